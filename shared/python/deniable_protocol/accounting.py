@@ -1,0 +1,127 @@
+"""What epsilon adds up to, and what it means. Every figure is rounded against us: up, never down.
+
+Composition here is over independent randomised answers of one respondent: several questions, or several waves.
+Feeding a report into a second channel is *not* composition and never multiplies epsilons: it is post-processing,
+and the first channel's epsilon stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
+
+from .design import gaussian_sigma
+
+__all__ = [
+    "advanced_composition",
+    "basic_composition",
+    "exact_composition",
+    "gaussian_sigma",
+    "in_words",
+    "shuffled",
+    "test_power",
+]
+
+_PRECISION = 50
+_GRID = 10_000  # epsilons have at most four decimals: every loss below is a whole number of ten-thousandths
+
+
+def basic_composition(epsilons: Sequence[Fraction]) -> Fraction:
+    """The sum: what always holds."""
+    return sum(epsilons, Fraction(0))
+
+
+def advanced_composition(epsilon: Fraction, times: int, delta: float) -> float:
+    """Dwork, Rothblum and Vadhan (2010): sqrt(2k ln(1/delta)) e + k e (e^e - 1), if that is below the sum."""
+    _check_delta(delta)
+    e = float(epsilon)
+    bound = math.sqrt(2 * times * math.log(1 / delta)) * e + times * e * math.expm1(e)
+    return _up(min(bound, times * e))
+
+
+def exact_composition(epsilons: Sequence[Fraction], delta: float) -> Decimal:
+    """The least epsilon, in ten-thousandths, that holds but for delta over all these answers together.
+
+    Kairouz, Oh and Viswanath (2015): binary randomised response is the worst channel at each epsilon, so the worst
+    joint privacy loss is a sum of independent +e_i with probability e^e_i/(1+e^e_i) and -e_i otherwise, and
+    delta(E) = E[max(0, 1 - e^(E - loss))]. Losses lie on a grid, so their distribution is an exact convolution.
+    """
+    _check_delta(delta)
+    with localcontext() as context:
+        context.prec = _PRECISION
+        losses = {0: Decimal(1)}
+        for epsilon in epsilons:
+            step = epsilon * _GRID
+            if step.denominator != 1:
+                raise ValueError("epsilons have at most four decimals")
+            up = 1 / (1 + (-_decimal(epsilon)).exp())
+            spread: dict[int, Decimal] = {}
+            for loss, mass in losses.items():
+                for end, share in ((loss + step.numerator, up), (loss - step.numerator, 1 - up)):
+                    spread[end] = spread.get(end, Decimal(0)) + mass * share
+            losses = spread
+
+        def excess(units: int) -> Decimal:
+            return sum(
+                (mass * (1 - (Decimal(units - loss) / _GRID).exp()) for loss, mass in losses.items() if loss > units),
+                Decimal(0),
+            )
+
+        # The arithmetic above is good to about 45 digits; asking for a shade less than delta covers its rounding.
+        allowed = Decimal(delta) * (1 - Decimal("1e-30"))
+        low, high = -1, max(losses)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if excess(middle) > allowed else (low, middle)
+        return Decimal(high) / _GRID
+
+
+def shuffled(epsilon: Fraction, respondents: int, delta: float) -> float | None:
+    """Epsilon in the central model once n such reports are shuffled (Feldman, McMillan and Talwar 2021).
+
+    None where the bound does not apply: it needs epsilon <= ln(n / (16 ln(2/delta))).
+    """
+    _check_delta(delta)
+    e = float(epsilon)
+    if respondents < 1 or e > math.log(respondents / (16 * math.log(2 / delta))):
+        return None
+    growth = math.exp(e)
+    spread = 8 * math.sqrt(growth * math.log(4 / delta) / respondents) + 8 * growth / respondents
+    return _up(min(math.log1p((growth - 1) / (growth + 1) * spread), e))
+
+
+def test_power(epsilon: Fraction, false_alarms: float = 0.05) -> float:
+    """The most often that a test can catch an answer if it wrongly accuses at most this share of honest people.
+
+    For every event, P(report | answer) <= e^e P(report | other answer), and the same for its complement.
+    """
+    growth = math.exp(float(epsilon))
+    return min(1.0, _up(min(false_alarms * growth, 1 - (1 - false_alarms) / growth)))
+
+
+def in_words(epsilon: Fraction) -> str:
+    """What an epsilon means for one person."""
+    percent = math.ceil(test_power(epsilon) * 1000) / 10
+    return (
+        "No test that is wrong about honest people at most 5% of the time "
+        f"can catch this answer more than {percent:g}% of the time."
+    )
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise ValueError("delta lies between 0 and 1")
+
+
+def _up(value: float) -> float:
+    """Up to ten significant digits, never below the value: covers the few last-place errors of ``math``."""
+    with localcontext() as context:
+        context.prec = 10
+        context.rounding = ROUND_CEILING
+        return math.nextafter(float(+(Decimal(value) * Decimal("1.00000000001"))), math.inf) if value else 0.0

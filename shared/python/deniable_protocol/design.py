@@ -1,0 +1,216 @@
+"""Choosing the channel for a question: the most useful one that keeps the stated epsilon.
+
+Runs once, when a survey is published. Which subset size or band width is *best* may be found with floating point:
+a poor choice costs accuracy, never privacy, because ``largest_favour`` and the client's verification are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from .channels import Band, Channel, Drawn, Subset, Table
+from .exact import N, ONE, exp_floor, largest_favour
+from .survey import Choice, MultiChoice, Number, Question, Scale, YesNo
+
+
+def design(question: Question) -> Channel:
+    """The channel of a question: its default, or the mechanism that the survey names."""
+    epsilon = question.exact_epsilon
+    if isinstance(question, YesNo):
+        return subset(3, epsilon) if question.decline else band(2, epsilon, width=1)
+    if isinstance(question, Choice):
+        return subset(len(question.codes), epsilon, size=1 if question.mechanism == "krr" else None)
+    if isinstance(question, MultiChoice):
+        return Drawn(parts=(band(2, epsilon, width=1),) * len(question.options))
+    if isinstance(question, Scale):
+        if question.mechanism == "exponential":
+            return exponential(len(question.labels), epsilon)
+        if question.mechanism == "krr":
+            return subset(len(question.codes), epsilon, size=1)
+        if question.measure == "mean":
+            return band(len(question.labels), epsilon)
+        return subset(len(question.codes), epsilon)
+    assert isinstance(question, Number)
+    levels = 17 if epsilon >= 4 else 9
+    if question.mechanism == "laplace":
+        return laplace(levels, epsilon)
+    if question.mechanism == "gaussian":
+        delta = question.exact_delta
+        assert delta is not None
+        return gaussian(levels, epsilon, delta)
+    if question.measure == "shares":
+        return subset(len(question.codes), epsilon)
+    return band(levels, epsilon)
+
+
+def subset(options: int, epsilon: Fraction, size: int | None = None) -> Subset:
+    """Subset selection, of the size that Ye and Barg (2018) show to be optimal unless one is given."""
+    exp_epsilon = exp_floor(epsilon)
+    if size is None:
+        size = best_size(options, exp_epsilon)
+    return Subset(options, size, largest_favour(exp_epsilon, options - size, size))
+
+
+def best_size(options: int, exp_epsilon: int) -> int:
+    """The d that minimises (d*r + k - d)^2 / (d*(k - d)), r = e^epsilon; of equals, the smaller."""
+
+    def error(d: int) -> Fraction:
+        return Fraction((d * exp_epsilon + (options - d) * ONE) ** 2, d * (options - d))
+
+    return min(range(1, options), key=error)
+
+
+def band(levels: int, epsilon: Fraction, width: int | None = None) -> Band:
+    """A band of the given width, or of the one with the least worst-case variance of the mean."""
+    exp_epsilon = exp_floor(epsilon)
+    widths = range(1, levels) if width is None else (width,)
+    candidates = [Band(levels, w, largest_favour(exp_epsilon, levels - 1, w)) for w in widths]
+    return candidates[0] if len(candidates) == 1 else min(candidates, key=worst_variance)
+
+
+def worst_variance(channel: Band) -> float:
+    """The largest variance of the unbiased mean score over all true values in [-1, 1].
+
+    Scores g = D^-1 Q' (Q D^-1 Q')^-1 x with D the report probabilities under uniform levels x. A value between
+    two levels is rounded at random to one of them, so its second moment is the mixture of theirs; minus its
+    square, that is concave between the levels and peaks where its slope vanishes, or at an end.
+    """
+    m = channel.levels
+    x = [2 * i / (m - 1) - 1 for i in range(m)]
+    q = [[float(channel.probability(i, y)) for y in channel.reports()] for i in range(m)]
+    d = [sum(column) for column in zip(*q, strict=True)]
+    gram = [[sum(a * b / c for a, b, c in zip(first, second, d, strict=True)) for second in q] for first in q]
+    weights = _solve(gram, x)
+    scores = [sum(q[i][y] * weights[i] for i in range(m)) / d[y] for y in range(len(d))]
+    moment = [sum(p * score * score for p, score in zip(row, scores, strict=True)) for row in q]
+    worst = 0.0
+    for i in range(m - 1):
+        slope = (moment[i + 1] - moment[i]) / (x[i + 1] - x[i])
+        peak = min(max(slope / 2, x[i]), x[i + 1])
+        worst = max(worst, moment[i] + slope * (peak - x[i]) - peak * peak)
+    return worst
+
+
+def _solve(matrix: list[list[float]], right: list[float]) -> list[float]:
+    """Gauss-Jordan with partial pivoting; numpy is not part of the base install."""
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    for k in range(len(rows)):
+        best = max(range(k, len(rows)), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[best] = rows[best], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i, row in enumerate(rows):
+            if i != k and row[k]:
+                rows[i] = [a - row[k] * b for a, b in zip(row, rows[k], strict=True)]
+    return [row[-1] for row in rows]
+
+
+# --- the textbook mechanisms, as tables -------------------------------------------------------------------------
+
+
+def exponential(points: int, epsilon: Fraction) -> Table:
+    """McSherry and Talwar's mechanism with utility -|x - y|: weights e^(-epsilon |x - y| / (2 (k - 1))).
+
+    The sensitivity of the utility is k - 1, the whole scale, because the answer is one person's to change. The
+    normaliser differs between rows by at most e^(epsilon/2), the weights by at most e^(epsilon/2): together epsilon.
+    """
+    step = epsilon / (2 * (points - 1))
+    decay = [ONE * ONE // exp_floor(step * distance) for distance in range(points)]
+    rows = [_to_row([decay[abs(x - y)] for y in range(points)]) for x in range(points)]
+    return Table(tuple(rows))
+
+
+def laplace(levels: int, epsilon: Fraction) -> Table:
+    """Local Laplace on the levels: discrete noise with P(j) proportional to e^(-epsilon |j| / (m - 1)).
+
+    Two levels lie at most m - 1 steps apart, so no report's odds exceed e^epsilon. Reports beyond the last step
+    count as the last step, and neighbouring reports are merged to at most 128: both are post-processing. The noise
+    reaches 12/epsilon ranges beyond the levels, or less where the rarest weight would become too small for
+    rounding to integers to keep the odds; a hundred-millionth of epsilon is set aside for that rounding.
+    """
+    step = epsilon * (1 - Fraction(1, 10**8)) / (levels - 1)
+    reach = math.ceil((levels - 1) * min(Fraction(12) / epsilon, Fraction(15) / epsilon - 1, Fraction(200)))
+    merge = -(-(levels + 2 * reach) // 128)
+    reach = -(-reach // merge) * merge
+    return Table(tuple(_laplace_row(x, levels, reach, merge, step) for x in range(levels)))
+
+
+def _laplace_row(x: int, levels: int, reach: int, merge: int, step: Fraction) -> tuple[int, ...]:
+    # P(noise = j) is proportional to a^|j|, a = e^-step; all at j and beyond: a^j / (1 - a), to be exact in a.
+    a = ONE * ONE // exp_floor(step)
+    powers = [ONE]
+    for _ in range(levels + reach):
+        powers.append(powers[-1] * a // ONE)
+    beyond = [power * ONE // (ONE - a) for power in powers]
+    low, high = -reach, levels - 1 + reach
+    masses = [
+        beyond[abs(x - y)] if y in (low, high) else powers[abs(x - y)] for y in range(low, high + 1)
+    ]
+    return _to_row([sum(masses[i : i + merge]) for i in range(0, len(masses), merge)])
+
+
+def gaussian(levels: int, epsilon: Fraction, delta: Fraction) -> Table:
+    """Local Gaussian noise with the analytic calibration (Balle and Wang 2018), in at most 129 bins.
+
+    Binning is post-processing, so the table keeps what the continuous mechanism keeps, up to rounding to integers;
+    the scale grows by parts in a million until the exact integer sum confirms epsilon and delta.
+    """
+    exp_epsilon = exp_floor(epsilon)
+    sigma = gaussian_sigma(float(epsilon), float(delta))
+    while True:
+        table = _gaussian_table(levels, sigma)
+        if table.excess(exp_epsilon, ONE) <= delta:
+            return table
+        sigma *= 1 + 1e-6
+
+
+def gaussian_sigma(epsilon: float, delta: float) -> float:
+    """The least sigma, for sensitivity 1, with Phi(1/2s - es) - e^e Phi(-1/2s - es) <= delta; rounded up."""
+
+    def excess(sigma: float) -> float:
+        a, b = 1 / (2 * sigma), epsilon * sigma
+        return _phi(a - b) - math.exp(epsilon) * _phi(-a - b)
+
+    low, high = 1e-3, 1.0
+    while excess(high) > delta:
+        low, high = high, high * 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > delta else (low, middle)
+    return high * (1 + 1e-12)
+
+
+def _phi(x: float) -> float:
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+def _gaussian_table(levels: int, sigma: float) -> Table:
+    reach = 6.0 * sigma  # in ranges; what lies beyond, about 10^-9, falls in the outermost bins
+    columns = 129
+    cuts = [-reach + (1 + 2 * reach) * i / columns for i in range(1, columns)]
+    rows = []
+    for level in range(levels):
+        x = level / (levels - 1)
+        below = [0.0, *(_phi((cut - x) / sigma) for cut in cuts)]
+        above = [*(_phi((x - cut) / sigma) for cut in cuts), 0.0]
+        # A bin's mass from whichever tail is smaller, so that far bins keep their relative precision.
+        rows.append(
+            _to_row(
+                [
+                    int(ONE * max(0.0, below[i + 1] - below[i] if i + 1 < columns and below[i] < 0.5 else lower - upper))
+                    for i, (lower, upper) in enumerate(zip([1.0, *above[:-1]], above, strict=True))
+                ]
+            )
+        )
+    return Table(tuple(rows))
+
+
+def _to_row(masses: list[int]) -> tuple[int, ...]:
+    """Integers in proportion to the masses, summing to N: rounded down, the rest added to the largest.
+
+    Rounding loses less than one per column, so the largest gains less than the number of columns.
+    """
+    total = sum(masses)
+    row = [mass * N // total for mass in masses]
+    row[row.index(max(row))] += N - sum(row)
+    return tuple(row)

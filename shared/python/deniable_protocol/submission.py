@@ -1,0 +1,158 @@
+"""From answers to a submission: the only code that ever sees an answer.
+
+May not: log, store or send anything, or put an answer into an error message. Everything that leaves
+``randomize`` has passed through a channel, except segments, which are public by definition.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TypedDict
+
+from .channels import Band, Channel, Table
+from .document import Document, verify
+from .draws import SYSTEM, Draws, RandomBytes
+from .errors import AnswerError, Problem
+from .survey import DECLINED, Choice, MultiChoice, Number, Question, Scale, YesNo
+
+Truth = int | float | tuple[int, ...]
+"""A checked answer: an answer's index, a number still to be put on levels, or one bit per option."""
+
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+class Submission(TypedDict):
+    """One respondent's reports, as they are sent."""
+
+    id: str
+    digest: str
+    reports: dict[str, int]
+    segments: dict[str, str]
+
+
+def randomize(
+    document: bytes | str | Document,
+    answers: Mapping[str, object],
+    segments: Mapping[str, str] = NONE,
+    *,
+    read: RandomBytes = os.urandom,
+) -> Submission:
+    """One submission: verify the document, check every answer, then draw. ``read`` is for tests and vectors."""
+    if not isinstance(document, Document):
+        document = verify(document)
+    truths = check_answers(document, answers, segments)
+    draws = Draws(read)
+    # The order of draws is part of the protocol: the id, then the questions as the survey lists them.
+    return {
+        "id": read(16).hex(),
+        "digest": document.digest,
+        "reports": {
+            question.id: draw_report(document.channels[question.id], truth, draws)
+            for question, truth in zip(document.survey.questions, truths, strict=True)
+        },
+        "segments": {segment.id: segments[segment.id] for segment in document.survey.segments},
+    }
+
+
+def draw_report(channel: Channel, truth: Truth, draws: Draws = SYSTEM) -> int:
+    """The report of one checked answer."""
+    if isinstance(truth, float):
+        truth = round_to_level(truth, draws)
+    return channel.randomize(truth, draws)  # type: ignore[arg-type]  # encode() gives each channel its own kind
+
+
+def round_to_level(position: float, draws: Draws) -> int:
+    """One of the two levels around a position, the upper one with a probability equal to the fraction.
+
+    This keeps the mean. It is encoding, not protection: whatever level comes out, the channel protects it.
+    A word is below fraction * 2^53 for just that many of the 2^53 words; the product is exact, a power of two.
+    """
+    level = math.floor(position)
+    return level + 1 if draws.word() < (position - level) * 9007199254740992.0 else level
+
+
+def check_answers(
+    document: Document, answers: Mapping[str, object], segments: Mapping[str, str] = NONE
+) -> list[Truth]:
+    """The checked answers in survey order, or an AnswerError that lists every problem and no answer."""
+    survey = document.survey
+    problems: list[Problem] = []
+    for given, what, known in (
+        (answers, "answers", [question.id for question in survey.questions]),
+        (segments, "segments", [segment.id for segment in survey.segments]),
+    ):
+        if not isinstance(given, Mapping):
+            raise AnswerError([Problem(what, "type", "must be a mapping from ids to values")])
+        if any(key not in known for key in given):
+            # The unknown name is not repeated: where arguments were mixed up, it may itself be an answer.
+            problems.append(Problem(what, "unknown", f"holds a name that is not one of {', '.join(known) or 'none'}"))
+    truths: list[Truth] = []
+    for question in survey.questions:
+        if question.id not in answers:
+            problems.append(Problem(question.id, "missing", "has no answer; every question needs one"))
+            continue
+        truth = encode(question, document.channels[question.id], answers[question.id])
+        if isinstance(truth, Problem):
+            problems.append(truth)
+        else:
+            truths.append(truth)
+    for segment in survey.segments:
+        if segment.id not in segments:
+            problems.append(Problem(segment.id, "missing", "has no code; every segment needs one"))
+        elif segments[segment.id] not in [option.code for option in segment.options]:
+            problems.append(Problem(segment.id, "range", "is not one of the codes of this segment"))
+    if problems:
+        raise AnswerError(problems)
+    return truths
+
+
+def encode(question: Question, channel: Channel, answer: object) -> Truth | Problem:
+    """The answer as its channel takes it, or what is wrong with it (never the answer itself)."""
+    if question.decline and isinstance(answer, str) and answer == DECLINED:
+        return len(question.codes) - 1
+    if isinstance(question, YesNo):
+        if not isinstance(answer, bool):
+            return Problem(question.id, "type", f"takes true or false{_or_declined(question)}")
+        return int(not answer) if question.decline else int(answer)
+    if isinstance(question, Choice):
+        if not isinstance(answer, str):
+            return Problem(question.id, "type", "takes the code of an option, as text")
+        if answer not in question.codes:
+            return Problem(question.id, "range", "takes the code of one of its options")
+        return question.codes.index(answer)
+    if isinstance(question, MultiChoice):
+        return _encode_multi(question, answer)
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        return Problem(question.id, "type", f"takes a number{_or_declined(question)}")
+    if isinstance(question, Scale):
+        if not 1 <= answer <= len(question.labels) or answer != math.floor(answer):
+            return Problem(question.id, "range", f"takes a whole number from 1 to {len(question.labels)}")
+        return int(answer) - 1
+    return _encode_number(question, channel, answer)
+
+
+def _encode_number(question: Number, channel: Channel, answer: int | float) -> Truth | Problem:
+    if not question.min <= answer <= question.max:  # NaN, infinities and huge integers included
+        return Problem(question.id, "range", f"takes a number from {question.min:.17g} to {question.max:.17g}")
+    if not isinstance(channel, Band | Table):
+        return sum(edge <= answer for edge in question.edges[1:-1])
+    position = (float(answer) - question.min) / (question.max - question.min) * (channel.answers - 1)
+    return float(position)
+
+
+def _encode_multi(question: MultiChoice, answer: object) -> Truth | Problem:
+    if isinstance(answer, str) or not isinstance(answer, Sequence | set | frozenset):
+        return Problem(question.id, "type", "takes a list of option codes")
+    chosen = list(answer)
+    if not all(isinstance(code, str) for code in chosen):
+        return Problem(question.id, "type", "takes a list of option codes, as text")
+    if len(set(chosen)) != len(chosen) or not set(chosen) <= set(question.codes):
+        return Problem(question.id, "range", "takes a list of the codes of its options, each at most once")
+    return tuple(int(code in chosen) for code in question.codes)
+
+
+def _or_declined(question: Question) -> str:
+    return f' or "{DECLINED}"' if question.decline else ""
