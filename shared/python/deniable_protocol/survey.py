@@ -242,7 +242,7 @@ class Checker:
         """A finite double of at most 2^53 in size. JSON has one number type, so 3 and 3.0 are the same."""
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             return self.note(place, "type", "must be a number")
-        if not math.isfinite(value) or not abs(value) <= MAX_SAFE:
+        if (isinstance(value, Decimal) and value.is_nan()) or not abs(value) <= MAX_SAFE:  # refuses float NaN too
             return self.note(place, "range", "must be a number between -(2^53 - 1) and 2^53 - 1")
         return float(value)
 

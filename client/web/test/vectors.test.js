@@ -1,0 +1,82 @@
+// Every vector of shared/vectors, none skipped.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { contrast, DeniableError, largestFavour, verify } from "../deniable_web/deniable.js";
+import { decode } from "../deniable_web/decode.js";
+import { scripted } from "./scripted.js";
+
+const folder = new URL("../../../shared/vectors/", import.meta.url);
+const load = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, folder), "utf8"));
+
+async function refusal(attempt) {
+  try {
+    await attempt();
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof DeniableError, `not a refusal but a crash: ${error.stack}`);
+    return { reason: error.reason, place: error.place };
+  }
+}
+
+function run(name, each) {
+  test(`every vector of ${name}.json`, async () => {
+    const file = load(name);
+    let count = 0;
+    for (const vector of file.tests) {
+      try {
+        await each(vector, file);
+      } catch (error) {
+        error.message = `${name}.json #${vector.id} (${vector.comment}): ${error.message}`;
+        throw error;
+      }
+      count += 1;
+    }
+    assert.ok(count > 0 && count === file.tests.length);
+    console.log(`${name}: ${count} vectors`);
+  });
+}
+
+run("favour", ({ epsilon, subset, band }) => {
+  subset.forEach(([size, favour], i) => {
+    const [u, v] = contrast({ kind: "subset", options: i + 2, size });
+    assert.equal(largestFavour(epsilon, u, v), favour);
+  });
+  band.forEach(([width, favour], i) => {
+    const [u, v] = contrast({ kind: "band", levels: i + 2, width });
+    assert.equal(largestFavour(epsilon, u, v), favour);
+  });
+});
+
+run("verify", async ({ document, repeat, result, reason, place }) => {
+  const text = repeat ? document.replace("x", "x".repeat(repeat)) : document;
+  const refused = await refusal(() => verify(text));
+  assert.deepEqual(refused, result === "valid" ? undefined : { reason, place });
+});
+
+run("randomize", async ({ document, answers, segments, bytes, result, submission, reason, place }, { documents }) => {
+  const verified = await verify(documents[document]);
+  await scripted(bytes, async () => {
+    let got;
+    const refused = await refusal(() => {
+      got = verified.randomize(answers, segments);
+    });
+    if (result === "valid") assert.deepEqual(got, submission);
+    else assert.deepEqual(refused, { reason, place });
+  });
+});
+
+run("decode", ({ channel, report, z }) => {
+  const got = decode(channel, report).map(([numerator, denominator]) => `${numerator}/${denominator}`);
+  assert.deepEqual(got, z);
+});
+
+run("digest", async ({ document, digest }) => {
+  assert.equal((await verify(document)).digest, digest);
+  assert.equal((await verify(document, digest)).digest, digest);
+  assert.deepEqual(await refusal(() => verify(document, digest.replace(/./, (c) => (c === "0" ? "1" : "0")))), {
+    reason: "digest",
+    place: "",
+  });
+});
