@@ -11,7 +11,7 @@ from .accounting import (
     gaussian_sigma,
     in_words,
     shuffled,
-    test_power,
+    detection_power,
 )
 from .channels import Band, Channel, Drawn, Subset, Table
 from .decode import decode, decoding_matrix
@@ -80,6 +80,6 @@ __all__ = [
     "randomize",
     "shuffled",
     "survey_from_tree",
-    "test_power",
+    "detection_power",
     "verify",
 ]

@@ -21,7 +21,7 @@ __all__ = [
     "gaussian_sigma",
     "in_words",
     "shuffled",
-    "test_power",
+    "detection_power",
 ]
 
 _PRECISION = 50
@@ -92,7 +92,7 @@ def shuffled(epsilon: Fraction, respondents: int, delta: float) -> float | None:
     return _up(min(math.log1p((growth - 1) / (growth + 1) * spread), e))
 
 
-def test_power(epsilon: Fraction, false_alarms: float = 0.05) -> float:
+def detection_power(epsilon: Fraction, false_alarms: float = 0.05) -> float:
     """The most often that a test can catch an answer if it wrongly accuses at most this share of honest people.
 
     For every event, P(report | answer) <= e^e P(report | other answer), and the same for its complement.
@@ -103,7 +103,7 @@ def test_power(epsilon: Fraction, false_alarms: float = 0.05) -> float:
 
 def in_words(epsilon: Fraction) -> str:
     """What an epsilon means for one person."""
-    percent = math.ceil(test_power(epsilon) * 1000) / 10
+    percent = math.ceil(detection_power(epsilon) * 1000) / 10
     return (
         "No test that is wrong about honest people at most 5% of the time "
         f"can catch this answer more than {percent:g}% of the time."

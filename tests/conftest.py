@@ -1,0 +1,54 @@
+"""What all tests share: where the repository's data lies, and what happens when a part of the machine is missing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def missing(part: str) -> NoReturn:
+    """Skip for want of a part of the machine; in CI, where nothing may be missing, fail instead."""
+    if os.environ.get("DENIABLE_REQUIRE_ALL") == "1":
+        pytest.fail(f"{part} is missing, and DENIABLE_REQUIRE_ALL=1 allows no skips")
+    pytest.skip(f"{part} is missing on this machine")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    from deniable_server.node import find_node
+
+    return find_node() or missing("node")
+
+
+@pytest.fixture(scope="session")
+def example() -> bytes:
+    """The published document of the example survey, which has every question type."""
+    from importlib.resources import files
+
+    from deniable_protocol import parse_survey, publish
+
+    return publish(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
+
+
+@pytest.fixture(scope="session")
+def example_answers() -> dict[str, Any]:
+    return {
+        "vaped": True,
+        "harassed": "declined",
+        "substance": "cannabis",
+        "support": ["doctor", "peers"],
+        "stress": 4,
+        "wellbeing": 2,
+        "drinks": 12.5,
+        "debt": 1200,
+    }

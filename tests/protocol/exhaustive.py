@@ -1,0 +1,91 @@
+"""The full probability table of a randomiser, in exact fractions, from the code that samples.
+
+``outcomes`` runs a function under every possible result of every draw that it makes, and adds up the probabilities.
+``Narrow`` is the same class of draws with words of a few bits, so that every possible word can be tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from deniable_protocol import Draws, N, Table
+
+
+class _Branching(Draws):
+    """Takes the branches listed in ``path``, then the first of each, and notes how many there were."""
+
+    def __init__(self, path: list[int]) -> None:
+        super().__init__(self._no_bytes)
+        self.path, self.sizes, self.probability = path, [], Fraction(1)
+
+    @staticmethod
+    def _no_bytes(n: int) -> bytes:
+        raise AssertionError("randomness was taken around chance() and below()")
+
+    def _branch(self, weights: list[Fraction]) -> int:
+        step = len(self.sizes)
+        self.sizes.append(len(weights))
+        taken = self.path[step] if step < len(self.path) else 0
+        self.probability *= weights[taken]
+        return taken
+
+    def chance(self, favour: int) -> bool:
+        return self._branch([Fraction(favour, N), Fraction(N - favour, N)]) == 0
+
+    def below(self, n: int) -> int:
+        return self._branch([Fraction(1, n)] * n)
+
+
+def outcomes(function: Callable[[Draws], Any]) -> dict[Any, Fraction]:
+    """Every result of the function with its exact probability."""
+    table: dict[Any, Fraction] = {}
+    path: list[int] = []
+    while True:
+        draws = _Branching(path)
+        result = function(draws)
+        table[result] = table.get(result, Fraction(0)) + draws.probability
+        taken = path + [0] * (len(draws.sizes) - len(path))
+        while taken and taken[-1] + 1 == draws.sizes[len(taken) - 1]:
+            taken.pop()
+        if not taken:
+            return table
+        taken[-1] += 1
+        path = taken
+
+
+class Words(Draws):
+    """Plays back words."""
+
+    def __init__(self, words: Iterable[int]) -> None:
+        self.words = iter(words)
+
+    def word(self) -> int:
+        return next(self.words)
+
+
+class Narrow(Words):
+    """Draws on six bits: 64 possible words."""
+
+    bits = 6
+
+
+def table_row(table: Table, answer: int) -> dict[int, Fraction]:
+    """The exact probabilities of a table's reports, found at the words where its sampler steps from one to the next.
+
+    The report of a word never falls as the word grows, so bisection finds every step.
+    """
+
+    def report(word: int) -> int:
+        return table.randomize(answer, Words([word]))
+
+    row, start = {}, 0
+    while start < N:
+        low, high, here = start, N, report(start)
+        while high - low > 1:  # report(low) == here, and beyond high it is another one
+            middle = (low + high) // 2
+            low, high = (middle, high) if report(middle) == here else (low, middle)
+        row[here] = Fraction(high - start, N)
+        start = high
+    return row

@@ -1,0 +1,205 @@
+"""Every channel, enumerated exactly from the code that samples."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from exhaustive import Narrow, Words, outcomes, table_row
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from surveys import epsilons, surveys
+
+from deniable_protocol import (
+    ONE,
+    Band,
+    Channel,
+    Draws,
+    Drawn,
+    N,
+    Subset,
+    Table,
+    decode,
+    exp_floor,
+    publish,
+    survey_from_tree,
+    verify,
+)
+from deniable_protocol.channels import CHOOSE, _subset
+from deniable_protocol.design import band, best_size, exponential, gaussian, laplace, subset, worst_variance
+from deniable_protocol.exact import largest_favour
+
+
+def rows(channel: Channel) -> dict[Any, dict[int, Fraction]]:
+    """The exact probability table: answer -> report -> probability."""
+    if isinstance(channel, Table):
+        return {answer: table_row(channel, answer) for answer in range(channel.answers)}
+    answers: list[Any] = list(range(channel.answers))
+    if isinstance(channel, Drawn):
+        answers = list(product((0, 1), repeat=len(channel.parts)))
+    return {answer: outcomes(lambda draws, a=answer: channel.randomize(a, draws)) for answer in answers}
+
+
+def check_exactly(channel: Channel, epsilon: Fraction, delta: Fraction | None = None) -> None:
+    """Row sums, epsilon (or epsilon and delta), and unbiased decoding, all in exact fractions."""
+    table = rows(channel)
+    reports = {report for row in table.values() for report in row}
+    bound = Fraction(exp_floor(epsilon), ONE)
+    decoded = {report: decode(channel, report) for report in reports}
+    for answer, row in table.items():
+        assert sum(row.values()) == 1
+        assert all(channel.is_report(report) and 0 <= report < N for report in row)
+        assert all(channel.probability(answer, report) == p for report, p in row.items())
+        expected = [sum(p * decoded[report][j] for report, p in row.items()) for j in range(channel.answers)]
+        indicator = list(answer) if isinstance(channel, Drawn) else [int(j == answer) for j in range(channel.answers)]
+        assert expected == indicator
+        for other in table.values():
+            excess = sum(max(Fraction(0), p - bound * other.get(report, Fraction(0))) for report, p in row.items())
+            assert excess <= (delta or 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(surveys(most_questions=2))
+def test_every_channel_of_random_surveys_is_exact(tree: dict[str, Any]) -> None:
+    """Enumerated from the sampler, rows sum to one, epsilon holds, and E[z | x] is the indicator of x: exactly."""
+    document = verify(publish(survey_from_tree(tree)))
+    for question in document.survey.questions:
+        channel = document.channels[question.id]
+        if isinstance(channel, Table) and len(channel.weights[0]) > 40:
+            continue  # long tables: test_textbook_tables, with fewer examples
+        check_exactly(channel, question.exact_epsilon, question.exact_delta)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.5", "1", "4", "10"])
+def test_textbook_tables_are_exact(epsilon: str) -> None:
+    """Laplace, Gaussian and exponential tables keep their epsilon and delta, and decode without bias."""
+    exact, delta = Fraction(epsilon), Fraction("0.000001")
+    levels = 17 if exact >= 4 else 9
+    check_exactly(exponential(5, exact), exact)
+    check_exactly(laplace(levels, exact), exact)
+    check_exactly(gaussian(levels, exact, delta), exact, delta)
+
+
+@pytest.mark.parametrize("hundredths", [1, 2, 5, 17, 50, 99, 100, 173, 250, 399, 400, 401, 640, 750, 900, 999, 1000])
+def test_tables_keep_epsilon_over_the_grid(hundredths: int) -> None:
+    """The integer rounding of the textbook tables never costs epsilon."""
+    epsilon = Fraction(hundredths, 100)
+    for table in (laplace(17 if epsilon >= 4 else 9, epsilon), exponential(11, epsilon), exponential(2, epsilon)):
+        odds = table.odds()
+        assert odds is not None and odds.numerator * ONE <= exp_floor(epsilon) * odds.denominator
+        assert all(sum(row) == N for row in table.weights)
+
+
+def test_the_gaussian_table_wastes_little_delta() -> None:
+    """The table spends at least 95% of its delta: the calibration is the analytic one, not a loose bound."""
+    for epsilon in ("0.5", "1", "4"):
+        table = gaussian(9, Fraction(epsilon), Fraction("0.000001"))
+        assert Fraction("0.00000095") <= table.excess(exp_floor(Fraction(epsilon)), ONE) <= Fraction("0.000001")
+
+
+@pytest.mark.parametrize("n", range(1, 65))
+def test_below_is_uniform_over_every_word(n: int) -> None:
+    """Over all 64 words of six bits, below(n) accepts equally many for every value and redraws the rest."""
+    accepted = [0] * n
+    for word in range(64):
+        draws = Narrow([word, 0])
+        value = draws.below(n)
+        redrawn = n > 1 and next(draws.words, None) is None
+        if n == 1:
+            accepted[0] += 1
+        elif not redrawn:
+            accepted[value] += 1
+    assert accepted == [64 // n] * n if n > 1 else accepted == [64]
+
+
+@pytest.mark.parametrize("favour", range(65))
+def test_chance_is_exact_over_every_word(favour: int) -> None:
+    """Exactly ``favour`` of the 64 words say yes."""
+    assert sum(Narrow([word]).chance(favour) for word in range(64)) == favour
+
+
+def test_a_table_gives_each_report_its_weight_over_every_word() -> None:
+    """With rows that sum to 64, driving every word gives each report exactly as often as its weight says."""
+    table = Table(((5, 0, 59), (1, 62, 1), (64, 0, 0)))
+    for answer, row in enumerate(table.weights):
+        given_reports = [table.randomize(answer, Narrow([word])) for word in range(64)]
+        assert [given_reports.count(report) for report in range(3)] == list(row)
+
+
+def test_a_word_is_eight_bytes_big_endian_without_its_low_bits() -> None:
+    """The word takes 53 of 64 bits, most significant first; the whole range is reached and never left."""
+    assert Draws(lambda n: b"\xff" * n).word() == N - 1
+    assert Draws(lambda n: b"\x00" * n).word() == 0
+    assert Draws(lambda n: bytes([0, 0, 0, 0, 0, 0, 8, 0])[:n]).word() == 1
+    assert Draws(lambda n: bytes([0, 0, 0, 0, 0, 0, 7, 255])[:n]).word() == 0
+
+
+def test_a_rejected_word_is_replaced_by_a_fresh_one() -> None:
+    """below() reads on after a rejection instead of reusing what it rejected."""
+    assert Words([N - 1, N - 2, 4]).below(3) == 1 if N % 3 == 1 else True
+    limit = N - N % 3
+    assert Words([limit, limit - 1]).below(3) == (limit - 1) % 3
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_ranks_and_subsets_correspond_one_to_one(data: st.DataObject) -> None:
+    """At full size (up to 50 others) rank -> subset is injective, of the right size, and never holds the answer."""
+    n = data.draw(st.integers(1, 50))
+    size = data.draw(st.integers(0, n))
+    gap = data.draw(st.integers(0, n))
+    ranks = data.draw(st.lists(st.integers(0, CHOOSE[n][size] - 1), min_size=1, max_size=5, unique=True))
+    reports = [_subset(n, size, rank, gap) for rank in ranks]
+    assert len(set(reports)) == len(ranks)
+    for rank, report in zip(ranks, reports, strict=True):
+        assert report.bit_count() == size and not report >> gap & 1 and report < 1 << (n + 1)
+        places = [j if j < gap else j - 1 for j in range(n + 1) if report >> j & 1]
+        assert sum(CHOOSE[place][i + 1] for i, place in enumerate(places)) == rank
+
+
+def test_subset_sampling_is_uniform_where_it_can_be_enumerated() -> None:
+    """For every k up to 8 and every size, each subset has exactly the probability of its class."""
+    for k in range(2, 9):
+        for d in range(1, k):
+            check_exactly(subset(k, Fraction(1), size=d), Fraction(1))
+
+
+def test_every_band_is_exact() -> None:
+    """For every number of levels up to 17 and every width, the band is exact."""
+    for m in range(2, 18):
+        for w in {1, m // 2, m - 1} - {0}:
+            check_exactly(Band(m, w, largest_favour(exp_floor(Fraction(2)), m - 1, w)), Fraction(2))
+
+
+@given(epsilons, st.integers(2, 51))
+def test_the_subset_size_is_ye_and_bargs(epsilon: str, k: int) -> None:
+    """No other size has a smaller error, by the closed form k/(e^epsilon + 1) to within one."""
+    exp_epsilon = exp_floor(Fraction(epsilon))
+    assert abs(best_size(k, exp_epsilon) - max(k / (exp_epsilon / ONE + 1), 1)) <= 1
+
+
+def test_known_designs() -> None:
+    """The designs that the protocol publishes as examples."""
+    assert subset(10, Fraction(1)) == Subset(10, 3, 4846787665983846)
+    assert band(2, Fraction(1)).favour == 6584790284608188
+    assert band(2, Fraction(4)).favour == 8845193877774825
+    for epsilon, levels, width, variance in (
+        ("0.5", 9, 8, "16.05"),
+        ("1", 9, 8, "4.07"),
+        ("2", 9, 4, "0.991"),
+        ("4", 17, 5, "0.155"),
+    ):
+        channel = band(levels, Fraction(epsilon))
+        assert channel.width == width
+        places = len(variance.partition(".")[2])
+        assert f"{worst_variance(channel):.{places}f}" == variance
+
+
+def test_the_two_way_decoder_is_the_classic_one() -> None:
+    """For a yes/no bit, z = (y - 1/(1+r)) (r+1)/(r-1), with r the channel's own odds."""
+    channel = band(2, Fraction(1))
+    r = channel.odds()
+    for y in (0, 1):
+        assert decode(channel, y)[1] == (y - 1 / (1 + r)) * (r + 1) / (r - 1)

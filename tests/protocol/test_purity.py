@@ -1,0 +1,116 @@
+"""What the layers may not do, read from their syntax trees."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import deniable
+import deniable_protocol
+
+PROTOCOL = Path(deniable_protocol.__file__).parent
+CLIENT = Path(deniable.__file__).parent
+
+# The modules that run between an answer and its report.
+RANDOMISERS = ["draws", "channels", "exact", "submission"]
+# Putting a number on levels is encoding, not protection: the one place where doubles are used.
+MAY_USE_FLOATS = {"round_to_level", "_encode_number"}
+
+
+def tree_of(module: str) -> ast.Module:
+    return ast.parse((PROTOCOL / f"{module}.py").read_text("utf-8"))
+
+
+def without(tree: ast.Module, names: set[str]) -> list[ast.AST]:
+    """All nodes except those inside the named functions."""
+    skipped = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name in names for n in ast.walk(f)}
+    return [node for node in ast.walk(tree) if id(node) not in skipped]
+
+
+def imported(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add((node.module or "").partition(".")[0])
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
+            names.add("__import__")
+    return names
+
+
+@pytest.mark.parametrize("module", RANDOMISERS)
+def test_the_randomiser_does_no_float_arithmetic(module: str) -> None:
+    """No float literal, no true division, no call of float() or of math's real functions."""
+    for node in without(tree_of(module), MAY_USE_FLOATS):
+        assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), ast.dump(node)
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div):
+            # Fractions and decimals divide exactly, or to 60 digits, in what is said *about* a channel.
+            assert module == "exact" or "probability" in ast.unparse(node.left), ast.unparse(node)
+        if isinstance(node, ast.Name):
+            assert node.id not in {"float", "complex", "round"} or not isinstance(node.ctx, ast.Load) or _in_isinstance(
+                tree_of(module), node
+            ), node.lineno
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "math":
+            assert node.attr in {"comb", "floor"}, node.attr
+
+
+def _in_isinstance(tree: ast.Module, name: ast.Name) -> bool:
+    """Whether the name only asks for a type: isinstance(x, float), or an annotation such as int | float."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            spans = [node]
+        elif isinstance(node, ast.Assign) and node.targets and getattr(node.targets[0], "id", "") == "Truth":
+            spans = [node]
+        elif isinstance(node, ast.FunctionDef):
+            spans = [a.annotation for a in node.args.args if a.annotation] + ([node.returns] if node.returns else [])
+        else:
+            continue
+        for span in spans:
+            if any(isinstance(n, ast.Name) and (n.lineno, n.col_offset) == (name.lineno, name.col_offset) for n in ast.walk(span)):
+                return True
+    return False
+
+
+def test_only_the_system_gives_randomness() -> None:
+    """Nothing imports random, numpy or secrets; os gives urandom and nothing else, as the default source."""
+    for path in [*PROTOCOL.glob("*.py"), *CLIENT.glob("*.py")]:
+        tree = ast.parse(path.read_text("utf-8"))
+        assert not imported(tree) & {"random", "numpy", "secrets", "uuid", "__import__", "importlib"}, path.name
+        if path.parent == PROTOCOL:
+            uses = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and getattr(n.value, "id", "") == "os"}
+            assert uses <= {"urandom"}, path.name
+    defaults = [ast.unparse(n) for n in ast.walk(tree_of("draws")) if isinstance(n, ast.arguments)]
+    assert any("read: RandomBytes=os.urandom" in text for text in defaults)
+
+
+def test_the_protocol_does_no_input_or_output() -> None:
+    """The protocol imports no module that reads a clock, a file, a socket or the environment, and never prints."""
+    allowed = {
+        "__future__", "abc", "collections", "dataclasses", "decimal", "fractions", "functools", "hashlib", "itertools",
+        "json", "math", "msgspec", "os", "re", "tomllib", "types", "typing",
+    }  # fmt: skip
+    for path in PROTOCOL.glob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        assert imported(tree) <= allowed, path.name
+        called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        assert not called & {"open", "print", "input", "eval", "exec"}, path.name
+
+
+def test_dependencies_point_at_the_protocol() -> None:
+    """Client -> protocol <- server: the protocol knows neither, the client does not know the server."""
+    for path in PROTOCOL.glob("*.py"):
+        assert not imported(ast.parse(path.read_text("utf-8"))) & {"deniable", "deniable_server", "deniable_web"}
+    for path in CLIENT.rglob("*.py"):
+        assert not imported(ast.parse(path.read_text("utf-8"))) & {"deniable_server", "flask", "numpy", "scipy", "click"}
+
+
+def test_the_public_names_are_pinned() -> None:
+    """What ``import deniable`` offers changes on purpose or not at all."""
+    assert sorted(deniable.__all__) == [
+        "AnswerError", "DeniableError", "DocumentError", "Problem", "Submission", "__version__", "randomize",
+    ]  # fmt: skip
+    assert all(hasattr(deniable, name) for name in deniable.__all__)
+    assert all(hasattr(deniable_protocol, name) for name in deniable_protocol.__all__)

@@ -1,0 +1,110 @@
+"""Every vector of shared/vectors, none skipped, and that the files are what the generator writes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from deniable_protocol import (
+    AnswerError,
+    Channel,
+    DocumentError,
+    decode,
+    exp_floor,
+    largest_favour,
+    randomize,
+    verify,
+)
+
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "vectors"
+
+
+def load(name: str) -> dict[str, Any]:
+    tree: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("ascii"))
+    assert tree["vectors"] == name and tree["tests"]
+    return tree
+
+
+def test_favour_vectors() -> None:
+    """The largest favour for every epsilon from 0.01 to 10 in hundredths, all subset sizes and bands."""
+    for test in load("favour")["tests"]:
+        exp_epsilon = exp_floor(Fraction(test["epsilon"]))
+        for k, (d, favour) in enumerate(test["subset"], start=2):
+            assert largest_favour(exp_epsilon, k - d, d) == favour
+        for m, (w, favour) in enumerate(test["band"], start=2):
+            assert largest_favour(exp_epsilon, m - 1, w) == favour
+
+
+def test_verify_vectors() -> None:
+    """Every document is accepted, or refused for the stated reason at the stated place; hundreds are refused."""
+    refused = 0
+    for test in load("verify")["tests"]:
+        text = test["document"].replace("x", "x" * test["repeat"], 1) if "repeat" in test else test["document"]
+        try:
+            verify(text)
+            result: dict[str, str] = {"result": "valid"}
+        except DocumentError as error:
+            refused += 1
+            result = {"result": "invalid", "reason": error.reason, "place": error.place}
+        assert result == {key: test[key] for key in ("result", "reason", "place") if key in test}, test["comment"]
+    assert refused >= 300
+
+
+def test_randomize_vectors() -> None:
+    """The same bytes give the same submission, using every byte; bad answers are refused before any byte is read."""
+    file = load("randomize")
+    for test in file["tests"]:
+        script = bytes.fromhex(test["bytes"])
+        position = 0
+
+        def read(n: int, script: bytes = script) -> bytes:
+            nonlocal position
+            position += n
+            assert position <= len(script)
+            return script[position - n : position]
+
+        document = file["documents"][test["document"]]
+        if test["result"] == "valid":
+            assert randomize(document, test["answers"], test["segments"], read=read) == test["submission"]
+            assert position == len(script)
+        else:
+            with pytest.raises(AnswerError) as caught:
+                randomize(document, test["answers"], test["segments"], read=read)
+            assert (caught.value.reason, caught.value.place) == (test["reason"], test["place"])
+            assert position == 0
+
+
+def test_decode_vectors() -> None:
+    """Every report decodes to the stated fractions."""
+    for test in load("decode")["tests"]:
+        channel: Channel = msgspec.convert(test["channel"], Channel)  # type: ignore[call-overload]
+        assert list(decode(channel, test["report"])) == [Fraction(z) for z in test["z"]]
+
+
+def test_digest_vectors() -> None:
+    """Digests are SHA-256 of the bytes as given, and a pinned digest refuses any other document."""
+    for test in load("digest")["tests"]:
+        assert verify(test["document"]).digest == test["digest"]
+        assert verify(test["document"].encode(), digest=test["digest"]).digest == test["digest"]
+        with pytest.raises(DocumentError) as caught:
+            verify(test["document"] + " ", digest=test["digest"])
+        assert caught.value.reason == "digest"
+
+
+def test_vectors_are_what_the_generator_writes(tmp_path: Path) -> None:
+    """No vector was edited by hand or left behind by a change of the code."""
+    spec = importlib.util.spec_from_file_location("generate", FOLDER / "generate.py")
+    assert spec is not None and spec.loader is not None
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    generate.main(tmp_path)
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == sorted(path.name for path in FOLDER.glob("*.json"))
+    for name in written:
+        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes(), f"{name}: run make vectors"
