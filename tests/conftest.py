@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from hypothesis import Phase, settings
+
+# For runs that only ask whether a property fails, not for its smallest counterexample.
+settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.generate], deadline=None)
 
 ROOT = Path(__file__).resolve().parent.parent
 

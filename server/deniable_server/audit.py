@@ -8,6 +8,7 @@ caught once enough draws prove it; an honest one exceeds its epsilon anywhere wi
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from abc import ABC, abstractmethod
@@ -20,8 +21,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv
-
 from deniable_protocol import (
     ONE,
     Band,
@@ -43,6 +42,7 @@ from deniable_protocol import (
     verify,
 )
 from deniable_web import web_file
+from scipy.special import betaincinv
 
 from .node import find_node
 
@@ -177,7 +177,7 @@ def panel(question: Question, channel: Channel) -> list[tuple[str, Any]]:
         return [(code, code) for code in question.codes]
     if isinstance(channel, Subset):
         edges = question.edges
-        return [(str((a + b) / 2), (a + b) / 2) for a, b in zip(edges, edges[1:], strict=False)] + declined
+        return [(str((a + b) / 2), (a + b) / 2) for a, b in itertools.pairwise(edges)] + declined
     steps = channel.answers - 1
     levels = [question.min + (question.max - question.min) * i / steps for i in range(steps)] + [question.max]
     return [(f"{level:g}", level) for level in levels]

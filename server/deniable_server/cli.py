@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import click
+from deniable import __version__
+from deniable import randomize as client_randomize
+from deniable_protocol import DeniableError, Survey, in_words, parse_survey, publish, verify
+from deniable_protocol.checks import strict_json
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
-
-from deniable import __version__
-from deniable import randomize as client_randomize
-from deniable_protocol import DeniableError, Survey, in_words, parse_survey, publish, verify
-from deniable_protocol.survey import strict_json
 
 from .audit import CONFIDENCE, Finding, audit, describe, panel
 
@@ -65,7 +66,9 @@ def check(file: Path, as_json: bool) -> None:
             for q in parsed.questions
         ]
         total = f"{float(parsed.exact_epsilon):g}"
-        click.echo(json.dumps({"survey": parsed.id, "epsilon": total, "digest": document.digest, "questions": questions}))
+        click.echo(
+            json.dumps({"survey": parsed.id, "epsilon": total, "digest": document.digest, "questions": questions})
+        )
         return
     grid = Grid(title=f"{parsed.title} ({parsed.id})", title_justify="left")
     for heading in ("Question", "Type", "How it is randomised", "ε"):
@@ -89,7 +92,9 @@ def compile_(file: Path) -> None:
 
 @cli.command(name="audit")
 @_FILE
-@click.option("--draws", default=100_000, show_default=True, type=click.IntRange(min=1), help="Submissions to randomise.")
+@click.option(
+    "--draws", default=100_000, show_default=True, type=click.IntRange(min=1), help="Submissions to randomise."
+)
 @click.option(
     "--language",
     default="python",
@@ -105,7 +110,9 @@ def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
     """
     findings = _run_audit(_read_published(file), draws, language)
     if as_json:
-        click.echo(json.dumps({"language": language, "draws": draws, "questions": [_finding_tree(f) for f in findings]}))
+        click.echo(
+            json.dumps({"language": language, "draws": draws, "questions": [_finding_tree(f) for f in findings]})
+        )
     else:
         _print_audit(findings, draws, language)
     if not all(finding.passed for finding in findings):
@@ -130,7 +137,9 @@ def demo(once: bool) -> None:
     for question in parsed.questions:
         grid.add_row(question.id, str(answers[question.id]), *(str(run[question.id]) for run in runs))
     out.print(grid)
-    out.print("A real client randomises once and keeps to it; three times here, to show that a report proves nothing.\n")
+    out.print(
+        "A real client randomises once and keeps to it; three times here, to show that a report proves nothing.\n"
+    )
     for language in ("python", "js"):
         out.rule(f"Audit of the {language} randomiser")
         _print_audit(_run_audit(published, 20_000, language), 20_000, language)
@@ -170,17 +179,23 @@ def _print_audit(findings: list[Finding], draws: int, language: str) -> None:
     for finding in findings:
         odds = f"{finding.odds.numerator} / {finding.odds.denominator}" if finding.odds else ""
         if finding.delta is not None:
-            odds = f"within e^ε but for δ = {float(finding.delta) * 1.0001:.3g}"
+            odds = f"within e^ε but for δ = {_three_digits_up(finding.delta)}"
         verdict = Text("ok", style="green") if finding.passed else Text("BROKEN", style="bold red")
         exact = f"{finding.exact:f}" if finding.exact is not None else ""
         grid.add_row(finding.question, odds, exact, finding.stated, f"{finding.observed.epsilon:.4f}", verdict)
     out.print(grid)
     worst = max(findings, key=lambda finding: finding.observed.epsilon - float(finding.stated))
     out.print(
-        f"ε seen: what {draws:,} submissions of the {language} randomiser prove at the worst pair of answers and event, "
-        f"{CONFIDENCE:.1%} over all. Closest to its limit: {worst.question}, "
+        f"ε seen: what {draws:,} submissions of the {language} randomiser prove at the worst pair of answers and "
+        f"event, {CONFIDENCE:.1%} over all. Closest to its limit: {worst.question}, "
         f"{worst.observed.pair[0]} against {worst.observed.pair[1]}, {worst.observed.event}."
     )
+
+
+def _three_digits_up(value: Fraction) -> str:
+    with localcontext() as context:
+        context.prec, context.rounding = 3, ROUND_CEILING
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):.2e}"
 
 
 def _finding_tree(finding: Finding) -> dict[str, Any]:

@@ -112,7 +112,9 @@ WRONG = (None, True, "text", 7, 0.5, [], {}, -1, 10**15, "", [[]])
 
 def places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every key and index below the root; long lists by their first two entries."""
-    items = list(tree.items()) if isinstance(tree, dict) else list(enumerate(tree))[:2] if isinstance(tree, list) else []
+    items = (
+        list(tree.items()) if isinstance(tree, dict) else list(enumerate(tree))[:2] if isinstance(tree, list) else []
+    )
     for key, value in items:
         yield (*path, key)
         yield from places(value, (*path, key))
@@ -176,7 +178,10 @@ def tampered_privacy() -> Iterator[tuple[str, str]]:
     for name in QUESTIONS:
         tree = small_document(name)
         for lower in ("0.01", "0.4999", "0.9999", "1.9999", "3.9999"):
-            yield f"{name}: states epsilon {lower} for a channel made for more or less", dump(edited(tree, epsilon, lower))
+            yield (
+                f"{name}: states epsilon {lower} for a channel made for more or less",
+                dump(edited(tree, epsilon, lower)),
+            )
         if at(tree, epsilon) != "10":
             yield f"{name}: states more epsilon than it uses", dump(edited(tree, epsilon, "10"))
     weights = ("channels", "q", "weights")
@@ -198,23 +203,26 @@ def tampered_privacy() -> Iterator[tuple[str, str]]:
     tree = small_document("number-gaussian")
     for path_value, label in (("0.000000001", "far less"), ("0.01", "more")):
         yield f"gaussian: states {label} delta", dump(edited(tree, ("survey", "questions", 0, "delta"), path_value))
-    # Report 2 is impossible for the first answer, so its weight under the second is all excess: 10^-9 * 2^53 = 9007199.25...
+    # Report 2 is impossible for the first answer: its weight under the second is all excess. 10^-9 * 2^53 = 9007199.25
     for extra, label in ((9007199, "just kept"), (9007200, "just broken")):
         kept = edited(tree, ("survey", "questions", 0, "delta"), "0.000000001")
-        yield f"gaussian: delta {label}", dump(
-            edited(kept, weights, [[2**52, 2**52, 0], [2**52, 2**52 - extra, extra]])
+        yield (
+            f"gaussian: delta {label}",
+            dump(edited(kept, weights, [[2**52, 2**52, 0], [2**52, 2**52 - extra, extra]])),
         )
     tree = small_document("multi_choice")
     part = tree["channels"]["q"]["parts"][0]
     yield "drawn: a part of three levels", dump(edited(tree, ("channels", "q", "parts", 1), {**part, "levels": 3}))
     yield "drawn: one part too many", dump(edited(tree, ("channels", "q", "parts"), [part] * 4))
-    yield "drawn: the last part too favourable", dump(
-        edited(tree, ("channels", "q", "parts", 2, "favour"), part["favour"] + 1)
+    yield (
+        "drawn: the last part too favourable",
+        dump(edited(tree, ("channels", "q", "parts", 2, "favour"), part["favour"] + 1)),
     )
     tree = small_document("choice")
     for k, d in ((4, 1), (6, 2), (5, 0), (5, 5), (52, 1), (1, 1)):
-        yield f"subset: {d} of {k} options for a question of five", dump(
-            edited(edited(tree, ("channels", "q", "options"), k), ("channels", "q", "size"), d)
+        yield (
+            f"subset: {d} of {k} options for a question of five",
+            dump(edited(edited(tree, ("channels", "q", "options"), k), ("channels", "q", "size"), d)),
         )
     channel = tree["channels"]["q"]
     for other in ("yes_no", "multi_choice", "scale-exponential", "scale-mean"):
@@ -281,8 +289,9 @@ def tampered_surveys() -> Iterator[tuple[str, str]]:
         ("yes_no", "options", OPTIONS),
         ("yes_no", "mechanism", "krr"),
     ):
-        yield f"{name} with {key} = {json.dumps(value)[:40]}", dump(
-            edited(small_document(name), ("survey", "questions", 0, key), value)
+        yield (
+            f"{name} with {key} = {json.dumps(value)[:40]}",
+            dump(edited(small_document(name), ("survey", "questions", 0, key), value)),
         )
 
 
@@ -292,7 +301,7 @@ def tampered_text() -> Iterator[tuple[str, str]]:
     yield "white space is allowed", json.dumps(json.loads(good), indent=2)
     yield "an integer written as 1.0 is the same number", good.replace('"deniable":1,', '"deniable":1.0,')
     yield "texts in many scripts", good.replace('"?"', json.dumps("नमस्ते \u2028 😀 <script>", ensure_ascii=False))
-    for comment, text in (
+    yield from (
         ("empty", ""),
         ("white space", " \n"),
         ("null", "null"),
@@ -324,8 +333,7 @@ def tampered_text() -> Iterator[tuple[str, str]]:
         ("constructor as a key", good.replace('"deniable":1,', '"deniable":1,"constructor":1,')),
         ("a bad escape", good.replace('"?"', '"\\x41"')),
         ("deep nesting in place of the survey", '{"deniable":1,"survey":' + "[" * 500 + "]" * 500 + ',"channels":{}}'),
-    ):
-        yield comment, text
+    )
     yield "an escaped colon and quote in text are no keys", good.replace('"?"', r'"a\":1,\"b\":2 \\"')
     yield "too large", good.replace('"?"', '"' + "x" * 1_000_000 + '"')
 
@@ -488,7 +496,11 @@ def decode_tests() -> Iterator[dict[str, Any]]:
             every = list(channel.reports())
             reports = every if len(every) <= 24 else every[:: len(every) // 8]
         for report in reports:
-            yield {"channel": tree, "report": report, "z": [f"{z.numerator}/{z.denominator}" for z in decode(channel, report)]}
+            yield {
+                "channel": tree,
+                "report": report,
+                "z": [f"{z.numerator}/{z.denominator}" for z in decode(channel, report)],
+            }
 
 
 def _encode(channel: Channel) -> bytes:

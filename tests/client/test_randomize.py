@@ -9,36 +9,40 @@ import threading
 from collections import Counter
 from typing import Any
 
-import pytest
-
 import deniable
+import pytest
 from deniable_protocol import AnswerError, DocumentError, publish, survey_from_tree
 
-SURVEY = {
+OPTIONS = [{"code": c, "text": c} for c in "xyz"]
+SURVEY: dict[str, Any] = {
     "id": "every-type",
     "title": "Every type",
     "segments": [{"id": "campus", "text": "?", "options": [{"code": c, "text": c} for c in ("north", "south")]}],
     "questions": [
         {"id": "bit", "type": "yes_no", "text": "?", "epsilon": "1"},
         {"id": "bit3", "type": "yes_no", "text": "?", "epsilon": "1", "decline": True},
-        {"id": "pick", "type": "choice", "text": "?", "epsilon": "1", "options": [{"code": c, "text": c} for c in "abc"]},
-        {"id": "many", "type": "multi_choice", "text": "?", "epsilon": "1", "options": [{"code": c, "text": c} for c in "xyz"]},
+        {"id": "pick", "type": "choice", "text": "?", "epsilon": "1", "options": OPTIONS},
+        {"id": "many", "type": "multi_choice", "text": "?", "epsilon": "1", "options": OPTIONS},
         {"id": "rate", "type": "scale", "text": "?", "epsilon": "1", "labels": ["1", "2", "3"]},
         {"id": "amount", "type": "number", "text": "?", "epsilon": "1", "min": 0, "max": 10},
         {"id": "binned", "type": "number", "text": "?", "epsilon": "1", "min": 0, "max": 10, "measure": "shares",
          "bins": [5], "decline": True},
     ],
 }  # fmt: skip
-DOCUMENT = publish(survey_from_tree(SURVEY))
 ANSWERS: dict[str, Any] = {
-    "bit": True, "bit3": "declined", "pick": "b", "many": ["x", "z"], "rate": 3, "amount": 2.5, "binned": 7,
+    "bit": True, "bit3": "declined", "pick": "y", "many": ["x", "z"], "rate": 3, "amount": 2.5, "binned": 7,
 }  # fmt: skip
 SEGMENTS = {"campus": "north"}
 
 
-def test_a_submission_has_every_report_and_segment() -> None:
+@pytest.fixture(scope="module")
+def document() -> bytes:
+    return publish(survey_from_tree(SURVEY))
+
+
+def test_a_submission_has_every_report_and_segment(document: bytes) -> None:
     """Five lines in an app: a submission with an id, the digest, a report per question, a code per segment."""
-    submission = deniable.randomize(DOCUMENT, ANSWERS, SEGMENTS)
+    submission = deniable.randomize(document, ANSWERS, SEGMENTS)
     assert list(submission) == ["id", "digest", "reports", "segments"]
     assert re.fullmatch(r"[0-9a-f]{32}", submission["id"])
     assert list(submission["reports"]) == [question["id"] for question in SURVEY["questions"]]
@@ -46,19 +50,19 @@ def test_a_submission_has_every_report_and_segment() -> None:
     assert all(type(report) is int and 0 <= report < 2**53 for report in submission["reports"].values())
 
 
-def test_there_is_no_seed() -> None:
+def test_there_is_no_seed(document: bytes) -> None:
     """The public function takes a document, answers and segments, and nothing that could make it predictable."""
     assert list(inspect.signature(deniable.randomize).parameters) == ["document", "answers", "segments"]
 
 
-def test_sets_tuples_and_numpy_like_floats_are_taken() -> None:
+def test_sets_tuples_and_numpy_like_floats_are_taken(document: bytes) -> None:
     """Several choices come as any collection; a subclass of float is a number."""
 
     class Float(float):
         pass
 
     for many in ({"x"}, ("x", "y"), frozenset("xyz"), []):
-        deniable.randomize(DOCUMENT, {**ANSWERS, "many": many, "amount": Float(1.5)}, SEGMENTS)
+        deniable.randomize(document, {**ANSWERS, "many": many, "amount": Float(1.5)}, SEGMENTS)
 
 
 BAD: list[tuple[str, Any, str]] = [
@@ -95,20 +99,20 @@ BAD: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("question", "answer", "reason"), BAD)
-def test_a_bad_answer_is_refused_without_repeating_it(question: str, answer: Any, reason: str) -> None:
+def test_a_bad_answer_is_refused_without_repeating_it(document: bytes, question: str, answer: Any, reason: str) -> None:
     """The error names the question and what it takes, and holds nothing of what was answered."""
     with pytest.raises(AnswerError) as caught:
-        deniable.randomize(DOCUMENT, {**ANSWERS, question: answer}, SEGMENTS)
+        deniable.randomize(document, {**ANSWERS, question: answer}, SEGMENTS)
     assert (caught.value.place, caught.value.reason) == (question, reason)
     shown = str(caught.value) + repr(caught.value) + repr(caught.value.__cause__) + repr(caught.value.__context__)
     for secret in ("SECRET", "73193", "nan", "inf", "2.5", "10000000", "1+2j", "10.0001"):
         assert secret not in shown
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_told_at_once(document: bytes) -> None:
     """All bad answers, missing ones and unknown names in one error; unknown names are not repeated."""
     with pytest.raises(AnswerError) as caught:
-        deniable.randomize(DOCUMENT, {"bit": 1, "SECRET": 1, "rate": 9}, {"campus": "SECRET"})
+        deniable.randomize(document, {"bit": 1, "SECRET": 1, "rate": 9}, {"campus": "SECRET"})
     assert [(p.place, p.reason) for p in caught.value.problems] == [
         ("answers", "unknown"),
         ("bit", "type"),
@@ -124,18 +128,18 @@ def test_every_problem_is_told_at_once() -> None:
 
 
 @pytest.mark.parametrize("bad", [None, [], "bit", 3])
-def test_arguments_of_the_wrong_kind_are_refused(bad: Any) -> None:
+def test_arguments_of_the_wrong_kind_are_refused(document: bytes, bad: Any) -> None:
     """Answers and segments are mappings."""
     with pytest.raises(AnswerError):
-        deniable.randomize(DOCUMENT, bad, SEGMENTS)
+        deniable.randomize(document, bad, SEGMENTS)
 
 
-def test_a_document_that_protects_less_is_refused_before_any_answer_is_looked_at() -> None:
+def test_a_document_that_protects_less_is_refused_before_any_answer_is_looked_at(document: bytes) -> None:
     """One unit more of favour, and nothing is randomised, whatever the answers are."""
     favour = b'"favour":6584790284608188'
-    assert favour in DOCUMENT
+    assert favour in document
     with pytest.raises(DocumentError, match="less private than stated") as caught:
-        deniable.randomize(DOCUMENT.replace(favour, b'"favour":6584790284608189', 1), {"bit": "whatever"})
+        deniable.randomize(document.replace(favour, b'"favour":6584790284608189', 1), {"bit": "whatever"})
     assert caught.value.place == "channels.bit.favour"
 
 
@@ -145,12 +149,12 @@ def test_errors_are_one_tree() -> None:
     assert issubclass(deniable.DocumentError, deniable.DeniableError)
 
 
-def test_threads_and_forks_never_share_randomness() -> None:
+def test_threads_and_forks_never_share_randomness(document: bytes) -> None:
     """4,000 ids over four threads and a forked child are all different (a clash by chance: below 10^-31)."""
     ids: list[str] = []
 
     def work() -> None:
-        ids.extend(deniable.randomize(DOCUMENT, ANSWERS, SEGMENTS)["id"] for _ in range(750))
+        ids.extend(deniable.randomize(document, ANSWERS, SEGMENTS)["id"] for _ in range(750))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -160,10 +164,10 @@ def test_threads_and_forks_never_share_randomness() -> None:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        mine = [deniable.randomize(DOCUMENT, ANSWERS, SEGMENTS)["id"] for _ in range(500)]
+        mine = [deniable.randomize(document, ANSWERS, SEGMENTS)["id"] for _ in range(500)]
         os.write(writer, "".join(mine).encode())
         os._exit(0)
-    ids.extend(deniable.randomize(DOCUMENT, ANSWERS, SEGMENTS)["id"] for _ in range(500))
+    ids.extend(deniable.randomize(document, ANSWERS, SEGMENTS)["id"] for _ in range(500))
     os.close(writer)
     data = b""
     while block := os.read(reader, 65536):
@@ -175,8 +179,8 @@ def test_threads_and_forks_never_share_randomness() -> None:
     assert len(ids) == 4000 == len(set(ids))
 
 
-def test_reports_follow_the_channel() -> None:
+def test_reports_follow_the_channel(document: bytes) -> None:
     """20,000 yes answers at epsilon 1 report 1 with probability 0.731: within 6 standard errors (alarm: 2 in 10^9)."""
-    counts = Counter(deniable.randomize(DOCUMENT, ANSWERS, SEGMENTS)["reports"]["bit"] for _ in range(20_000))
+    counts = Counter(deniable.randomize(document, ANSWERS, SEGMENTS)["reports"]["bit"] for _ in range(20_000))
     p = 6584790284608188 / 2**53
     assert abs(counts[1] - 20_000 * p) < 6 * (20_000 * p * (1 - p)) ** 0.5

@@ -46,8 +46,8 @@ def questions(draw: st.DrawFn, name: str = "q", most: int = 7) -> dict[str, Any]
             tree["mechanism"] = design
             if design == "gaussian":
                 tree["delta"] = draw(st.sampled_from(["0.000001", "0.000000001", "0.01", "0.0001"]))
-    can_decline = kind in ("yes_no", "choice") or tree.get("measure") == "shares" or (
-        kind == "scale" and "measure" not in tree
+    can_decline = (
+        kind in ("yes_no", "choice") or tree.get("measure") == "shares" or (kind == "scale" and "measure" not in tree)
     )
     if can_decline and tree.get("mechanism") != "exponential":
         tree["decline"] = draw(st.booleans())

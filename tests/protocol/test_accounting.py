@@ -6,27 +6,28 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from deniable_protocol import (
     advanced_composition,
     basic_composition,
+    detection_power,
     exact_composition,
     gaussian_sigma,
     in_words,
     shuffled,
-    detection_power,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 
 def kairouz_delta(epsilon: float, times: int, i: int) -> float:
     """Theorem 3.3 of Kairouz, Oh and Viswanath: delta at ((k - 2i) epsilon)."""
-    return sum(
-        math.comb(times, l)
-        * (math.exp((times - l) * epsilon) - math.exp((times - 2 * i + l) * epsilon))
-        for l in range(i)
-    ) / (1 + math.exp(epsilon)) ** times
+    return (
+        sum(
+            math.comb(times, j) * (math.exp((times - j) * epsilon) - math.exp((times - 2 * i + j) * epsilon))
+            for j in range(i)
+        )
+        / (1 + math.exp(epsilon)) ** times
+    )
 
 
 @pytest.mark.parametrize(("epsilon", "times"), [("0.1", 10), ("0.1", 30), ("0.5", 12), ("1", 6), ("1", 20)])

@@ -7,17 +7,12 @@ from itertools import product
 from typing import Any
 
 import pytest
-from exhaustive import Narrow, Words, outcomes, table_row
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from surveys import epsilons, surveys
-
 from deniable_protocol import (
     ONE,
     Band,
     Channel,
-    Draws,
     Drawn,
+    Draws,
     N,
     Subset,
     Table,
@@ -30,6 +25,10 @@ from deniable_protocol import (
 from deniable_protocol.channels import CHOOSE, _subset
 from deniable_protocol.design import band, best_size, exponential, gaussian, laplace, subset, worst_variance
 from deniable_protocol.exact import largest_favour
+from exhaustive import Narrow, Words, outcomes, table_row
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from surveys import epsilons, surveys
 
 
 def rows(channel: Channel) -> dict[Any, dict[int, Fraction]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 import deniable
 import deniable_protocol
+import pytest
 
 PROTOCOL = Path(deniable_protocol.__file__).parent
 CLIENT = Path(deniable.__file__).parent
@@ -50,8 +49,10 @@ def test_the_randomiser_does_no_float_arithmetic(module: str) -> None:
             # Fractions and decimals divide exactly, or to 60 digits, in what is said *about* a channel.
             assert module == "exact" or "probability" in ast.unparse(node.left), ast.unparse(node)
         if isinstance(node, ast.Name):
-            assert node.id not in {"float", "complex", "round"} or not isinstance(node.ctx, ast.Load) or _in_isinstance(
-                tree_of(module), node
+            assert (
+                node.id not in {"float", "complex", "round"}
+                or not isinstance(node.ctx, ast.Load)
+                or _in_isinstance(tree_of(module), node)
             ), node.lineno
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "math":
             assert node.attr in {"comb", "floor"}, node.attr
@@ -60,16 +61,19 @@ def test_the_randomiser_does_no_float_arithmetic(module: str) -> None:
 def _in_isinstance(tree: ast.Module, name: ast.Name) -> bool:
     """Whether the name only asks for a type: isinstance(x, float), or an annotation such as int | float."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-            spans = [node]
-        elif isinstance(node, ast.Assign) and node.targets and getattr(node.targets[0], "id", "") == "Truth":
+        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance") or (
+            isinstance(node, ast.Assign) and node.targets and getattr(node.targets[0], "id", "") == "Truth"
+        ):
             spans = [node]
         elif isinstance(node, ast.FunctionDef):
             spans = [a.annotation for a in node.args.args if a.annotation] + ([node.returns] if node.returns else [])
         else:
             continue
         for span in spans:
-            if any(isinstance(n, ast.Name) and (n.lineno, n.col_offset) == (name.lineno, name.col_offset) for n in ast.walk(span)):
+            if any(
+                isinstance(n, ast.Name) and (n.lineno, n.col_offset) == (name.lineno, name.col_offset)
+                for n in ast.walk(span)
+            ):
                 return True
     return False
 
@@ -80,7 +84,9 @@ def test_only_the_system_gives_randomness() -> None:
         tree = ast.parse(path.read_text("utf-8"))
         assert not imported(tree) & {"random", "numpy", "secrets", "uuid", "__import__", "importlib"}, path.name
         if path.parent == PROTOCOL:
-            uses = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and getattr(n.value, "id", "") == "os"}
+            uses = {
+                n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and getattr(n.value, "id", "") == "os"
+            }
             assert uses <= {"urandom"}, path.name
     defaults = [ast.unparse(n) for n in ast.walk(tree_of("draws")) if isinstance(n, ast.arguments)]
     assert any("read: RandomBytes=os.urandom" in text for text in defaults)
@@ -104,7 +110,13 @@ def test_dependencies_point_at_the_protocol() -> None:
     for path in PROTOCOL.glob("*.py"):
         assert not imported(ast.parse(path.read_text("utf-8"))) & {"deniable", "deniable_server", "deniable_web"}
     for path in CLIENT.rglob("*.py"):
-        assert not imported(ast.parse(path.read_text("utf-8"))) & {"deniable_server", "flask", "numpy", "scipy", "click"}
+        assert not imported(ast.parse(path.read_text("utf-8"))) & {
+            "deniable_server",
+            "flask",
+            "numpy",
+            "scipy",
+            "click",
+        }
 
 
 def test_the_public_names_are_pinned() -> None:

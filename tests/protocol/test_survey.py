@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from deniable_protocol import Choice, Number, SurveyError, YesNo, parse_survey, publish, survey_from_tree, verify
 from hypothesis import given, settings
 from surveys import surveys
-
-from deniable_protocol import Choice, Number, SurveyError, YesNo, parse_survey, publish, survey_from_tree, verify
 
 GOOD = """
 id = "campus-health"
@@ -83,7 +82,15 @@ max = 5
 
 @pytest.mark.parametrize(
     ("epsilon", "published"),
-    [("1", "1.0"), ("1.0", "1.0"), ("0.50", "0.5"), ("0.01", "0.01"), ("10", "10.0"), ("1e-1", "0.1"), ('"2.5"', "2.5")],
+    [
+        ("1", "1.0"),
+        ("1.0", "1.0"),
+        ("0.50", "0.5"),
+        ("0.01", "0.01"),
+        ("10", "10.0"),
+        ("1e-1", "0.1"),
+        ('"2.5"', "2.5"),
+    ],
 )
 def test_epsilon_is_published_as_an_exact_decimal(epsilon: str, published: str) -> None:
     """What the file says is what the document says, digit for digit, never a nearby double."""
@@ -92,7 +99,9 @@ def test_epsilon_is_published_as_an_exact_decimal(epsilon: str, published: str) 
     assert survey.exact_epsilon == Fraction(published)
 
 
-@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "0.0099", "10.0001", "11", "1e400", '"x"', "true", "[]", "1979-05-27"])
+@pytest.mark.parametrize(
+    "epsilon", ["0", "-1", "nan", "inf", "0.0099", "10.0001", "11", "1e400", '"x"', "true", "[]", "1979-05-27"]
+)
 def test_bad_epsilons_are_refused(epsilon: str) -> None:
     """Whatever stands for epsilon, a clear error at its place and no crash."""
     (message,) = errors(GOOD.replace("epsilon = 1.0", f"epsilon = {epsilon}"))
@@ -141,8 +150,11 @@ def test_codes_are_in_channel_order() -> None:
 
 def test_bins_may_list_or_leave_out_the_ends() -> None:
     """min and max are implied: naming them makes no further bins."""
+
     def codes(bins: list[float]) -> tuple[str, ...]:
         question = {"id": "q", "type": "number", "text": "?", "epsilon": "1", "min": 0, "max": 10, "measure": "shares"}
-        return survey_from_tree({"id": "ab", "title": "t", "questions": [{**question, "bins": bins}]}).questions[0].codes
+        return (
+            survey_from_tree({"id": "ab", "title": "t", "questions": [{**question, "bins": bins}]}).questions[0].codes
+        )
 
     assert codes([0, 2, 5, 10]) == codes([2, 5]) == ("0..2", "2..5", "5..10")

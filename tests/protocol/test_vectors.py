@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 import pytest
-
 from deniable_protocol import (
     AnswerError,
     Channel,

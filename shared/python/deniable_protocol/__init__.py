@@ -7,11 +7,11 @@ source of bytes passed in, which defaults to the operating system's. Its only de
 from .accounting import (
     advanced_composition,
     basic_composition,
+    detection_power,
     exact_composition,
     gaussian_sigma,
     in_words,
     shuffled,
-    detection_power,
 )
 from .channels import Band, Channel, Drawn, Subset, Table
 from .decode import decode, decoding_matrix
@@ -67,6 +67,7 @@ __all__ = [
     "decode",
     "decoding_matrix",
     "design",
+    "detection_power",
     "draw_report",
     "encode",
     "exact_composition",
@@ -80,6 +81,5 @@ __all__ = [
     "randomize",
     "shuffled",
     "survey_from_tree",
-    "detection_power",
     "verify",
 ]

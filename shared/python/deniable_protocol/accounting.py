@@ -17,11 +17,11 @@ from .design import gaussian_sigma
 __all__ = [
     "advanced_composition",
     "basic_composition",
+    "detection_power",
     "exact_composition",
     "gaussian_sigma",
     "in_words",
     "shuffled",
-    "detection_power",
 ]
 
 _PRECISION = 50

@@ -31,8 +31,9 @@ def decode(channel: Channel, report: int) -> tuple[Fraction, ...]:
 
 @lru_cache(maxsize=256)
 def _subset_entries(channel: Subset) -> tuple[Fraction, Fraction]:
-    """z is linear in "the report holds j", which has probability p for j the truth and q for any other:
-    (1 - q)/(p - q) where held and -q/(p - q) where not have expectation 1 and 0."""
+    """Z is linear in "the report holds j", which has probability p for j the truth and q for any other:
+    (1 - q)/(p - q) where held and -q/(p - q) where not have expectation 1 and 0.
+    """
     k, d = channel.options, channel.size
     p = Fraction(channel.favour, N)
     # Another option is among the d-1 others of a favoured report, or the d others of an unfavoured one.
@@ -64,9 +65,7 @@ def decoding_matrix(channel: Band | Table) -> tuple[tuple[Fraction, ...], ...]:
     gram = [[sum(rows[i][y] * c[y] * rows[j][y] for y in reports) for j in answers] for i in answers]
     inverse, determinant = _adjugate(gram)
     return tuple(
-        tuple(
-            Fraction(total * c[y] * sum(rows[i][y] * inverse[i][j] for i in answers), determinant) for j in answers
-        )
+        tuple(Fraction(total * c[y] * sum(rows[i][y] * inverse[i][j] for i in answers), determinant) for j in answers)
         for y in reports
     )
 

@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 
 from .channels import Band, Channel, Drawn, Subset, Table
-from .exact import N, ONE, exp_floor, largest_favour
+from .exact import ONE, N, exp_floor, largest_favour
 from .survey import Choice, MultiChoice, Number, Question, Scale, YesNo
 
 
@@ -143,9 +143,7 @@ def _laplace_row(x: int, levels: int, reach: int, merge: int, step: Fraction) ->
         powers.append(powers[-1] * a // ONE)
     beyond = [power * ONE // (ONE - a) for power in powers]
     low, high = -reach, levels - 1 + reach
-    masses = [
-        beyond[abs(x - y)] if y in (low, high) else powers[abs(x - y)] for y in range(low, high + 1)
-    ]
+    masses = [beyond[abs(x - y)] if y in (low, high) else powers[abs(x - y)] for y in range(low, high + 1)]
     return _to_row([sum(masses[i : i + merge]) for i in range(0, len(masses), merge)])
 
 
@@ -197,7 +195,9 @@ def _gaussian_table(levels: int, sigma: float) -> Table:
         rows.append(
             _to_row(
                 [
-                    int(ONE * max(0.0, below[i + 1] - below[i] if i + 1 < columns and below[i] < 0.5 else lower - upper))
+                    int(
+                        ONE * max(0.0, below[i + 1] - below[i] if i + 1 < columns and below[i] < 0.5 else lower - upper)
+                    )
                     for i, (lower, upper) in enumerate(zip([1.0, *above[:-1]], above, strict=True))
                 ]
             )

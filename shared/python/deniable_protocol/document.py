@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
 from .channels import MAX_COLUMNS, MAX_LEVELS, MAX_OPTIONS, Band, Channel, Drawn, Subset, Table
+from .checks import Checker, check_survey, join, strict_json
 from .design import design
 from .errors import DocumentError, Problem
-from .exact import N, ONE, exp_floor
-from .survey import Checker, Choice, MultiChoice, Number, Question, Scale, Survey, YesNo, check_survey, join, strict_json
+from .exact import ONE, N, exp_floor
+from .survey import Choice, MultiChoice, Number, Question, Scale, Survey, YesNo
 
 VERSION = 1
 MAX_BYTES = 1_000_000
@@ -135,7 +135,12 @@ def _check_channel(check: Checker, question: Question, tree: object, place: str)
     if answers is not None and channel.answers != answers:
         field = {"subset": "options", "band": "levels", "drawn": "parts", "table": "weights"}[kind]
         return check.note(join(place, field), "mismatch", f"the question has {answers} possible answers")
-    if isinstance(question, Choice | Scale) and question.mechanism == "krr" and isinstance(channel, Subset) and channel.size != 1:
+    if (
+        isinstance(question, Choice | Scale)
+        and question.mechanism == "krr"
+        and isinstance(channel, Subset)
+        and channel.size != 1
+    ):
         return check.note(join(place, "size"), "mismatch", "k-ary response has size 1")
     return channel
 
@@ -210,7 +215,11 @@ def check_privacy(check: Checker, channel: Channel, epsilon: Fraction, delta: Fr
         unfavoured, favoured = channel.contrast
         likely, unlikely = channel.favour * unfavoured, (N - channel.favour) * favoured
         if likely * ONE > exp_epsilon * unlikely:
-            check.note(join(place, "favour"), "favour_high", f"the odds exceed e^{float(epsilon):g}: answers would be less private than stated")
+            check.note(
+                join(place, "favour"),
+                "favour_high",
+                f"the odds exceed e^{float(epsilon):g}: answers would be less private than stated",
+            )
         elif likely <= unlikely:
             # The odds of the proof are then upside down: a small F tells what the answer is *not*.
             check.note(join(place, "favour"), "favour_low", "favoured reports must be the likelier ones")
@@ -228,8 +237,3 @@ def _check_table_privacy(check: Checker, table: Table, exp_epsilon: int, delta: 
     if delta is not None and table.excess(exp_epsilon, ONE) > delta:
         check.note(place, "delta", "the table exceeds the stated epsilon by more than delta")
     return None
-
-
-def document_tree(document: bytes) -> Any:
-    """The document as plain objects, for tools that show or edit it."""
-    return strict_json(document.decode())

@@ -13,10 +13,11 @@ from types import MappingProxyType
 from typing import TypedDict
 
 from .channels import Band, Channel, Table
+from .checks import DECLINED
 from .document import Document, verify
 from .draws import SYSTEM, Draws, RandomBytes
 from .errors import AnswerError, Problem
-from .survey import DECLINED, Choice, MultiChoice, Number, Question, Scale, YesNo
+from .survey import Choice, MultiChoice, Number, Question, Scale, YesNo
 
 Truth = int | float | tuple[int, ...]
 """A checked answer: an answer's index, a number still to be put on levels, or one bit per option."""
@@ -74,9 +75,7 @@ def round_to_level(position: float, draws: Draws) -> int:
     return level + 1 if draws.word() < (position - level) * 9007199254740992.0 else level
 
 
-def check_answers(
-    document: Document, answers: Mapping[str, object], segments: Mapping[str, str] = NONE
-) -> list[Truth]:
+def check_answers(document: Document, answers: Mapping[str, object], segments: Mapping[str, str] = NONE) -> list[Truth]:
     """The checked answers in survey order, or an AnswerError that lists every problem and no answer."""
     survey = document.survey
     problems: list[Problem] = []

@@ -1,0 +1,46 @@
+# Deniable: make demo, make test. Each makes .venv and installs what it needs; only Python >= 3.11 is asked for.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DRAWS ?= 10000000
+
+.PHONY: demo test lint types vectors wheel-test bench proof clean
+
+demo: $(VENV)/.installed
+	$(BIN)/deniable demo --once
+
+test: $(VENV)/.installed
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+vectors: $(VENV)/.installed
+	$(BIN)/python shared/vectors/generate.py
+
+# The wheel in a clean environment without extras, tested with the sources gone.
+wheel-test: $(VENV)/.installed
+	$(BIN)/python tests/wheel.py
+
+# Beside the peers, each of which may or may not install; the benchmark says which did not.
+bench: $(VENV)/.installed
+	$(BIN)/python bench/peers.py
+	$(BIN)/python bench/randomize.py
+
+# The privacy audit at full size: ten million submissions in each language (DRAWS=... for another size).
+proof: $(VENV)/.installed
+	$(BIN)/deniable audit bench/every-channel.toml --draws $(DRAWS)
+	$(BIN)/deniable audit bench/every-channel.toml --draws $(DRAWS) --language js
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Deniable needs Python 3.11 or newer; this is $$($(PYTHON) --version). Set PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

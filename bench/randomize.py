@@ -1,0 +1,167 @@
+"""Randomisations per second, beside the peers, in one run; and which of them run on a predictable generator.
+
+    python bench/peers.py && python bench/randomize.py [--json FILE]
+
+Every row is one call that takes one true answer and returns one report, at epsilon 1, with everything that can be
+prepared beforehand prepared. Rows are measured in turn, several rounds, and the best round counts, so that a busy
+machine slows all of them alike. "predictable" is measured too: seed Python's, numpy's and numba's generators, draw,
+seed again, draw again; whoever repeats itself can be predicted by anyone who learns or guesses the seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import math
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from deniable_protocol import draw_report, encode, publish, survey_from_tree, verify
+from rich.console import Console
+from rich.table import Table
+
+ROUNDS = 7
+ROUND_SECONDS = 0.15
+Call = Callable[[], Any]
+
+
+def deniable() -> dict[str, Call]:
+    options = [{"code": f"o{i}", "text": "?"} for i in range(10)]
+    bit = {"id": "bit", "type": "yes_no", "text": "?", "epsilon": "1.0"}
+    ten = {"id": "ten", "type": "choice", "text": "?", "epsilon": "1.0", "options": options}
+    document = verify(publish(survey_from_tree({"id": "bench", "title": "Bench", "questions": [bit, ten]})))
+    bit_question, ten_question = document.survey.questions
+    bit_channel, ten_channel = document.channels["bit"], document.channels["ten"]
+    return {
+        "yes/no": lambda: draw_report(bit_channel, encode(bit_question, bit_channel, True)),
+        "ten options": lambda: draw_report(ten_channel, encode(ten_question, ten_channel, "o3")),
+    }
+
+
+def opendp() -> dict[str, Call]:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    bit = dp.m.make_randomized_response_bool(1 / (1 + math.exp(-1)))
+    ten = dp.m.make_randomized_response([f"o{i}" for i in range(10)], math.e / (math.e + 9))
+    return {"yes/no": lambda: bit(True), "ten options": lambda: ten("o3")}
+
+
+def diffprivlib() -> dict[str, Call]:
+    from diffprivlib.mechanisms import Binary, ExponentialCategorical
+
+    bit = Binary(epsilon=1.0, value0="no", value1="yes")
+    pairs = [(f"o{i}", f"o{j}", 1) for i in range(10) for j in range(i)]
+    ten = ExponentialCategorical(epsilon=1.0, utility_list=pairs)
+    return {"yes/no": lambda: bit.randomise("yes"), "ten options": lambda: ten.randomise("o3")}
+
+
+def pure_ldp() -> dict[str, Call]:
+    from pure_ldp.frequency_oracles.direct_encoding import DEClient
+
+    bit, ten = DEClient(epsilon=1.0, d=2), DEClient(epsilon=1.0, d=10)
+    return {"yes/no": lambda: bit.privatise(2), "ten options": lambda: ten.privatise(4)}
+
+
+def multi_freq_ldpy() -> dict[str, Call]:
+    from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
+
+    return {"yes/no": lambda: GRR_Client(1, 2, 1.0), "ten options": lambda: GRR_Client(3, 10, 1.0)}
+
+
+CONTESTANTS: dict[str, Callable[[], dict[str, Call]]] = {
+    "deniable": deniable,
+    "opendp": opendp,
+    "diffprivlib": diffprivlib,
+    "pure-ldp": pure_ldp,
+    "multi-freq-ldpy": multi_freq_ldpy,
+}
+
+
+def round_rate(call: Call) -> float:
+    """Calls per second over one short round."""
+    count, start = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < ROUND_SECONDS:
+        for _ in range(50):
+            call()
+        count += 50
+    return count / elapsed
+
+
+def seed_everything() -> None:
+    random.seed(1)
+    import numpy as np
+
+    np.random.seed(1)
+    if "numba" in sys.modules:
+        import numba
+
+        @numba.njit
+        def seed() -> None:
+            np.random.seed(1)
+
+        seed()
+
+
+def predictable(call: Call) -> bool:
+    """Whether seeding the usual generators makes 300 reports repeat (by chance: below 10^-20)."""
+    runs = []
+    for _ in range(2):
+        seed_everything()
+        runs.append([call() for _ in range(300)])
+    return runs[0] == runs[1]
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--json", type=Path, help="also write the figures to this file")
+    options = arguments.parse_args()
+    ready: dict[str, dict[str, Call]] = {}
+    absent: dict[str, str] = {}
+    for name, make in CONTESTANTS.items():
+        try:
+            ready[name] = make()
+            for call in ready[name].values():
+                call()  # compiles where something is compiled
+        except Exception as error:  # a peer may be missing or broken in any way; that is a result too
+            absent[name] = f"{type(error).__name__}: {error}"
+    best: dict[tuple[str, str], float] = {}
+    for _ in range(ROUNDS):
+        for name, calls in ready.items():
+            for task, call in calls.items():
+                best[name, task] = max(best.get((name, task), 0.0), round_rate(call))
+    results = {
+        name: {
+            "version": importlib.metadata.version(name),
+            "per_second": {task: round(best[name, task]) for task in calls},
+            "deniable_is_times_faster": {task: best["deniable", task] / best[name, task] for task in calls},
+            "predictable": predictable(calls["yes/no"]),
+        }
+        for name, calls in ready.items()
+    }
+    grid = Table(title="Randomisations per second, epsilon 1, one core")
+    for heading in ("Library", "yes/no", "ten options", "Deniable, yes/no", "Deniable, ten", "Random source"):
+        grid.add_column(heading, justify="left" if heading in ("Library", "Random source") else "right")
+    for name, result in results.items():
+        ratio = result["deniable_is_times_faster"]
+        grid.add_row(
+            f"{name} {result['version']}",
+            *(f"{result['per_second'][task]:,}" for task in ("yes/no", "ten options")),
+            *(f"{ratio[task]:.2f} ×" for task in ("yes/no", "ten options")),
+            "predictable: seeded generator" if result["predictable"] else "the system's",
+        )
+    console = Console()
+    console.print(grid)
+    for name, why in absent.items():
+        console.print(f"{name}: not measured here ({why})")
+    if options.json:
+        options.json.write_text(json.dumps({"results": results, "absent": absent}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

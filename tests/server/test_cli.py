@@ -1,0 +1,114 @@
+"""The command line, as a process would see it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from deniable_protocol import verify
+from deniable_server.cli import cli
+
+EXAMPLE = str(files("deniable_server") / "example.toml")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, arguments, catch_exceptions=False)
+
+
+def test_check_shows_every_question_and_the_total() -> None:
+    """A good survey is shown with its channels, its total epsilon and what that means."""
+    result = run("survey", "check", EXAMPLE)
+    assert result.exit_code == 0
+    for word in ("vaped", "noisy bit", "band, 8 wide on 9 levels", "all together", "37%", "ok"):
+        assert word in result.stdout.replace("\n", " ")
+
+
+def test_check_as_json() -> None:
+    """--json prints the same for programs."""
+    tree = json.loads(run("survey", "check", EXAMPLE, "--json").stdout)
+    assert tree["epsilon"] == "10" and len(tree["questions"]) == 8 and len(tree["digest"]) == 64
+
+
+def test_check_lists_every_error_and_fails(tmp_path: Path) -> None:
+    """A bad survey gets every error on standard error, exit status 1, and no traceback."""
+    file = tmp_path / "bad.toml"
+    file.write_text('id = "x"\ntitle = "t"\n[[questions]]\nid = "a"\ntype = "yes_no"\ntext = "?"\nepsilon = 0\n')
+    result = run("survey", "check", str(file))
+    assert result.exit_code == 1
+    assert "questions[0].epsilon: 0 is not between 0.01 and 10" in result.stderr
+    assert "id: 'x' does not match" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_missing_file_is_a_usage_error() -> None:
+    """click says which file does not exist."""
+    result = run("survey", "check", "nowhere.toml")
+    assert result.exit_code == 2 and "nowhere.toml" in result.stderr
+
+
+def test_compile_prints_the_published_bytes(tmp_path: Path) -> None:
+    """The output is a document that clients accept, and that audit takes as it is."""
+    raw = subprocess.run(
+        [sys.executable, "-m", "deniable_server", "survey", "compile", EXAMPLE], capture_output=True, check=True
+    ).stdout
+    assert verify(raw).survey.id == "campus-health"
+    file = tmp_path / "document.json"
+    file.write_bytes(raw)
+    tree = json.loads(run("audit", str(file), "--draws", "1000", "--json").stdout)
+    assert [question["passed"] for question in tree["questions"]] == [True] * 8
+
+
+def test_audit_prints_odds_and_epsilon() -> None:
+    """The table has the odds as a fraction, epsilon to 12 digits, and what was seen."""
+    result = run("audit", EXAMPLE, "--draws", "2000")
+    assert result.exit_code == 0
+    for word in ("1646197571152047", "605602242533201", "1.000000000000", "ε seen", "99.9% over all"):
+        assert word in result.stdout.replace("\n", " ")
+
+
+def test_audit_fails_when_a_question_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More epsilon seen than stated: exit status 1 and the word BROKEN."""
+    import deniable_server.audit as module
+
+    real = module._observe
+    monkeypatch.setattr(
+        module, "_observe", lambda *a: module.Observed(9.5, real(*a).pair, real(*a).event, real(*a).draws)
+    )
+    result = run("audit", EXAMPLE, "--draws", "100")
+    assert result.exit_code == 1 and "BROKEN" in result.stdout
+
+
+def test_the_demo_runs(node: str) -> None:
+    """deniable demo shows answers beside reports and audits both randomisers."""
+    result = run("demo", "--once")
+    assert result.exit_code == 0
+    assert result.stdout.count("99.9% over all") == 2
+
+
+def test_every_command_is_documented() -> None:
+    """Each command and option has a help text."""
+    from click import Group
+
+    def walk(command: object, path: str) -> None:
+        if isinstance(command, Group):
+            for name, child in command.commands.items():
+                walk(child, f"{path} {name}")
+        assert getattr(command, "help", None), path
+        for parameter in getattr(command, "params", ()):
+            if parameter.param_type_name == "option":
+                assert parameter.help, f"{path} {parameter.name}"
+
+    walk(cli, "deniable")
+
+
+def test_without_the_server_extra_the_command_says_what_to_install() -> None:
+    """On a base install the command names the missing package and the cure, without a traceback."""
+    code = "import sys; sys.modules['click'] = None\nfrom deniable_server.__main__ import main\nmain()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert 'pip install "deniable[server]"' in result.stderr and "Traceback" not in result.stderr

@@ -1,0 +1,49 @@
+"""Builds the wheel and runs the tests of the base install against it, in a clean environment without the extras.
+
+The tests and vectors are copied away from the repository, so that only the installed wheel can be imported.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run(sys.executable, "-m", "build", "--wheel", "--outdir", folder / "dist", ROOT)
+        (wheel,) = (folder / "dist").glob("*.whl")
+        venv.create(folder / "venv", with_pip=True)
+        python = folder / "venv" / "bin" / "python"
+        constraints = ("--constraint", ROOT / "constraints.txt")
+        install = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *constraints)
+        run(*install, wheel)
+        installed = subprocess.run(
+            [python, "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True, check=True
+        ).stdout.lower()
+        names = {line.partition("==")[0] for line in installed.split()} - {"pip", "setuptools", "wheel"}
+        if names != {"deniable", "msgspec"}:
+            sys.exit(f"the base install brings more than msgspec: {sorted(names)}")
+        run(*install, "pytest", "hypothesis")
+        shutil.copytree(ROOT / "shared" / "vectors", folder / "away" / "shared" / "vectors")
+        shutil.copy(ROOT / "pyproject.toml", folder / "away")
+        for part in ("conftest.py", "protocol", "client"):
+            source, target = ROOT / "tests" / part, folder / "away" / "tests" / part
+            target.parent.mkdir(exist_ok=True)
+            shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+        run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=folder / "away")
+
+
+def run(*command: object, cwd: Path = ROOT) -> None:
+    subprocess.run([str(part) for part in command], cwd=cwd, check=True)
+
+
+if __name__ == "__main__":
+    main()
