@@ -145,18 +145,21 @@ def main() -> None:
         for name, calls in ready.items()
     }
     grid = Table(title="Randomisations per second, epsilon 1, one core")
-    for heading in ("Library", "yes/no", "ten options", "Deniable, yes/no", "Deniable, ten", "Random source"):
-        grid.add_column(heading, justify="left" if heading in ("Library", "Random source") else "right")
+    for heading in ("Library", "yes/no", "ten options", "ours / theirs", "at ten", "source"):
+        grid.add_column(heading, justify="left" if heading in ("Library", "source") else "right", no_wrap=True)
     for name, result in results.items():
         ratio = result["deniable_is_times_faster"]
         grid.add_row(
-            f"{name} {result['version']}",
+            name,
             *(f"{result['per_second'][task]:,}" for task in ("yes/no", "ten options")),
             *(f"{ratio[task]:.2f} ×" for task in ("yes/no", "ten options")),
-            "predictable: seeded generator" if result["predictable"] else "the system's",
+            "seeded" if result["predictable"] else "system",
         )
     console = Console()
     console.print(grid)
+    console.print(
+        "source: the operating system's, or a seeded generator, which repeats itself here and can be predicted."
+    )
     for name, why in absent.items():
         console.print(f"{name}: not measured here ({why})")
     if options.json:

@@ -119,9 +119,10 @@ def encode(question: Question, channel: Channel, answer: object) -> Truth | Prob
     if isinstance(question, Choice):
         if not isinstance(answer, str):
             return Problem(question.id, "type", "takes the code of an option, as text")
-        if answer not in question.codes:
-            return Problem(question.id, "range", "takes the code of one of its options")
-        return question.codes.index(answer)
+        for index, option in enumerate(question.options):
+            if option.code == answer:
+                return index
+        return Problem(question.id, "range", "takes the code of one of its options")
     if isinstance(question, MultiChoice):
         return _encode_multi(question, answer)
     if isinstance(answer, bool) or not isinstance(answer, int | float):
