@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import os
+import json
 import re
-import threading
+import subprocess
+import sys
 from collections import Counter
 from typing import Any
 
@@ -149,33 +150,38 @@ def test_errors_are_one_tree() -> None:
     assert issubclass(deniable.DocumentError, deniable.DeniableError)
 
 
+FORKING = """
+import json, os, sys, threading
+import deniable
+
+document, answers, segments = json.load(sys.stdin)
+ids = []
+
+def work(count):
+    ids.extend(deniable.randomize(document, answers, segments)["id"] for _ in range(count))
+
+threads = [threading.Thread(target=work, args=(750,)) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+child = os.fork()
+if child == 0:
+    ids.clear()
+work(500)
+sys.stdout.write("\\n".join(ids) + "\\n")
+sys.stdout.flush()
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
 def test_threads_and_forks_never_share_randomness(document: bytes) -> None:
-    """4,000 ids over four threads and a forked child are all different (a clash by chance: below 10^-31)."""
-    ids: list[str] = []
-
-    def work() -> None:
-        ids.extend(deniable.randomize(document, ANSWERS, SEGMENTS)["id"] for _ in range(750))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        mine = [deniable.randomize(document, ANSWERS, SEGMENTS)["id"] for _ in range(500)]
-        os.write(writer, "".join(mine).encode())
-        os._exit(0)
-    ids.extend(deniable.randomize(document, ANSWERS, SEGMENTS)["id"] for _ in range(500))
-    os.close(writer)
-    data = b""
-    while block := os.read(reader, 65536):
-        data += block
-    os.close(reader)
-    os.waitpid(child, 0)
-    text = data.decode()
-    ids.extend(text[i : i + 32] for i in range(0, len(text), 32))
+    """4,000 ids over four threads, a process and its forked child all differ (a clash by chance: below 10^-31)."""
+    task = json.dumps([document.decode(), ANSWERS, SEGMENTS])
+    run = subprocess.run([sys.executable, "-c", FORKING], input=task, capture_output=True, text=True, check=True)
+    ids = run.stdout.split()
     assert len(ids) == 4000 == len(set(ids))
 
 

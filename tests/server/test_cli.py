@@ -90,14 +90,18 @@ def test_the_demo_runs(node: str) -> None:
     assert result.stdout.count("99.9% over all") == 2
 
 
-def test_every_command_is_documented() -> None:
-    """Each command and option has a help text."""
+def test_every_command_is_documented(root: Path) -> None:
+    """Each command and option has a help text, and each command stands in the README or the docs."""
     from click import Group
+
+    pages = "".join(path.read_text("utf-8") for path in [root / "README.md", *(root / "docs").glob("*.md")])
 
     def walk(command: object, path: str) -> None:
         if isinstance(command, Group):
             for name, child in command.commands.items():
                 walk(child, f"{path} {name}")
+        else:
+            assert path in pages, f"{path} is not documented"
         assert getattr(command, "help", None), path
         for parameter in getattr(command, "params", ()):
             if parameter.param_type_name == "option":
