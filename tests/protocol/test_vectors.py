@@ -98,8 +98,9 @@ def test_digest_vectors() -> None:
         assert caught.value.reason == "digest"
 
 
-def test_vectors_are_what_the_generator_writes(tmp_path: Path) -> None:
+def test_vectors_are_what_the_generator_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No vector was edited by hand or left behind by a change of the code."""
+    monkeypatch.syspath_prepend(FOLDER)
     spec = importlib.util.spec_from_file_location("generate", FOLDER / "generate.py")
     assert spec is not None and spec.loader is not None
     generate = importlib.util.module_from_spec(spec)

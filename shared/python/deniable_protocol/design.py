@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 from .channels import Band, Channel, Drawn, Subset, Table
 from .exact import ONE, N, exp_floor, largest_favour
 from .survey import Choice, MultiChoice, Number, Question, Scale, YesNo
+
+GAUSSIAN_BINS = 129
 
 
 def design(question: Question) -> Channel:
@@ -148,18 +151,16 @@ def _laplace_row(x: int, levels: int, reach: int, merge: int, step: Fraction) ->
 
 
 def gaussian(levels: int, epsilon: Fraction, delta: Fraction) -> Table:
-    """Local Gaussian noise with the analytic calibration (Balle and Wang 2018), in at most 129 bins.
+    """Local Gaussian noise with the analytic calibration (Balle and Wang 2018), in 129 bins.
 
     Binning is post-processing, so the table keeps what the continuous mechanism keeps, up to rounding to integers;
-    the scale grows by parts in a million until the exact integer sum confirms epsilon and delta.
+    the scale grows, by a millionth and then by doubling steps, until the exact integer sum confirms epsilon and delta.
     """
     exp_epsilon = exp_floor(epsilon)
-    sigma = gaussian_sigma(float(epsilon), float(delta))
-    while True:
-        table = _gaussian_table(levels, sigma)
-        if table.excess(exp_epsilon, ONE) <= delta:
-            return table
-        sigma *= 1 + 1e-6
+    sigma, growth = gaussian_sigma(float(epsilon), float(delta)), 1e-6
+    while (table := _gaussian_table(levels, sigma)).excess(exp_epsilon, ONE) > delta:
+        sigma, growth = sigma * (1 + growth), growth * 2
+    return table
 
 
 def gaussian_sigma(epsilon: float, delta: float) -> float:
@@ -184,25 +185,18 @@ def _phi(x: float) -> float:
 
 def _gaussian_table(levels: int, sigma: float) -> Table:
     reach = 6.0 * sigma  # in ranges; what lies beyond, about 10^-9, falls in the outermost bins
-    columns = 129
-    cuts = [-reach + (1 + 2 * reach) * i / columns for i in range(1, columns)]
-    rows = []
-    for level in range(levels):
-        x = level / (levels - 1)
-        below = [0.0, *(_phi((cut - x) / sigma) for cut in cuts)]
-        above = [*(_phi((x - cut) / sigma) for cut in cuts), 0.0]
-        # A bin's mass from whichever tail is smaller, so that far bins keep their relative precision.
-        rows.append(
-            _to_row(
-                [
-                    int(
-                        ONE * max(0.0, below[i + 1] - below[i] if i + 1 < columns and below[i] < 0.5 else lower - upper)
-                    )
-                    for i, (lower, upper) in enumerate(zip([1.0, *above[:-1]], above, strict=True))
-                ]
-            )
-        )
-    return Table(tuple(rows))
+    inner = [-reach + (1 + 2 * reach) * i / GAUSSIAN_BINS for i in range(1, GAUSSIAN_BINS)]
+    cuts = [-math.inf, *inner, math.inf]
+
+    def row(x: float) -> tuple[int, ...]:
+        return _to_row([int(ONE * _mass((low - x) / sigma, (high - x) / sigma)) for low, high in pairwise(cuts)])
+
+    return Table(tuple(row(level / (levels - 1)) for level in range(levels)))
+
+
+def _mass(low: float, high: float) -> float:
+    """P(low < Z < high) from whichever tail is smaller, so that far bins keep their relative precision."""
+    return _phi(high) - _phi(low) if high <= 0 else _phi(-low) - _phi(-high)
 
 
 def _to_row(masses: list[int]) -> tuple[int, ...]:
