@@ -7,7 +7,7 @@ DRAWS ?= 10000000
 .PHONY: demo test lint types vectors wheel-test bench proof clean
 
 demo: $(VENV)/.installed
-	$(BIN)/deniable demo --once
+	$(BIN)/deniable demo
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -n auto

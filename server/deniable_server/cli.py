@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import click
-from deniable import __version__
-from deniable import randomize as client_randomize
-from deniable_protocol import DeniableError, Survey, in_words, parse_survey, publish, verify
-from deniable_protocol.checks import strict_json
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from .audit import CONFIDENCE, Finding, audit, describe, panel
+from deniable import __version__
+from deniable import randomize as client_randomize
+from deniable_protocol import DeniableError, Survey, in_words, parse_survey, publish, verify
+from deniable_protocol.checks import strict_json
+
+from .audit import CONFIDENCE, Finding, audit, describe, first_segments, panel
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -65,9 +66,10 @@ def check(file: Path, as_json: bool) -> None:
             {"id": q.id, "type": q.type, "epsilon": q.epsilon, "channel": describe(document.channels[q.id])}
             for q in parsed.questions
         ]
-        total = f"{float(parsed.exact_epsilon):g}"
         click.echo(
-            json.dumps({"survey": parsed.id, "epsilon": total, "digest": document.digest, "questions": questions})
+            json.dumps(
+                {"survey": parsed.id, "epsilon": parsed.epsilon, "digest": document.digest, "questions": questions}
+            )
         )
         return
     grid = Grid(title=f"{parsed.title} ({parsed.id})", title_justify="left")
@@ -76,7 +78,7 @@ def check(file: Path, as_json: bool) -> None:
     for question in parsed.questions:
         grid.add_row(question.id, question.type, describe(document.channels[question.id]), question.epsilon)
     grid.add_section()
-    grid.add_row("all together", "", "", f"{float(parsed.exact_epsilon):g}")
+    grid.add_row("all together", "", "", parsed.epsilon)
     out.print(grid)
     largest = max(parsed.questions, key=lambda question: question.exact_epsilon)
     out.print(f"The least protected answer is {largest.id}. {in_words(largest.exact_epsilon)}")
@@ -120,8 +122,7 @@ def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option("--once", is_flag=True, help="Stop after printing.")
-def demo(once: bool) -> None:
+def demo() -> None:
     """Check an example survey, randomise one set of answers, and audit both randomisers."""
     parsed = parse_survey((files(__package__) / "example.toml").read_text("utf-8"))
     published = publish(parsed)
@@ -129,8 +130,7 @@ def demo(once: bool) -> None:
     out.rule("What one respondent answers, and what leaves their device")
     panels = {q.id: panel(q, document.channels[q.id]) for q in parsed.questions}
     answers = {q: options[len(options) // 2][1] for q, options in panels.items()}
-    segments = {segment.id: segment.options[0].code for segment in parsed.segments}
-    runs = [client_randomize(published, answers, segments)["reports"] for _ in range(3)]
+    runs = [client_randomize(published, answers, first_segments(parsed))["reports"] for _ in range(3)]
     grid = Grid()
     for heading in ("Question", "Answer", "Report", "Again", "And again"):
         grid.add_column(heading)

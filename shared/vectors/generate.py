@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tampered import QUESTIONS, SEGMENTS, document, dump, small_document, tampered
+
 from deniable_protocol import (
     AnswerError,
     Band,
@@ -33,7 +35,6 @@ from deniable_protocol import (
     verify,
 )
 from deniable_protocol.design import band, best_size, exponential, laplace, subset
-from tampered import QUESTIONS, SEGMENTS, document, dump, small_document, tampered
 
 HERE = Path(__file__).parent
 

@@ -329,6 +329,7 @@ def tampered_text() -> Iterator[tuple[str, str]]:
         ("a number beyond all doubles", good.replace(favour, '"favour":1e400')),
         ("2^53 + 1", good.replace(favour, '"favour":9007199254740993')),
         ("a huge integer", good.replace(favour, '"favour":' + "9" * 400)),
+        ("an integer of 5,000 digits", good.replace(favour, '"favour":' + "9" * 5000)),
         ("a leading zero", good.replace(favour, favour.replace(":", ":0"))),
         ("favour twice, the good one last", good.replace(favour, '"favour":1,' + favour)),
         ("favour twice, the good one first", good.replace(favour, favour + ',"favour":9007199254740990')),

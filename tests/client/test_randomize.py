@@ -10,8 +10,9 @@ import sys
 from collections import Counter
 from typing import Any
 
-import deniable
 import pytest
+
+import deniable
 from deniable_protocol import AnswerError, DocumentError, publish, survey_from_tree
 
 OPTIONS = [{"code": c, "text": c} for c in "xyz"]

@@ -6,6 +6,9 @@ import math
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from deniable_protocol import (
     advanced_composition,
     basic_composition,
@@ -15,8 +18,6 @@ from deniable_protocol import (
     in_words,
     shuffled,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def kairouz_delta(epsilon: float, times: int, i: int) -> float:

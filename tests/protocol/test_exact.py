@@ -6,10 +6,11 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
-from deniable_protocol import ONE, N, exp_floor, largest_favour, log_ceiling
-from deniable_protocol.design import best_size
 from hypothesis import given
 from hypothesis import strategies as st
+
+from deniable_protocol import ONE, N, exp_floor, largest_favour, log_ceiling
+from deniable_protocol.design import best_size
 
 GRID = [Fraction(hundredths, 100) for hundredths in range(1, 1001)]
 

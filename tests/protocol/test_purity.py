@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import deniable
 import deniable_protocol
-import pytest
 
 PROTOCOL = Path(deniable_protocol.__file__).parent
 CLIENT = Path(deniable.__file__).parent

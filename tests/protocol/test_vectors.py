@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+
 from deniable_protocol import (
     AnswerError,
     Channel,
@@ -84,7 +85,7 @@ def test_randomize_vectors() -> None:
 def test_decode_vectors() -> None:
     """Every report decodes to the stated fractions."""
     for test in load("decode")["tests"]:
-        channel: Channel = msgspec.convert(test["channel"], Channel)  # type: ignore[call-overload]
+        channel: Channel = msgspec.convert(test["channel"], Channel)
         assert list(decode(channel, test["report"])) == [Fraction(z) for z in test["z"]]
 
 
@@ -110,3 +111,13 @@ def test_vectors_are_what_the_generator_writes(tmp_path: Path, monkeypatch: pyte
     assert written == sorted(path.name for path in FOLDER.glob("*.json"))
     for name in written:
         assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes(), f"{name}: run make vectors"
+
+
+@pytest.mark.parametrize(
+    "document", ["{\ud800}", b"\xff\xfe", b"\xef\xbb\xbf{}", "[" * 100_000, b"{" + b" " * 1_000_000]
+)
+def test_what_is_no_text_or_no_json_is_refused(document: str | bytes) -> None:
+    """Half a surrogate, bytes that are not UTF-8, a byte order mark, deep nesting, mere size: refused, no crash."""
+    with pytest.raises(DocumentError) as caught:
+        verify(document)
+    assert caught.value.reason in ("json", "size") and caught.value.place == ""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from deniable_protocol import verify
 from deniable_server.cli import cli
 
@@ -43,6 +44,16 @@ def test_check_lists_every_error_and_fails(tmp_path: Path) -> None:
     assert "questions[0].epsilon: 0 is not between 0.01 and 10" in result.stderr
     assert "id: 'x' does not match" in result.stderr
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("command", [["audit"], ["survey", "check"]])
+@pytest.mark.parametrize("raw", [b"[" * 100_000, b"\xff", b'{"deniable": 1}', b"{}", b"9" * 5000])
+def test_hopeless_files_get_a_message(command: list[str], raw: bytes, tmp_path: Path) -> None:
+    """Whatever a JSON file holds, exit status 1 and a message, no traceback."""
+    file = tmp_path / "hopeless.json"
+    file.write_bytes(raw)
+    result = run(*command, str(file))
+    assert result.exit_code == 1 and result.stderr and "Traceback" not in result.output
 
 
 def test_a_missing_file_is_a_usage_error() -> None:
@@ -85,7 +96,7 @@ def test_audit_fails_when_a_question_fails(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_demo_runs(node: str) -> None:
     """deniable demo shows answers beside reports and audits both randomisers."""
-    result = run("demo", "--once")
+    result = run("demo")
     assert result.exit_code == 0
     assert result.stdout.count("99.9% over all") == 2
 

@@ -17,6 +17,17 @@ import pytest
 P = "shared/python/deniable_protocol"
 WEB = "client/web/deniable_web/deniable.js"
 
+DRAWS_TWICE = """        if draws.chance(self.favour):  # P = F/N; then each of the w favoured reports equally
+            return answer + draws.below(self.width)
+        # P = (N-F)/N; then each of the m-1 others equally: those below the band, then those above it
+        other = draws.below(self.levels - 1)
+"""
+DRAWS_ONCE = """        word = draws.word()
+        if word < self.favour:
+            return answer + word % self.width
+        other = word % (self.levels - 1)
+"""
+
 PYTHON_FAULTS = {
     "favour one too large": (f"{P}/exact.py", "weight * N // (weight + unfavoured * ONE)", "weight * N // (weight + unfavoured * ONE) + 1"),
     "exponential a trillionth too large": (f"{P}/exact.py", "    return total\n", "    return total + (total >> 40)\n"),
@@ -27,7 +38,7 @@ PYTHON_FAULTS = {
     "off-by-one band": (f"{P}/channels.py", "return other if other < answer else", "return other if other <= answer else"),
     "wrong subset weight": (f"{P}/channels.py", "rank = draws.below(CHOOSE[others][self.size - 1])", "rank = draws.below(CHOOSE[others][self.size - 1] + 1)"),
     "subset that may hold the answer twice": (f"{P}/channels.py", "place if place < gap else place + 1", "place if place <= gap else place + 1"),
-    "one draw used twice": (f"{P}/channels.py", "other = draws.below(self.levels - 1)", "other = self.favour % (self.levels - 1)"),
+    "one draw used twice": (f"{P}/channels.py", DRAWS_TWICE, DRAWS_ONCE),
     "the drawn option depends on the answer": (f"{P}/channels.py", "part = draws.below(len(self.parts))", "part = (sum(answer) + draws.below(len(self.parts))) % len(self.parts) if sum(answer) > 1 else 0"),
     "table off by one": (f"{P}/channels.py", "            if word < weight:\n", "            if word <= weight:\n"),
     "an upside-down favour passes verification": (f"{P}/document.py", "elif likely <= unlikely:", "elif likely < 0:"),

@@ -16,6 +16,7 @@ from importlib.resources import as_file
 from pathlib import Path
 
 import pytest
+
 from conftest import missing
 from deniable_web import web_file
 

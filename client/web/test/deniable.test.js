@@ -5,7 +5,6 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
 import { randomize, verify } from "../deniable_web/deniable.js";
-import { scripted } from "./scripted.js";
 
 const vectors = JSON.parse(readFileSync(new URL("../../../shared/vectors/randomize.json", import.meta.url), "utf8"));
 const { document: key, answers, segments } = vectors.tests.find((vector) => vector.comment === "every question");
@@ -70,10 +69,9 @@ test("a verified document cannot be changed afterwards", async () => {
   }, TypeError);
 });
 
-test("a rejected word is replaced by a fresh one, and the bits are not biased", async () => {
+test("2,000 submissions have 2,000 ids", async () => {
   const verified = await verify(text);
   const seen = new Set();
   for (let i = 0; i < 2000; i++) seen.add(verified.randomize(answers, segments).id);
   assert.equal(seen.size, 2000); // a clash by chance: below 10^-32
-  await scripted("", () => {}); // and the stand-in leaves the real source in place
 });

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import msgspec
 
 from .draws import Draws
-from .exact import N
+from .exact import ONE, N
 
 MAX_OPTIONS = 51  # fifty and "declined"
 MAX_LEVELS = 17
@@ -176,19 +176,19 @@ class Table(msgspec.Struct, frozen=True, tag_field="kind", tag="table"):
             return None
         return max(Fraction(max(column), min(column)) for column in columns)
 
-    def excess(self, exp_epsilon: int, one: int) -> Fraction:
-        """The smallest delta that the table keeps beside e^epsilon = exp_epsilon/one.
+    def excess(self, exp_epsilon: int) -> Fraction:
+        """The smallest delta that the table keeps beside e^epsilon, given as 2^256 times it.
 
         For each ordered pair of rows, the probability by which the first exceeds e^epsilon times the second:
         no event's probability differs by more, because that event collects every report where it is positive.
         """
         rows = self.weights
         most = max(
-            sum(max(0, x * one - exp_epsilon * y) for x, y in zip(first, second, strict=True))
+            sum(max(0, x * ONE - exp_epsilon * y) for x, y in zip(first, second, strict=True))
             for first in rows
             for second in rows
         )
-        return Fraction(most, N * one)
+        return Fraction(most, N * ONE)
 
 
 class Drawn(msgspec.Struct, frozen=True, tag_field="kind", tag="drawn"):

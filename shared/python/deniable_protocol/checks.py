@@ -38,9 +38,14 @@ def strict_json(text: str) -> Any:
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not JSON")
 
-    tree = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+    def number(digits: str) -> int | float:
+        return int(digits) if len(digits) < 400 else float(digits)  # an infinity, which is out of range everywhere
+
     try:
+        tree = json.loads(text, object_pairs_hook=unique, parse_constant=refuse, parse_int=number)
         json.dumps(tree, ensure_ascii=False).encode()
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     except UnicodeEncodeError:
         raise ValueError("half of a surrogate pair is not text") from None
     return tree
@@ -145,7 +150,8 @@ class Checker:
             text = text.rstrip("0") if "." in text else text
             text += "0" if text.endswith(".") else "" if "." in text else ".0"
         if not pattern.fullmatch(text):
-            return self.note(place, "format", f"{text} is not a decimal of the form {pattern.pattern}")
+            places = re.findall(r"\d+", pattern.pattern)[-1]
+            return self.note(place, "format", f"{text} is not a plain decimal with at most {places} places")
         if not Decimal(low) <= Decimal(text) <= Decimal(high):
             return self.note(place, "range", f"{text} is not between {low} and {high}")
         return text

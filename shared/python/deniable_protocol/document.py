@@ -63,7 +63,7 @@ def _verify(raw: bytes) -> Document:
         raise DocumentError([Problem("", "size", f"the document is larger than {MAX_BYTES} bytes")])
     try:
         tree = strict_json(raw.decode())
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise DocumentError([Problem("", "json", f"the document is not valid JSON: {error}")]) from None
     check = Checker()
     fields = check.table(tree, "", ("deniable", "survey", "channels"), ())
@@ -234,6 +234,6 @@ def _check_table_privacy(check: Checker, table: Table, exp_epsilon: int, delta: 
             return check.note(place, "unreachable", f"no answer gives report {y}")
         if delta is None and max(column) * ONE > exp_epsilon * min(column):
             return check.note(place, "ratio", f"report {y} would tell more than the stated epsilon")
-    if delta is not None and table.excess(exp_epsilon, ONE) > delta:
+    if delta is not None and table.excess(exp_epsilon) > delta:
         check.note(place, "delta", "the table exceeds the stated epsilon by more than delta")
     return None

@@ -17,7 +17,7 @@ from .checks import DECLINED
 from .document import Document, verify
 from .draws import SYSTEM, Draws, RandomBytes
 from .errors import AnswerError, Problem
-from .survey import Choice, MultiChoice, Number, Question, Scale, YesNo
+from .survey import Choice, MultiChoice, Number, Question, Scale, YesNo, plain
 
 Truth = int | float | tuple[int, ...]
 """A checked answer: an answer's index, a number still to be put on levels, or one bit per option."""
@@ -136,11 +136,10 @@ def encode(question: Question, channel: Channel, answer: object) -> Truth | Prob
 
 def _encode_number(question: Number, channel: Channel, answer: int | float) -> Truth | Problem:
     if not question.min <= answer <= question.max:  # NaN, infinities and huge integers included
-        return Problem(question.id, "range", f"takes a number from {question.min:.17g} to {question.max:.17g}")
+        return Problem(question.id, "range", f"takes a number from {plain(question.min)} to {plain(question.max)}")
     if not isinstance(channel, Band | Table):
         return sum(edge <= answer for edge in question.edges[1:-1])
-    position = (float(answer) - question.min) / (question.max - question.min) * (channel.answers - 1)
-    return float(position)
+    return (float(answer) - question.min) / (question.max - question.min) * (channel.answers - 1)
 
 
 def _encode_multi(question: MultiChoice, answer: object) -> Truth | Problem:

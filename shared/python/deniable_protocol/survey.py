@@ -17,6 +17,12 @@ from .checks import DECLINED, Checker, check_survey, strict_json
 from .errors import Problem, SurveyError
 
 
+def plain(number: float | Decimal) -> str:
+    """A number as people write it: 3, not 3.0; 0.1, not 0.10000000000000001; never with an exponent."""
+    text = f"{Decimal(repr(number)) if isinstance(number, float) else number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 class Option(msgspec.Struct, frozen=True):
     """A code that never changes, and the text that is shown for it."""
 
@@ -115,7 +121,7 @@ class Number(_Asked, frozen=True, kw_only=True, omit_defaults=True, tag="number"
     def _codes(self) -> tuple[str, ...]:
         if self.bins is None:
             return ()
-        edges = [f"{edge:.17g}" if edge != int(edge) else str(int(edge)) for edge in self.edges]
+        edges = [plain(edge) for edge in self.edges]
         return tuple(f"{low}..{high}" for low, high in itertools.pairwise(edges))
 
 
@@ -136,6 +142,11 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What one submission spends: the sum over the questions (basic composition)."""
         return sum((question.exact_epsilon for question in self.questions), Fraction(0))
 
+    @property
+    def epsilon(self) -> str:
+        """The same as an exact decimal: epsilons have four places, and so has their sum."""
+        return plain(int(self.exact_epsilon * 10_000) / Decimal(10_000))
+
 
 def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml") -> Survey:
     """The survey in this text, or a SurveyError that lists everything wrong with it."""
@@ -143,7 +154,7 @@ def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml")
         if isinstance(text, bytes):
             text = text.decode("utf-8")
         tree = strict_json(text) if syntax == "json" else tomllib.loads(text, parse_float=Decimal)
-    except (ValueError, RecursionError) as error:  # UnicodeDecodeError, TOMLDecodeError and strict_json's own
+    except (ValueError, RecursionError) as error:  # strict_json and tomllib, which also gives up on deep nesting
         raise SurveyError([Problem("", syntax, f"not valid {syntax.upper()}: {error}")]) from None
     return survey_from_tree(tree)
 
