@@ -1,5 +1,17 @@
-"""Deniable's server side: the command line, and the tools that check what the clients do.
+"""Deniable's server: it collects randomised reports, and estimates what they say about the population.
 
-May not: see an answer. Everything here works on surveys, published documents and randomised reports; the audit and
-the demo make up their own answers.
+It never sees an answer. Start at ``create_app``; the command line is in ``cli``.
 """
+
+from __future__ import annotations
+
+__all__ = ["create_app"]
+
+
+def __getattr__(name: str) -> object:
+    # On a base install Flask is absent, and the command must still be able to say so.
+    if name == "create_app":
+        from .app import create_app
+
+        return create_app
+    raise AttributeError(name)

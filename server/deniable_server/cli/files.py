@@ -1,76 +1,55 @@
-"""The command line. Each command reads its input, calls one function and prints what it returns."""
+"""Commands on survey files and published surveys, and the audit of their randomisers."""
 
 from __future__ import annotations
 
-import json
 import sys
+from dataclasses import asdict
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deniable import __version__
-from deniable import randomize as client_randomize
-from deniable_protocol import DeniableError, Survey, in_words, parse_survey, publish, verify
+from deniable_protocol import in_words, publish, verify
 from deniable_protocol.checks import strict_json
+from deniable_server.audit import CONFIDENCE, Finding, audit, describe
 
-from .audit import CONFIDENCE, Finding, audit, describe, first_segments, panel
-
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
-
-
-class _Group(click.Group):
-    """A group whose expected errors end in one clear message and exit status 1, never in a traceback."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except DeniableError as error:
-            for line in str(error).splitlines():
-                err.print(Text(line, style="red"))
-            ctx.exit(1)
+from .common import (
+    DATABASE,
+    FILE,
+    JSON,
+    Group,
+    existing,
+    find_survey,
+    opened,
+    out,
+    print_json,
+    progress_bar,
+    read_survey,
+)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="deniable")
-def cli() -> None:
-    """Surveys under local differential privacy: answers are randomised on the respondent's own device."""
-
-
-@cli.group()
+@click.group(cls=Group)
 def survey() -> None:
-    """Check and compile survey files."""
-
-
-_FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+    """Check, compile, publish, list and close surveys."""
 
 
 @survey.command()
-@_FILE
-@_JSON
+@FILE
+@JSON
 def check(file: Path, as_json: bool) -> None:
     """Check a survey FILE (TOML or JSON): every error at once, each with its place."""
-    parsed = _read_survey(file)
+    parsed = read_survey(file)
     document = verify(publish(parsed))
     if as_json:
         questions = [
             {"id": q.id, "type": q.type, "epsilon": q.epsilon, "channel": describe(document.channels[q.id])}
             for q in parsed.questions
         ]
-        click.echo(
-            json.dumps(
-                {"survey": parsed.id, "epsilon": parsed.epsilon, "digest": document.digest, "questions": questions}
-            )
-        )
+        print_json({"survey": parsed.id, "epsilon": parsed.epsilon, "digest": document.digest, "questions": questions})
         return
     grid = Grid(title=f"{parsed.title} ({parsed.id})", title_justify="left")
     for heading in ("Question", "Type", "How it is randomised", "ε"):
@@ -86,14 +65,65 @@ def check(file: Path, as_json: bool) -> None:
 
 
 @survey.command(name="compile")
-@_FILE
+@FILE
 def compile_(file: Path) -> None:
     """Print the published document of a survey FILE: the bytes that clients verify."""
-    click.echo(publish(_read_survey(file)), nl=False)
+    click.echo(publish(read_survey(file)), nl=False)
 
 
-@cli.command(name="audit")
-@_FILE
+@survey.command(name="publish")
+@FILE
+@DATABASE
+@JSON
+def publish_(file: Path, database: str, as_json: bool) -> None:
+    """Publish a survey FILE. From then on it never changes; publishing it again unchanged does nothing."""
+    parsed = read_survey(file)
+    with opened(database) as storage:
+        created = storage.publish(publish(parsed))
+        digest = find_survey(storage, parsed.id).document.digest
+    if as_json:
+        print_json({"survey": parsed.id, "digest": digest, "created": created})
+        return
+    click.echo(f"{parsed.id} is published." if created else f"{parsed.id} was published before, unchanged.")
+    click.echo(f"A link that pins it: /s/{parsed.id}#{digest}")
+
+
+@survey.command(name="list")
+@DATABASE
+@JSON
+def list_(database: str, as_json: bool) -> None:
+    """All published surveys."""
+    with existing(database) as storage:
+        surveys = storage.surveys()
+    if as_json:
+        print_json({"surveys": [asdict(listed) for listed in surveys]})
+        return
+    grid = Grid("Id", "Title", "Status", "Published on", "Closed on")
+    grid.add_column("Submissions", justify="right")
+    for listed in surveys:
+        grid.add_row(
+            listed.id,
+            Text(listed.title),
+            listed.status,
+            listed.published_on,
+            listed.closed_on or "",
+            f"{listed.submissions:,}",
+        )
+    out.print(grid)
+
+
+@survey.command()
+@click.argument("survey_id")
+@DATABASE
+def close(survey_id: str, database: str) -> None:
+    """Close a survey: no more submissions, and the order in which they came is wiped from the file."""
+    with existing(database) as storage:
+        storage.close_survey(find_survey(storage, survey_id))
+    click.echo(f"{survey_id} is closed. Estimates can still be read.")
+
+
+@click.command(name="audit")
+@FILE
 @click.option(
     "--draws", default=100_000, show_default=True, type=click.IntRange(min=1), help="Submissions to randomise."
 )
@@ -104,49 +134,19 @@ def compile_(file: Path) -> None:
     type=click.Choice(["python", "js"]),
     help="Which shipped randomiser to run: the Python client, or the browser's under node.",
 )
-@_JSON
+@JSON
 def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
     """Prove the privacy of a survey FILE (or published document) exactly, and test it on the shipped randomiser.
 
     Fails if the reports prove, with 99.9% confidence over everything looked at, more epsilon than is stated.
     """
-    findings = _run_audit(_read_published(file), draws, language)
+    findings = run_audit(_read_published(file), draws, language)
     if as_json:
-        click.echo(
-            json.dumps({"language": language, "draws": draws, "questions": [_finding_tree(f) for f in findings]})
-        )
+        print_json({"language": language, "draws": draws, "questions": [_finding_tree(f) for f in findings]})
     else:
-        _print_audit(findings, draws, language)
+        print_audit(findings, draws, language)
     if not all(finding.passed for finding in findings):
         sys.exit(1)
-
-
-@cli.command()
-def demo() -> None:
-    """Check an example survey, randomise one set of answers, and audit both randomisers."""
-    parsed = parse_survey((files(__package__) / "example.toml").read_text("utf-8"))
-    published = publish(parsed)
-    document = verify(published)
-    out.rule("What one respondent answers, and what leaves their device")
-    panels = {q.id: panel(q, document.channels[q.id]) for q in parsed.questions}
-    answers = {q: options[len(options) // 2][1] for q, options in panels.items()}
-    runs = [client_randomize(published, answers, first_segments(parsed))["reports"] for _ in range(3)]
-    grid = Grid()
-    for heading in ("Question", "Answer", "Report", "Again", "And again"):
-        grid.add_column(heading)
-    for question in parsed.questions:
-        grid.add_row(question.id, str(answers[question.id]), *(str(run[question.id]) for run in runs))
-    out.print(grid)
-    out.print(
-        "A real client randomises once and keeps to it; three times here, to show that a report proves nothing.\n"
-    )
-    for language in ("python", "js"):
-        out.rule(f"Audit of the {language} randomiser")
-        _print_audit(_run_audit(published, 20_000, language), 20_000, language)
-
-
-def _read_survey(file: Path) -> Survey:
-    return parse_survey(file.read_bytes(), syntax="json" if file.suffix == ".json" else "toml")
 
 
 def _read_published(file: Path) -> bytes:
@@ -159,17 +159,15 @@ def _read_published(file: Path) -> bytes:
             tree = None  # parse_survey below says what is wrong with it
         if isinstance(tree, dict) and "deniable" in tree:
             return raw
-    return publish(_read_survey(file))
+    return publish(read_survey(file))
 
 
-def _run_audit(published: bytes, draws: int, language: str) -> list[Finding]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as progress:
-        task = progress.add_task(f"randomising ({language})", total=draws)
-        return audit(published, draws, language, lambda done: progress.advance(task, done))
+def run_audit(published: bytes, draws: int, language: str) -> list[Finding]:
+    with progress_bar(f"randomising ({language})", draws) as advance:
+        return audit(published, draws, language, advance)
 
 
-def _print_audit(findings: list[Finding], draws: int, language: str) -> None:
+def print_audit(findings: list[Finding], draws: int, language: str) -> None:
     grid = Grid()
     grid.add_column("Question")
     grid.add_column("Odds, exact", overflow="fold")

@@ -1,0 +1,38 @@
+"""The Flask app. ``create_app`` is its table of contents."""
+
+from __future__ import annotations
+
+from flask import Flask, Response
+
+from . import edges, metrics, problems
+from .api import api
+from .installation import Installation
+from .operation import operation
+from .settings import Settings
+from .storage import Storage, open_storage
+
+
+def create_app(settings: Settings | None = None, storage: Storage | None = None) -> Flask:
+    """The collection server, for any WSGI server: ``gunicorn "deniable_server:create_app()"``."""
+    settings = settings or Settings.from_environment()
+    storage = storage or open_storage(settings.database)
+    app = Flask("deniable", static_folder=None)
+    app.secret_key = settings.ensure_secret_key()
+    app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
+    installation = app.extensions["deniable"] = Installation(settings, storage)
+
+    app.register_blueprint(api, url_prefix="/api/v1")
+    app.register_blueprint(operation)
+    problems.register(app)
+    metrics.register(app, installation.metrics)
+    edges.register(app, settings)
+    app.after_request(harden)
+    return app
+
+
+def harden(response: Response) -> Response:
+    """What every response says to browsers: load nothing, guess nothing, pass nothing on."""
+    response.headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response

@@ -1,0 +1,94 @@
+"""What the commands share: consoles, errors, options, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from deniable_protocol import DeniableError, Survey, parse_survey
+from deniable_server.settings import DEFAULT_DATABASE
+from deniable_server.storage import Published, Storage, StorageError, open_storage, sqlite_path
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+DATABASE = click.option(
+    "--database",
+    envvar="DENIABLE_DATABASE",
+    default=DEFAULT_DATABASE,
+    show_default=True,
+    help="A path, or sqlite:///path. Also DENIABLE_DATABASE.",
+)
+
+
+class Group(click.Group):
+    """A group whose expected errors end in one clear message and exit status 1, never in a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DeniableError as error:
+            for line in str(error).splitlines():
+                err.print(Text(line, style="red"))
+            ctx.exit(1)
+
+
+def print_json(value: object) -> None:
+    """One line of JSON on standard output, and nothing else."""
+    click.echo(msgspec.json.encode(value))
+
+
+def read_survey(file: Path) -> Survey:
+    return parse_survey(file.read_bytes(), syntax="json" if file.suffix == ".json" else "toml")
+
+
+@contextmanager
+def existing(database: str) -> Iterator[Storage]:
+    """The storage, for commands that make no sense on one that is not there."""
+    path = sqlite_path(database)
+    if path is not None and not path.exists():
+        raise StorageError(
+            f"There is no database at {path}. Start with  deniable survey publish FILE,  or give the right --database"
+        )
+    with opened(database) as storage:
+        yield storage
+
+
+@contextmanager
+def opened(database: str) -> Iterator[Storage]:
+    """The storage, made where there is none, and closed at the end."""
+    storage = open_storage(database)
+    try:
+        yield storage
+    finally:
+        storage.close()
+
+
+def find_survey(storage: Storage, survey: str) -> Published:
+    """The survey of this id, or an error that lists the ids there are."""
+    published = storage.find(survey)
+    if published is None:
+        known = ", ".join(listed.id for listed in storage.surveys()) or "none"
+        raise StorageError(f"No survey has the id {survey}. Published here: {known}")
+    return published
+
+
+@contextmanager
+def progress_bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error, gone when it is full."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True) as progress:
+        task = progress.add_task(text, total=total)
+        yield lambda done: progress.advance(task, done)

@@ -1,0 +1,168 @@
+"""Commands for operators: serve, tokens, copies, and the doctor."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+from deniable_server.access import make_token
+from deniable_server.doctor import examine
+from deniable_server.settings import DEFAULT_BIND, SettingError, Settings
+from deniable_server.storage import Role, StorageError, sqlite_path
+
+from .common import DATABASE, JSON, Group, existing, opened, out, print_json
+
+BIND = click.option(
+    "--bind", envvar="DENIABLE_BIND", default=DEFAULT_BIND, show_default=True, help="HOST:PORT. Also DENIABLE_BIND."
+)
+
+
+@click.command()
+@DATABASE
+@BIND
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Server processes.")
+@click.option("--threads", default=16, show_default=True, type=click.IntRange(1, 256), help="Threads per process.")
+@click.option("--base-path", default="", help="Serve under this path, such as /surveys. Also DENIABLE_BASE_PATH.")
+@click.option(
+    "--trusted-proxies",
+    default="0",
+    show_default=True,
+    help="How many proxies in front may say who asks. Also DENIABLE_TRUSTED_PROXIES.",
+)
+@click.option(
+    "--allowed-origins",
+    default="*",
+    show_default=True,
+    help="Sites whose pages may send submissions, with spaces between. Also DENIABLE_ALLOWED_ORIGINS.",
+)
+@click.option(
+    "--rate-limit",
+    default="off",
+    show_default=True,
+    help="Submission requests per address, such as 60/minute, per process. Also DENIABLE_RATE_LIMIT.",
+)
+@click.option(
+    "--max-body-bytes",
+    default=str(16 * 2**20),
+    show_default=True,
+    help="The largest request. Also DENIABLE_MAX_BODY_BYTES.",
+)
+@click.pass_context
+def serve(ctx: click.Context, /, workers: int, threads: int, **flags: str) -> None:
+    """Run the collection server until it is stopped (SIGTERM or Ctrl-C)."""
+    from deniable_server.serve import serve as run
+
+    given = {
+        f"DENIABLE_{name.upper()}": value
+        for name, value in flags.items()
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    }
+    settings = Settings.from_environment({**os.environ, **given})
+    run(settings, workers, threads)
+
+
+@click.group(cls=Group)
+def token() -> None:
+    """Tokens for analysts and admins."""
+
+
+@token.command()
+@DATABASE
+@click.option("--role", required=True, type=click.Choice(["analyst", "admin"]), help="Analysts read; admins publish.")
+@click.option("--label", default="", help="Whose it is, or what for.")
+@JSON
+def create(database: str, role: Role, label: str, as_json: bool) -> None:
+    """Make a token and print it, once: only its digest is kept."""
+    with opened(database) as storage:
+        secret, made = make_token(storage, role, label, datetime.now(UTC).date())
+    if as_json:
+        print_json({"id": made.id, "role": made.role, "token": secret})
+    else:
+        click.echo(secret)
+        click.echo(f"Token {made.id} ({made.role}). It is not shown again.", err=True)
+
+
+@token.command(name="list")
+@DATABASE
+@JSON
+def list_(database: str, as_json: bool) -> None:
+    """All tokens, without their secrets."""
+    with existing(database) as storage:
+        tokens = storage.tokens()
+    rows = [{"id": t.id, "role": t.role, "label": t.label, "created_on": t.created_on} for t in tokens]
+    if as_json:
+        print_json({"tokens": rows})
+        return
+    grid = Grid("Id", "Role", "Label", "Made on")
+    for row in rows:
+        grid.add_row(*(Text(value) for value in row.values()))
+    out.print(grid)
+
+
+@token.command()
+@click.argument("token_id")
+@DATABASE
+def revoke(token_id: str, database: str) -> None:
+    """Revoke the token of this id, at once and for every server."""
+    with existing(database) as storage:
+        if not storage.revoke_token(token_id):
+            raise StorageError(f"No token has the id {token_id}; see  deniable token list")
+    click.echo(f"Token {token_id} is revoked.")
+
+
+@click.command()
+@DATABASE
+@click.option("--to", "target", required=True, type=click.Path(dir_okay=False), help="The file to make.")
+def backup(database: str, target: str) -> None:
+    """Copy everything to a new file while the server goes on, and prove the copy sound."""
+    with existing(database) as storage:
+        storage.backup(target)
+    click.echo(f"{target}: {Path(target).stat().st_size:,} bytes, sound. The secret key is not in it.")
+
+
+@click.command()
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@DATABASE
+def restore(source: Path, database: str) -> None:
+    """Put a backup in place as the database, once it is proved sound. Never overwrites one."""
+    from deniable_server.storage.copies import restore as put_in_place
+
+    path = sqlite_path(database)
+    if path is None:
+        raise SettingError("restore works on SQLite databases; use the tools of the other database for its own backups")
+    put_in_place(source, path)
+    with existing(database) as storage:
+        surveys = storage.surveys()
+    total = sum(listed.submissions for listed in surveys)
+    click.echo(f"{path}: {len(surveys)} surveys with {total:,} submissions, verified.")
+
+
+@click.command()
+@DATABASE
+@click.option(
+    "--proxy-config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="A configuration file of nginx or Caddy, to be checked for access logs.",
+)
+@JSON
+def doctor(database: str, proxy_config: tuple[Path, ...], as_json: bool) -> None:
+    """Look for what could lose data or tell on respondents: database, durability, clock, permissions, key, logs."""
+    settings = Settings.from_environment({**os.environ, "DENIABLE_DATABASE": database})
+    findings = examine(settings, proxy_config)
+    if as_json:
+        print_json({"checks": [{"check": f.check, "state": f.state, "message": f.message} for f in findings]})
+    else:
+        styles = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+        grid = Grid("Check", "", "What was found", box=None, show_header=False, padding=(0, 2, 0, 0))
+        for finding in findings:
+            grid.add_row(finding.check, Text(finding.state, styles[finding.state]), Text(finding.message))
+        out.print(grid)
+    if any(finding.state == "problem" for finding in findings):
+        sys.exit(1)

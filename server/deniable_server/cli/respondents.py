@@ -1,0 +1,188 @@
+"""Commands that play the respondents: simulate and demo."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+from deniable import randomize
+from deniable_protocol import parse_survey, publish, verify
+from deniable_server.access import make_token
+from deniable_server.analysis import Asked
+from deniable_server.serve import listen_error
+from deniable_server.settings import parse_bind
+from deniable_server.simulate import (
+    Compared,
+    Population,
+    SimulationError,
+    compare,
+    simulate_directly,
+    simulate_over_http,
+)
+
+from .common import DATABASE, JSON, existing, find_survey, opened, out, print_json, progress_bar
+from .operation import BIND
+from .results import percent, plain, read_estimates
+
+DEMO_RESPONDENTS = 2_000
+
+
+@click.command()
+@click.argument("survey_id")
+@click.option("--respondents", required=True, type=click.IntRange(1, 10**9), help="How many people to make up.")
+@DATABASE
+@BIND
+@click.option("--direct", is_flag=True, help="Without the network, straight into the database: for millions.")
+@click.option("--add", is_flag=True, help="Also where the survey has submissions already.")
+@click.option("--seed", type=int, help="Make up the same people again. Their answers are randomised anew.")
+@JSON
+def simulate(
+    survey_id: str, respondents: int, database: str, bind: str, direct: bool, add: bool, seed: int | None, as_json: bool
+) -> None:
+    """Make up respondents who answer a survey through the real client, and show the truth beside the estimate.
+
+    They answer through the server at --bind, which must be running on the same database; --direct needs none.
+    """
+    with existing(database) as storage:
+        published = find_survey(storage, survey_id)
+        listed = next(one for one in storage.surveys() if one.id == survey_id)
+        if listed.submissions and not add:
+            raise SimulationError(
+                f"{survey_id} has {listed.submissions:,} submissions. Made-up ones cannot be told apart afterwards; "
+                "say --add if that is meant"
+            )
+        population = Population(published.document.survey, seed)
+        with progress_bar("answering", respondents) as advance:
+            if direct:
+                simulate_directly(storage, published, population, respondents, advance)
+            else:
+                host, port = parse_bind(bind)
+                url = f"http://{f'[{host}]' if ':' in host else host}:{port}/s/{survey_id}#{published.document.digest}"
+                simulate_over_http(url, population, respondents, advance)
+        compared = compare(population, read_estimates(storage, survey_id, Asked()).questions)
+    if as_json:
+        print_json({"survey": survey_id, "respondents": respondents, "compared": compared})
+    else:
+        show_compared(compared)
+
+
+@click.command()
+@BIND
+@click.option("--respondents", default=DEMO_RESPONDENTS, show_default=True, help="How many people to make up.")
+@click.option("--once", is_flag=True, help="End after printing, instead of going on to serve.")
+def demo(bind: str, respondents: int, once: bool) -> None:
+    """Everything at once: publish an example, let made-up people answer it, show truth beside estimate, and serve."""
+    parsed = parse_survey((files("deniable_server") / "example.toml").read_text("utf-8"))
+    published = publish(parsed)
+    with tempfile.TemporaryDirectory(prefix="deniable-demo-") as folder:
+        database = str(Path(folder) / "demo.db")
+        with opened(database) as storage:
+            storage.publish(published)
+            secret, _ = make_token(storage, "analyst", "demo", datetime.now(UTC).date())
+        out.rule("What one respondent answers, and what leaves their device")
+        show_one_respondent(published)
+        with running_server(database, bind) as base:
+            out.rule(f"{respondents:,} made-up people answer at {base}")
+            population = Population(parsed)
+            with progress_bar("answering", respondents) as advance:
+                simulate_over_http(f"{base}/s/{parsed.id}", population, respondents, advance)
+            with opened(database) as storage:
+                show_compared(compare(population, read_estimates(storage, parsed.id, Asked()).questions))
+            if not once:
+                serve_until_stopped(base, parsed.id, secret)
+
+
+def show_one_respondent(published: bytes) -> None:
+    """The same answers randomised three times."""
+    survey = verify(published).survey
+    person = next(Population(survey).respondents(1))
+    runs = [randomize(published, person.answers, person.segments)["reports"] for _ in range(3)]
+    grid = Grid("Question", "Answer", "Report", "Again", "And again")
+    for question in survey.questions:
+        answer = person.answers[question.id]
+        shown = ", ".join(answer) or "none" if isinstance(answer, list) else str(answer)
+        grid.add_row(Text(question.text), shown, *(str(run[question.id]) for run in runs))
+    out.print(grid)
+    out.print(
+        "A real client randomises once and keeps to it; three times here, to show that a report proves nothing.\n"
+    )
+
+
+def show_compared(compared: list[Compared]) -> None:
+    """The truth beside every estimate."""
+    grid = Grid("Question", "Answer")
+    for heading in ("Truth", "Estimate", "Between (95%)"):
+        grid.add_column(heading, justify="right")
+    grid.add_column("")
+    previous = ""
+    for one in compared:
+        if previous and one.question != previous:
+            grid.add_section()
+        words = plain if one.what == "mean" else percent
+        mark = Text("holds", style="green") if one.covered else Text("misses", style="yellow")
+        interval = f"{words(one.low)} and {words(one.high)}"
+        label = one.question if one.question != previous else ""
+        grid.add_row(label, one.what, words(one.truth), words(one.estimate), interval, mark)
+        previous = one.question
+    out.print(grid)
+    covered = sum(one.covered for one in compared)
+    out.print(f"{covered} of {len(compared)} intervals hold the truth; at 95%, about one in twenty may miss it.\n")
+
+
+@contextmanager
+def running_server(database: str, bind: str) -> Iterator[str]:
+    """A real server process, at this address or, where that is taken, at another port."""
+    host, port = parse_bind(bind)
+    while listen_error(f"{host}:{port}"):
+        port += 1
+        if port > parse_bind(bind)[1] + 100:
+            raise SimulationError(str(listen_error(bind)))
+    command = [sys.executable, "-m", "deniable_server", "serve", "--database", database, "--bind", f"{host}:{port}"]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DENIABLE_")}
+    base = f"http://{host}:{port}"
+    with subprocess.Popen(command, env=environment) as process:  # noqa: S603 -- our own command
+        try:
+            wait_until_ready(process, base)
+            yield base
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def wait_until_ready(process: subprocess.Popen[Any], base: str, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(f"{base}/readyz", timeout=5):  # noqa: S310 -- an address of our own making
+                return
+        except (urllib.error.URLError, OSError):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise SimulationError("the server did not start; what it said stands above") from None
+            time.sleep(0.05)
+
+
+def serve_until_stopped(base: str, survey: str, secret: str) -> None:
+    out.rule("Serving until Ctrl-C; then the demo's database is removed")
+    out.print(f"The published survey   {base}/api/v1/surveys/{survey}")
+    out.print("Its estimates, with the demo's token:")
+    out.print(f"  curl -H 'Authorization: Bearer {secret}' '{base}/api/v1/surveys/{survey}/estimates?by=campus'")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        out.print()

@@ -1,0 +1,114 @@
+"""What stands between the network and the routes: base path, proxies, other origins, and the rate of requests.
+
+May not: keep an address anywhere but in memory, or for longer than one window of the rate limit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from ipaddress import IPv6Address, ip_address
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask, Response, request
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from .problems import Kind, Refusal, problem
+from .settings import Rate, Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+def register(app: Flask, settings: Settings) -> None:
+    """Wrap the app in what the settings ask for."""
+    if settings.base_path:
+        app.wsgi_app = BasePath(app.wsgi_app, settings.base_path)  # type: ignore[method-assign]
+    if settings.trusted_proxies:
+        n = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
+    _share_with_other_origins(app, settings.allowed_origins)
+
+
+class BasePath:
+    """Serves the app under a path, for proxies that pass addresses on unchanged."""
+
+    def __init__(self, inner: WSGIApplication, path: str) -> None:
+        self._inner, self._path = inner, path
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path != self._path and not path.startswith(self._path + "/"):
+            response = problem(Kind.NOT_FOUND, f"This server's addresses start with {self._path}/.")
+            return response(environ, start_response)
+        environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + self._path
+        environ["PATH_INFO"] = path[len(self._path) :] or "/"
+        return self._inner(environ, start_response)
+
+
+def _share_with_other_origins(app: Flask, allowed: tuple[str, ...]) -> None:
+    """CORS on what respondents' pages use, errors included. No credentials are ever allowed."""
+
+    @app.after_request
+    def share(response: Response) -> Response:
+        if not _is_public(request.path):
+            return response
+        origin = request.headers.get("Origin")
+        if "*" in allowed:
+            response.headers["Access-Control-Allow-Origin"] = "*"
+        else:
+            response.headers.add("Vary", "Origin")
+            if origin in allowed and origin is not None:
+                response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Expose-Headers"] = "Deniable-Digest, Retry-After"
+        if request.method == "OPTIONS":
+            response.headers["Access-Control-Allow-Methods"] = "GET, POST"
+            response.headers["Access-Control-Allow-Headers"] = "Content-Type"
+            response.headers["Access-Control-Max-Age"] = "86400"
+        return response
+
+
+def _is_public(path: str) -> bool:
+    """Whether this is a survey, its submissions, or the module that pages load."""
+    if path.endswith(".js"):
+        return True
+    head, _, rest = path.partition("/api/v1/surveys/")
+    survey, _, action = rest.partition("/")
+    return not head and bool(survey) and action in ("", "submissions")
+
+
+class RateLimit:
+    """So many requests per address and window. When a window ends, all its addresses are forgotten."""
+
+    def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._clock = rate, clock
+        self._lock = Lock()
+        self._counts: Counter[Any] = Counter()
+        self._ends = clock() + rate.seconds
+
+    def spend(self, address: str | None) -> None:
+        """Refusal where this address has used up its window."""
+        with self._lock:
+            now = self._clock()
+            if now >= self._ends:
+                self._counts.clear()
+                self._ends = now + self._rate.seconds
+            network = _network(address)
+            self._counts[network] += 1
+            if self._counts[network] > self._rate.requests:
+                wait = max(1, round(self._ends - now + 0.5))
+                detail = f"At most {self._rate.requests} requests in {self._rate.seconds} seconds. Try again later."
+                raise Refusal(Kind.RATE_LIMIT, detail, {"Retry-After": str(wait)})
+
+
+def _network(address: str | None) -> object:
+    """One household's addresses count as one: an IPv6 subscriber has a whole /64."""
+    try:
+        parsed = ip_address(address or "")
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv6Address):
+        return parsed.ipv4_mapped or int(parsed) >> 64
+    return parsed

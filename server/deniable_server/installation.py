@@ -1,0 +1,25 @@
+"""What one running server shares between its requests."""
+
+from __future__ import annotations
+
+from .edges import RateLimit
+from .intake import Intake
+from .metrics import Metrics
+from .settings import Settings
+from .storage import Published, Storage
+
+
+class Installation:
+    """The settings, the storage, and what is made from them once."""
+
+    def __init__(self, settings: Settings, storage: Storage) -> None:
+        self.settings, self.storage = settings, storage
+        self.metrics = Metrics()
+        self.rate_limit = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
+        self._intakes: dict[int, Intake] = {}
+
+    def intake(self, published: Published) -> Intake:
+        """The reader of submissions to a survey, which never changes."""
+        if published.number not in self._intakes:
+            self._intakes[published.number] = Intake(published.document)
+        return self._intakes[published.number]

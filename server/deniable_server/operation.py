@@ -1,0 +1,48 @@
+"""What operators and their tools ask: is it alive, is it ready, what has it done, what can it do."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, current_app
+from flask.typing import ResponseReturnValue
+
+from deniable_web import web_file
+
+from .api import as_json, here
+from .metrics import CONTENT_TYPE
+from .openapi import describe_api, documented
+from .problems import Kind
+
+operation = Blueprint("operation", __name__)
+
+
+@operation.get("/healthz")
+@documented("200 while the process answers. Says nothing about storage.", gives=dict)
+def healthz() -> ResponseReturnValue:
+    return as_json({"status": "ok"})
+
+
+@operation.get("/readyz")
+@documented("200 while submissions can be stored; 503 otherwise.", gives=dict, problems=(Kind.UNAVAILABLE,))
+def readyz() -> ResponseReturnValue:
+    here().storage.ready()
+    return as_json({"status": "ready"})
+
+
+@operation.get("/metrics")
+@documented("Counters for Prometheus.", gives="text/plain")
+def metrics() -> ResponseReturnValue:
+    return Response(here().metrics.text(), content_type=CONTENT_TYPE)
+
+
+@operation.get("/openapi.json")
+@documented("This interface, described.", gives=dict)
+def openapi() -> ResponseReturnValue:
+    return as_json(describe_api(current_app))
+
+
+@operation.get("/deniable.js")
+@documented("The module that pages load: it randomises in the respondent's browser.", gives="text/javascript")
+def deniable_js() -> ResponseReturnValue:
+    response = Response(web_file("deniable.js").read_bytes(), content_type="text/javascript; charset=utf-8")
+    response.headers["Cache-Control"] = "no-cache"
+    return response

@@ -1,0 +1,172 @@
+"""Simulated respondents: a made-up population answers a survey through the real client.
+
+The truth is made up with an ordinary generator, since it protects nobody. The randomising is the client's own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from deniable import Client, randomize
+from deniable_protocol import Choice, DeniableError, MultiChoice, Number, Question, Scale, Survey, YesNo
+from deniable_protocol.checks import DECLINED
+
+from .estimates import QuestionEstimate
+from .intake import MAX_BATCH, Intake
+from .storage import Published, Storage
+
+DECLINING = 0.05
+CLIENTS = 8
+"""Respondents who answer at the same time."""
+
+
+class SimulationError(DeniableError):
+    """The simulation cannot go on."""
+
+
+@dataclass(frozen=True)
+class Respondent:
+    """A made-up person."""
+
+    answers: Mapping[str, Any]
+    segments: Mapping[str, str]
+
+
+class Population:
+    """Made-up people with made-up habits. Remembers what they truly answered, to be shown beside the estimate."""
+
+    def __init__(self, survey: Survey, seed: int | None = None) -> None:
+        self.survey = survey
+        self._random = np.random.default_rng(seed)
+        self._habits = {question.id: self._habit(question) for question in survey.questions}
+        self._segments = {segment.id: self._shares(len(segment.options)) for segment in survey.segments}
+        self.people = 0
+        self._chosen: dict[str, Counter[str]] = {question.id: Counter() for question in survey.questions}
+        self._sums: Counter[str] = Counter()
+
+    def _shares(self, n: int) -> Any:
+        return self._random.dirichlet(np.full(n, 2.0))
+
+    def _habit(self, question: Question) -> Any:
+        if isinstance(question, YesNo):
+            return self._random.uniform(0.05, 0.5)
+        if isinstance(question, MultiChoice):
+            return self._random.uniform(0.05, 0.6, len(question.options))
+        if isinstance(question, Number):
+            return self._random.uniform(0.8, 3.0), self._random.uniform(2.0, 6.0)
+        return self._shares(len(question.codes) - question.decline)
+
+    def respondents(self, n: int) -> Iterator[Respondent]:
+        """The next n people."""
+        for _ in range(n):
+            answers = {question.id: self._answer(question) for question in self.survey.questions}
+            self._remember(answers)
+            yield Respondent(
+                answers,
+                {
+                    segment.id: segment.options[self._random.choice(len(segment.options), p=shares)].code
+                    for segment, shares in zip(self.survey.segments, self._segments.values(), strict=True)
+                },
+            )
+
+    def _answer(self, question: Question) -> Any:
+        habit = self._habits[question.id]
+        if question.decline and self._random.random() < DECLINING:
+            return DECLINED
+        if isinstance(question, YesNo):
+            return bool(self._random.random() < habit)
+        if isinstance(question, MultiChoice):
+            taken = self._random.random(len(habit)) < habit
+            return [code for code, yes in zip(question.codes, taken, strict=True) if yes]
+        if isinstance(question, Number):
+            return round(question.min + (question.max - question.min) * self._random.beta(*habit), 2)
+        position = int(self._random.choice(len(habit), p=habit))
+        return question.options[position].code if isinstance(question, Choice) else position + 1
+
+    def _remember(self, answers: Mapping[str, Any]) -> None:
+        self.people += 1
+        for question in self.survey.questions:
+            answer, chosen = answers[question.id], self._chosen[question.id]
+            if isinstance(question, YesNo) and answer != DECLINED:
+                chosen["yes" if answer else "no"] += 1
+            elif isinstance(question, MultiChoice):
+                chosen.update(answer)
+            elif isinstance(question, Number) and answer != DECLINED and question.bins is not None:
+                chosen[question.codes[sum(edge <= answer for edge in question.edges[1:-1])]] += 1
+            elif isinstance(question, Number | Scale) and answer != DECLINED:
+                chosen[str(answer)] += 1
+                self._sums[question.id] += answer
+            else:
+                chosen[answer] += 1
+
+    def true_share(self, question: str, code: str) -> float:
+        """The share of these people who truly chose an option."""
+        return self._chosen[question][code] / max(self.people, 1)
+
+    def true_mean(self, question: str) -> float:
+        """Their true mean."""
+        return float(self._sums[question]) / max(self.people, 1)
+
+
+def simulate_over_http(url: str, population: Population, n: int, advance: Callable[[int], None]) -> None:
+    """Each respondent with a client of their own, over the network, several at a time."""
+
+    def answer(respondent: Respondent) -> None:
+        with Client(url, timeout=30) as client:
+            receipt = client.submit(respondent.answers, segments=respondent.segments)
+            if not receipt.delivered and not client.flush(60):
+                raise SimulationError("the server does not take submissions; see its log")
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        for _ in pool.map(answer, population.respondents(n)):
+            advance(1)
+
+
+def simulate_directly(
+    storage: Storage, published: Published, population: Population, n: int, advance: Callable[[int], None]
+) -> None:
+    """The same randomising and the same storage path in batches, without the network: for millions."""
+    intake = Intake(published.document)
+    respondents = population.respondents(n)
+    while batch := list(islice(respondents, MAX_BATCH)):
+        submissions = [randomize(published.published, each.answers, each.segments) for each in batch]
+        body = msgspec.json.encode({"submissions": submissions})
+        storage.accept(published, intake.read(body))
+        advance(len(batch))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One number: the truth, what was estimated, and whether the interval holds the truth."""
+
+    question: str
+    what: str
+    truth: float
+    estimate: float | None
+    low: float
+    high: float
+
+    @property
+    def covered(self) -> bool:
+        return self.low <= self.truth <= self.high
+
+
+def compare(population: Population, questions: list[QuestionEstimate]) -> list[Compared]:
+    """The truth beside every estimate."""
+    compared = []
+    for estimate in questions:
+        for share in estimate.shares:
+            truth = population.true_share(estimate.id, share.code)
+            compared.append(Compared(estimate.id, share.code, truth, share.estimate, share.low, share.high))
+        if estimate.mean is not None:
+            mean, truth = estimate.mean, population.true_mean(estimate.id)
+            compared.append(Compared(estimate.id, "mean", truth, mean.value, mean.low, mean.high))
+    return compared

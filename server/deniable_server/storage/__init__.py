@@ -1,0 +1,193 @@
+"""Where surveys and reports are kept: the interface that every backend fulfils, and how one is opened.
+
+The promises, which tests/server/test_storage.py holds every backend to:
+
+- what ``accept`` returned for is on disk, and is counted once, whatever is sent again or crashes;
+- nothing about a respondent is kept but the submission's random id, its reports and its public segments;
+- when a survey is closed, the order in which its submissions came can no longer be read from the files;
+- ``statistics`` costs the same for ten reports as for ten million.
+
+May not: know HTTP, decide who may do what, or estimate anything.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from deniable_protocol import DeniableError, Document
+from deniable_server.tallies import Content, Statistics
+
+Role: TypeAlias = Literal["analyst", "admin"]
+Status: TypeAlias = Literal["open", "closed"]
+
+
+class Row(NamedTuple):
+    """A submission as it is stored: its random id, and what it says as a text that is equal when it says the same."""
+
+    id: bytes
+    content: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published survey. ``number`` is the backend's own short name for it; all of this never changes."""
+
+    number: int
+    published: bytes
+    document: Document
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A survey in the list."""
+
+    id: str
+    title: str
+    digest: str
+    status: Status
+    submissions: int
+    published_on: str
+    closed_on: str | None
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token as it is kept: its secret only as a digest."""
+
+    id: str
+    role: Role
+    label: str
+    digest: str
+    created_on: str
+
+
+class Accepted(NamedTuple):
+    """What became of a request's submissions: stored now, or known already."""
+
+    accepted: int
+    duplicates: int
+
+
+class StorageError(DeniableError):
+    """Storage cannot be used as it is; the message says what to do."""
+
+
+class Unavailable(StorageError):
+    """Storage cannot write or read just now: locked, full, read-only or gone. Nothing was acknowledged; try again."""
+
+
+class SurveyDiffers(DeniableError):
+    """A survey of this id is already published, with other content."""
+
+
+class SurveyClosed(DeniableError):
+    """The survey takes no more submissions."""
+
+
+class IdConflict(DeniableError):
+    """A submission of this id is already stored, with other content."""
+
+
+class Storage(ABC):
+    """One database, used by any number of threads."""
+
+    @abstractmethod
+    def publish(self, published: bytes) -> bool:
+        """Keep a published document. False where the same survey is there already; SurveyDiffers where another is."""
+
+    @abstractmethod
+    def find(self, survey: str) -> Published | None:
+        """The survey of this id."""
+
+    @abstractmethod
+    def surveys(self) -> list[Listed]:
+        """All surveys by id."""
+
+    @abstractmethod
+    def accept(self, survey: Published, rows: Sequence[Row]) -> Accepted:
+        """Store all of these, or none: returns once they are on disk.
+
+        IdConflict where an id is known with other content; SurveyClosed unless all of them are known already;
+        Unavailable where it cannot be done now.
+        """
+
+    @abstractmethod
+    def fold(self, survey: Published) -> int:
+        """Move what waits in the inbox to where arrival order cannot be read; returns how many were moved."""
+
+    @abstractmethod
+    def close_survey(self, survey: Published) -> None:
+        """Take no more submissions, fold the rest, and compact the files. Can be repeated."""
+
+    @abstractmethod
+    def statistics(self, survey: Published) -> Statistics:
+        """The sufficient statistics of all submissions."""
+
+    @abstractmethod
+    def recount(self, survey: Published) -> Statistics:
+        """The same, counted again from every stored submission: for verification only."""
+
+    @abstractmethod
+    def submissions(self, survey: Published) -> AbstractContextManager[Iterator[tuple[bytes, Content]]]:
+        """All submissions, by id, streamed."""
+
+    @abstractmethod
+    def days(self, survey: Published) -> dict[date, int]:
+        """Submissions accepted per day (UTC): the finest time that is kept."""
+
+    @abstractmethod
+    def add_token(self, token: Token) -> None:
+        """Keep a token."""
+
+    @abstractmethod
+    def tokens(self) -> list[Token]:
+        """All tokens."""
+
+    @abstractmethod
+    def token(self, digest: str) -> Token | None:
+        """The token whose secret has this digest."""
+
+    @abstractmethod
+    def revoke_token(self, token: str) -> bool:
+        """Forget the token of this id; False where there is none."""
+
+    @abstractmethod
+    def ready(self) -> None:
+        """Unavailable where reading fails, or where the last write failed moments ago."""
+
+    @abstractmethod
+    def verify(self) -> list[str]:
+        """Everything that is wrong with what is stored: damage, statistics that differ from a recount."""
+
+    @abstractmethod
+    def backup(self, target: str) -> None:
+        """A compacted copy of everything, made while others go on reading and writing."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of all connections. Safe to repeat; nothing is lost without it."""
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file that ``sqlite:///path``, or a plain path, names; None for a database of another kind."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return Path(url)
+    return Path(rest.removeprefix("/")) if scheme == "sqlite" else None
+
+
+def open_storage(url: str) -> Storage:
+    """The storage at ``sqlite:///path`` or a plain path, made where there is none."""
+    path = sqlite_path(url)
+    if path is None:
+        kind = url.partition("://")[0]
+        raise StorageError(f"{kind}:// is not a known kind of database; use a path or sqlite:///path")
+    from .sqlite import SQLiteStorage
+
+    return SQLiteStorage(path)

@@ -1,0 +1,148 @@
+"""Whether a database is sound, and copies of it that are.
+
+May not: change a database that is in use.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from sqlite_utils import Database
+
+from deniable_protocol import DeniableError, Document, verify
+from deniable_server.tallies import Cell, Content, Statistics, merge, tally
+
+from . import StorageError
+from .schema import migrations
+
+CHUNK = 10_000
+"""Submissions that are held in memory, or moved in one transaction, at a time."""
+
+read_content = msgspec.json.Decoder(Content).decode
+_codes = msgspec.json.Decoder(tuple[int, ...])
+_counts = msgspec.json.Decoder(list[list[int]])
+
+
+def copy_database(connection: sqlite3.Connection, target: Path) -> None:
+    """A compacted copy of everything, proved sound, while others go on reading and writing."""
+    if target.exists():
+        raise StorageError(f"{target} exists already; a backup never overwrites anything")
+    with _partial(target) as partial:
+        # VACUUM INTO copies table by table, in key order: a backup tells nothing of arrival order.
+        connection.execute("VACUUM INTO ?", (str(partial),))
+
+
+def restore(source: Path, target: Path) -> None:
+    """Put a backup where a database belongs, once it is proved sound. Never overwrites one."""
+    if target.exists():
+        raise StorageError(f"{target} exists already; move it away first, or restore to another path")
+    if not source.is_file():
+        raise StorageError(f"{source} is not a file")
+    with _partial(target) as partial, source.open("rb") as reader, partial.open("wb") as writer:
+        shutil.copyfileobj(reader, writer)
+
+
+def _check_copy(path: Path) -> None:
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+    try:
+        refuse_foreign(path, connection)
+        damage = find_damage(connection)
+    finally:
+        connection.close()
+    if damage:
+        raise StorageError("The copy is not sound: " + "; ".join(damage))
+
+
+@contextmanager
+def _partial(final: Path) -> Iterator[Path]:
+    """A private file to fill; it gets its final name once it is sound, so that a copy is there whole or not at all."""
+    partial = final.with_name(f".{final.name}.partial")
+    try:
+        partial.unlink(missing_ok=True)
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL, 0o600))
+        yield partial
+        _check_copy(partial)
+        _sync(partial)
+        os.link(partial, final)  # unlike a rename, this does not overwrite what came into being meanwhile
+        _sync(final.parent)
+    except (OSError, sqlite3.Error) as error:
+        raise StorageError(f"{final} could not be written: {error}. Nothing was left behind.") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def find_damage(db: sqlite3.Connection) -> list[str]:
+    """What is wrong in a database: pages, documents, statistics against a recount, days against submissions."""
+    try:
+        damage = [str(row[0]) for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        if damage:
+            return [f"the file is damaged: {line}" for line in damage]
+        for number, survey, published, digest in db.execute("SELECT number, id, document, digest FROM surveys"):
+            document = verify(published)
+            if document.digest != digest or document.survey.id != survey:
+                damage.append(f"the document of {survey} is not the one that was published")
+            kept, counted = sealed_statistics(db, number), recount(db, number, document, tables=("sealed",))
+            if kept != counted:
+                damage.append(f"the statistics of {survey} differ from a recount")
+            recount(db, number, document, tables=("inbox",))  # that it can be read is all there is to check
+            stored, accepted = db.execute(
+                "SELECT (SELECT count(*) FROM sealed WHERE survey = ?1)"
+                " + (SELECT count(*) FROM inbox WHERE survey = ?1),"
+                " (SELECT coalesce(sum(accepted), 0) FROM days WHERE survey = ?1)",
+                (number,),
+            ).fetchone()
+            if stored != accepted:
+                damage.append(f"{survey} holds {stored} submissions, but {accepted} were accepted")
+    except (sqlite3.Error, DeniableError, msgspec.MsgspecError, ValueError) as error:
+        # The type only: what cannot be read may quote what it could read.
+        return [f"the file is damaged: {type(error).__name__} while reading it"]
+    return damage
+
+
+def sealed_statistics(db: sqlite3.Connection, number: int) -> Statistics:
+    rows = db.execute("SELECT segments, submissions, counts FROM statistics WHERE survey = ?", (number,))
+    return {_codes.decode(segments): read_cell(submissions, counts) for segments, submissions, counts in rows}
+
+
+def read_cell(submissions: int, counts: str) -> Cell:
+    return Cell(submissions, [np.array(count, np.int64) for count in _counts.decode(counts)])
+
+
+def recount(
+    db: sqlite3.Connection, number: int, document: Document, tables: Sequence[str] = ("sealed", "inbox")
+) -> Statistics:
+    total: Statistics = {}
+    for table in tables:
+        cursor = db.execute(f"SELECT content FROM {table} WHERE survey = ?", (number,))  # noqa: S608 -- our own names
+        while rows := cursor.fetchmany(CHUNK):
+            total = merge([total, tally(document, [read_content(content) for (content,) in rows])])
+    return total
+
+
+def refuse_foreign(path: Path, connection: sqlite3.Connection) -> None:
+    """StorageError for a database of another program, or of a newer Deniable."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if tables and migrations.migrations_table not in tables:
+        raise StorageError(f"{path} is a database of another program; give Deniable a path of its own")
+    known = {migration.name for migration in migrations.pending(Database(sqlite3.connect(":memory:")))}
+    applied = {migration.name for migration in migrations.applied(Database(connection))}
+    if unknown := sorted(applied - known):
+        raise StorageError(
+            f"{path} was written by a newer Deniable (it has {unknown[0]}, which this version does not know). "
+            "Install that version again, or restore a backup made before the upgrade to another path."
+        )

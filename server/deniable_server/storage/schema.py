@@ -1,0 +1,91 @@
+"""The SQLite schema, as migrations: each is applied and recorded in one transaction, in this order, for ever.
+
+A migration that was released never changes; what it got wrong, the next one mends.
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+
+migrations = Migrations("deniable")
+
+
+@migrations()
+def m001_surveys_reports_and_tokens(db: Database) -> None:
+    for statement in TABLES:
+        db.execute(statement)
+
+
+TABLES = (
+    """
+    CREATE TABLE surveys (
+        number INTEGER PRIMARY KEY,  -- short name of the survey in the other tables
+        id TEXT NOT NULL UNIQUE  -- the id that the survey file gives it
+            CHECK (length(id) BETWEEN 2 AND 63),
+        document BLOB NOT NULL,  -- the published document, byte for byte
+        digest TEXT NOT NULL  -- SHA-256 of the document, in hex
+            CHECK (length(digest) = 64),
+        status TEXT NOT NULL DEFAULT 'open'  -- closing: takes no more submissions, not yet folded and compacted
+            CHECK (status IN ('open', 'closing', 'closed')),
+        published_on TEXT NOT NULL  -- day of publication (UTC)
+            CHECK (published_on GLOB '????-??-??'),
+        closed_on TEXT  -- day of closing (UTC)
+            CHECK (closed_on GLOB '????-??-??'),
+        CHECK ((status = 'open') = (closed_on IS NULL))
+    )
+    """,
+    """
+    CREATE TABLE inbox (  -- submissions that were acknowledged and not yet folded
+        survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose submission this is
+        id BLOB NOT NULL  -- the submission's random id: makes a retry recognisable, says nothing
+            CHECK (length(id) = 16),
+        content TEXT NOT NULL  -- JSON: [reports in question order, positions of segment codes in segment order]
+            CHECK (json_valid(content)),
+        PRIMARY KEY (survey, id)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE sealed (  -- folded submissions: laid down by id, which is random, so that arrival order is gone
+        survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose submission this is
+        id BLOB NOT NULL  -- as in inbox
+            CHECK (length(id) = 16),
+        content TEXT NOT NULL  -- as in inbox
+            CHECK (json_valid(content)),
+        PRIMARY KEY (survey, id)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE statistics (  -- what estimates are computed from: kept as submissions are folded
+        survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose statistics these are
+        segments TEXT NOT NULL  -- JSON: the combination of segment codes, as positions in segment order
+            CHECK (json_valid(segments)),
+        submissions INTEGER NOT NULL  -- folded submissions with this combination
+            CHECK (submissions > 0),
+        counts TEXT NOT NULL  -- JSON: per question, how many reports hold each option, or how often each report came
+            CHECK (json_valid(counts)),
+        PRIMARY KEY (survey, segments)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE days (  -- submissions per day: the finest time that is kept
+        survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose submissions these are
+        day TEXT NOT NULL  -- the day (UTC)
+            CHECK (day GLOB '????-??-??'),
+        accepted INTEGER NOT NULL  -- submissions first accepted on that day
+            CHECK (accepted > 0),
+        PRIMARY KEY (survey, day)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE tokens (
+        id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
+        role TEXT NOT NULL  -- admins may also do what analysts may
+            CHECK (role IN ('analyst', 'admin')),
+        label TEXT NOT NULL,  -- whose it is, or what for, as its maker noted
+        digest TEXT NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
+            CHECK (length(digest) = 64),
+        created_on TEXT NOT NULL  -- day of making (UTC)
+            CHECK (created_on GLOB '????-??-??')
+    ) WITHOUT ROWID
+    """,
+)

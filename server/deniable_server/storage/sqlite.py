@@ -1,0 +1,393 @@
+"""SQLite storage: one file, WAL, every commit synced to disk.
+
+Durability: ``synchronous=FULL`` in WAL mode syncs the log at each commit, before ``accept`` returns; both settings are
+read back when a connection opens. Speed: requests that wait for a commit share the next one.
+
+Privacy: a submission first lies in the inbox, where page layout and the log still tell when it came. Folding moves
+submissions to the sealed table in id order; ``secure_delete`` wipes what they leave behind, and the log is cut off.
+Between foldings of at least ``fold_at`` submissions, the layout of a sealed page may still tell in which of them a
+submission came; closing a survey compacts the file, and then nothing does.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import msgspec
+from sqlite_utils import Database
+
+from deniable_protocol import verify
+from deniable_server.tallies import Content, Statistics, merge, tally
+
+from . import (
+    Accepted,
+    IdConflict,
+    Listed,
+    Published,
+    Row,
+    Storage,
+    StorageError,
+    SurveyClosed,
+    SurveyDiffers,
+    Token,
+    Unavailable,
+)
+from .connections import Connections, explained
+from .copies import (
+    CHUNK,
+    copy_database,
+    find_damage,
+    read_cell,
+    read_content,
+    recount,
+    refuse_foreign,
+    sealed_statistics,
+)
+from .schema import migrations
+
+log = logging.getLogger(__name__)
+
+FAILED_LATELY = 5.0
+"""Seconds for which a failed write makes the storage not ready."""
+
+
+def utc_today() -> date:
+    return datetime.now(UTC).date()
+
+
+class _Request:
+    """A thread's submissions, waiting for the commit that they will share with others'."""
+
+    __slots__ = ("outcome", "rows", "survey")
+
+    def __init__(self, survey: Published, rows: Sequence[Row]) -> None:
+        self.survey, self.rows = survey, rows
+        self.outcome: Accepted | Exception | None = None
+
+
+class SQLiteStorage(Storage):
+    """One SQLite file. One connection writes; reading connections are kept for the next reader."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        busy_seconds: float = 5.0,
+        fold_at: int = 1_000,
+        today: Callable[[], date] = utc_today,
+    ) -> None:
+        self._connections = Connections(Path(path), busy_seconds)
+        self._fold_at, self._today = fold_at, today
+        self._surveys: dict[str, Published] = {}
+        self._waiting: deque[_Request] = deque()
+        _prepare(self._connections)
+        with self._connections.reading() as db:
+            self._unfolded = Counter(dict(db.execute("SELECT survey, count(*) FROM inbox GROUP BY survey")))
+        self._finish_closing()
+
+    # --- surveys -----------------------------------------------------------------------------------------------------
+
+    def publish(self, published: bytes) -> bool:
+        document = verify(published)
+        with self._connections.turn, self._connections.writing() as db:
+            known = db.execute("SELECT document FROM surveys WHERE id = ?", (document.survey.id,)).fetchone()
+            if known is None:
+                db.execute(
+                    "INSERT INTO surveys (id, document, digest, published_on) VALUES (?, ?, ?, ?)",
+                    (document.survey.id, published, document.digest, self._today().isoformat()),
+                )
+                return True
+        # Another version may lay out channels differently; it is the survey that must be the same.
+        if verify(known[0]).survey != document.survey:
+            raise SurveyDiffers(
+                f"{document.survey.id} is already published with other content, and a published survey never changes. "
+                "Give the new one another id."
+            )
+        return False
+
+    def find(self, survey: str) -> Published | None:
+        if survey not in self._surveys:
+            with self._connections.reading() as db:
+                row = db.execute("SELECT number, document FROM surveys WHERE id = ?", (survey,)).fetchone()
+            if row is None:
+                return None
+            self._surveys[survey] = Published(row[0], row[1], verify(row[1]))
+        return self._surveys[survey]
+
+    def surveys(self) -> list[Listed]:
+        with self._connections.reading() as db:
+            rows = db.execute(
+                "SELECT document, status, published_on, closed_on,"
+                " (SELECT coalesce(sum(accepted), 0) FROM days WHERE survey = number) FROM surveys ORDER BY id"
+            ).fetchall()
+        return [
+            Listed(
+                id=(document := verify(published)).survey.id,
+                title=document.survey.title,
+                digest=document.digest,
+                status="open" if status == "open" else "closed",
+                submissions=submissions,
+                published_on=published_on,
+                closed_on=closed_on,
+            )
+            for published, status, published_on, closed_on, submissions in rows
+        ]
+
+    def close_survey(self, survey: Published) -> None:
+        with self._connections.turn:
+            with self._connections.writing() as db:
+                db.execute(
+                    "UPDATE surveys SET status = 'closing', closed_on = ? WHERE number = ? AND status = 'open'",
+                    (self._today().isoformat(), survey.number),
+                )
+            self._seal(survey)
+
+    def _seal(self, survey: Published) -> None:
+        """The rest of closing: fold, compact, and only then say closed. Repeated after a crash in between."""
+        self._fold(survey)
+        self._connections.compact()
+        with self._connections.writing() as db:
+            db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
+        self._connections.cut_log(patient=False)
+
+    def _finish_closing(self) -> None:
+        with self._connections.reading() as db:
+            rows = db.execute("SELECT id FROM surveys WHERE status = 'closing'").fetchall()
+        for (survey,) in rows:
+            published = self.find(survey)
+            assert published is not None
+            try:
+                with self._connections.turn:
+                    self._seal(published)
+            except Unavailable as error:  # another process may be at it just now
+                log.warning("The closing of %s is not finished yet: %s", survey, error)
+
+    # --- submissions -------------------------------------------------------------------------------------------------
+
+    def accept(self, survey: Published, rows: Sequence[Row]) -> Accepted:
+        request = _Request(survey, rows)
+        self._waiting.append(request)
+        # Whoever gets the turn commits for everybody who waits; the others find their outcome when they get theirs.
+        with self._connections.turn:
+            if request.outcome is None:
+                self._fold_where_due(self._commit_waiting())
+        if isinstance(request.outcome, Accepted):
+            return request.outcome
+        assert request.outcome is not None
+        raise request.outcome
+
+    def _commit_waiting(self) -> dict[int, Published]:
+        """Commit what waits; returns the surveys that got submissions."""
+        group = []
+        with suppress(IndexError):
+            while True:
+                group.append(self._waiting.popleft())
+        outcomes: list[Accepted | Exception] = [Unavailable("the server is shutting down")] * len(group)
+        try:
+            with self._connections.writing() as db:
+                stored = [self._store(db, request.survey, request.rows) for request in group]
+                self._count_days(db, group, stored)
+            outcomes = stored
+        except Unavailable as error:
+            outcomes = [error] * len(group)
+        finally:
+            for request, outcome in zip(group, outcomes, strict=True):
+                request.outcome = outcome
+        for request, outcome in zip(group, outcomes, strict=True):
+            if isinstance(outcome, Accepted):
+                self._unfolded[request.survey.number] += outcome.accepted
+        return {request.survey.number: request.survey for request in group}
+
+    def _store(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
+        """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
+        number = survey.number
+        db.execute("SAVEPOINT request")
+        before = db.total_changes
+        db.executemany(
+            "INSERT INTO inbox SELECT ?1, ?2, ?3"
+            " WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE survey = ?1 AND id = ?2) ON CONFLICT DO NOTHING",
+            [(number, row.id, row.content) for row in rows],
+        )
+        added = db.total_changes - before
+        refusal: Exception | None = None
+        if added < len(rows) and not all(self._is_stored(db, number, row) for row in rows):
+            refusal = IdConflict("a submission of this id is already stored, with other content")
+        elif added and db.execute("SELECT status FROM surveys WHERE number = ?", (number,)).fetchone() != ("open",):
+            refusal = SurveyClosed("the survey is closed")
+        if refusal:
+            db.execute("ROLLBACK TO request")
+        db.execute("RELEASE request")
+        return refusal or Accepted(added, len(rows) - added)
+
+    @staticmethod
+    def _is_stored(db: sqlite3.Connection, number: int, row: Row) -> bool:
+        found = db.execute(
+            "SELECT content FROM inbox WHERE survey = ?1 AND id = ?2"
+            " UNION ALL SELECT content FROM sealed WHERE survey = ?1 AND id = ?2",
+            (number, row.id),
+        ).fetchone()
+        return bool(found == (row.content,))
+
+    def _count_days(
+        self, db: sqlite3.Connection, group: list[_Request], outcomes: Sequence[Accepted | Exception]
+    ) -> None:
+        added: Counter[int] = Counter()
+        for request, outcome in zip(group, outcomes, strict=True):
+            if isinstance(outcome, Accepted):
+                added[request.survey.number] += outcome.accepted
+        day = self._today().isoformat()
+        db.executemany(
+            "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted",
+            [(number, day, count) for number, count in added.items() if count],
+        )
+
+    # --- folding -----------------------------------------------------------------------------------------------------
+
+    def fold(self, survey: Published) -> int:
+        with self._connections.turn:
+            return self._fold(survey)
+
+    def _fold_where_due(self, surveys: dict[int, Published]) -> None:
+        for number, survey in surveys.items():
+            if self._unfolded[number] >= self._fold_at:
+                try:
+                    self._fold(survey)
+                except StorageError as error:
+                    # What was acknowledged stays acknowledged, whatever becomes of the folding.
+                    log.warning("Folding has to wait: %s", error)
+
+    def _fold(self, survey: Published) -> int:
+        moved = 0
+        while True:
+            with self._connections.writing() as db:
+                rows = db.execute(
+                    "SELECT id, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
+                ).fetchall()
+                if not rows:
+                    break
+                up_to = (survey.number, rows[-1][0])
+                db.execute("INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id <= ? ORDER BY id", up_to)
+                db.execute("DELETE FROM inbox WHERE survey = ? AND id <= ?", up_to)
+                contents = [read_content(content) for _, content in rows]
+                self._add_statistics(db, survey.number, tally(survey.document, contents))
+            moved += len(rows)
+        self._unfolded.pop(survey.number, None)
+        if moved:
+            self._connections.cut_log(
+                patient=False
+            )  # a long reader is not waited for here: the next folding cuts the log again
+            log.info("Folded %d submissions of %s", moved, survey.document.survey.id)
+        return moved
+
+    @staticmethod
+    def _add_statistics(db: sqlite3.Connection, number: int, added: Statistics) -> None:
+        for codes, cell in added.items():
+            segments = msgspec.json.encode(codes).decode()
+            known = db.execute(
+                "SELECT submissions, counts FROM statistics WHERE survey = ? AND segments = ?", (number, segments)
+            ).fetchone()
+            if known is not None:
+                cell = read_cell(*known) + cell
+            counts = msgspec.json.encode([count.tolist() for count in cell.counts]).decode()
+            db.execute(
+                "INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", (number, segments, cell.submissions, counts)
+            )
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def statistics(self, survey: Published) -> Statistics:
+        with self._connections.reading() as db:
+            sealed = sealed_statistics(db, survey.number)
+            waiting = db.execute("SELECT content FROM inbox WHERE survey = ?", (survey.number,)).fetchall()
+        return merge([sealed, tally(survey.document, [read_content(content) for (content,) in waiting])])
+
+    def recount(self, survey: Published) -> Statistics:
+        with self._connections.reading() as db:
+            return recount(db, survey.number, survey.document)
+
+    @contextmanager
+    def submissions(self, survey: Published) -> Iterator[Iterator[tuple[bytes, Content]]]:
+        with self._connections.reading() as db:
+            rows = db.execute(
+                "SELECT id, content FROM sealed WHERE survey = ?1"
+                " UNION ALL SELECT id, content FROM inbox WHERE survey = ?1 ORDER BY id",
+                (survey.number,),
+            )
+            yield ((submission, read_content(content)) for submission, content in rows)
+
+    def days(self, survey: Published) -> dict[date, int]:
+        with self._connections.reading() as db:
+            rows = db.execute("SELECT day, accepted FROM days WHERE survey = ? ORDER BY day", (survey.number,))
+            return {date.fromisoformat(day): accepted for day, accepted in rows}
+
+    # --- tokens ------------------------------------------------------------------------------------------------------
+
+    def add_token(self, token: Token) -> None:
+        with self._connections.turn, self._connections.writing() as db:
+            db.execute(
+                "INSERT INTO tokens (id, role, label, digest, created_on) VALUES (?, ?, ?, ?, ?)",
+                (token.id, token.role, token.label, token.digest, token.created_on),
+            )
+
+    def tokens(self) -> list[Token]:
+        with self._connections.reading() as db:
+            rows = db.execute("SELECT id, role, label, digest, created_on FROM tokens ORDER BY created_on, id")
+            return [Token(*row) for row in rows]
+
+    def token(self, digest: str) -> Token | None:
+        with self._connections.reading() as db:
+            row = db.execute(
+                "SELECT id, role, label, digest, created_on FROM tokens WHERE digest = ?", (digest,)
+            ).fetchone()
+        return None if row is None else Token(*row)
+
+    def revoke_token(self, token: str) -> bool:
+        with self._connections.turn, self._connections.writing() as db:
+            return db.execute("DELETE FROM tokens WHERE id = ?", (token,)).rowcount > 0
+
+    # --- operation ---------------------------------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        with self._connections.reading() as db:
+            db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
+        failed = self._connections.write_failed_at
+        if failed is not None and time.monotonic() - failed < FAILED_LATELY:
+            raise Unavailable("the last write failed moments ago")
+
+    def verify(self) -> list[str]:
+        with self._connections.reading() as db:
+            return find_damage(db)
+
+    def backup(self, target: str) -> None:
+        connection = self._connections.open()
+        try:
+            copy_database(connection, Path(target))
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        self._connections.close()
+
+
+def _prepare(connections: Connections) -> None:
+    """Bring the schema up to date, in one transaction, or say why that cannot be."""
+    connection = connections.open()
+    try:
+        refuse_foreign(connections.path, connection)
+        if migrations.pending(Database(connection)):
+            connection.execute(
+                "BEGIN IMMEDIATE"
+            )  # of several starting servers, one migrates and the others find it done
+            migrations.apply(Database(connection))
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise explained(connections.path, error) from None
+    finally:
+        connection.close()

@@ -1,0 +1,247 @@
+"""What is taken as a submission: strict, and the same by the quick way as by the careful one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
+from deniable_protocol.receive import SubmissionError
+from deniable_server.audit import first_segments, panel
+from deniable_server.intake import MAX_PROBLEMS, Intake, NotJSON, TooMany
+from surveys import surveys
+
+
+def submission_to(document: Document) -> dict[str, Any]:
+    answers = {q.id: panel(q, document.channels[q.id])[0][1] for q in document.survey.questions}
+    return dict(randomize(document, answers, first_segments(document.survey)))
+
+
+def encode(tree: object) -> bytes:
+    return msgspec.json.encode(tree)
+
+
+@pytest.fixture(scope="module")
+def document(example: bytes) -> Document:
+    return verify(example)
+
+
+@pytest.fixture(scope="module")
+def intake(document: Document) -> Intake:
+    return Intake(document)
+
+
+@pytest.fixture
+def good(document: Document) -> dict[str, Any]:
+    return submission_to(document)
+
+
+@settings(max_examples=60)
+@given(surveys(), st.integers(1, 3))
+def test_both_ways_read_what_clients_write(tree: dict[str, Any], n: int) -> None:
+    """For any survey, the quick way takes single submissions and batches as clients write them, as the careful does."""
+    document = verify(publish(survey_from_tree(tree)))
+    intake = Intake(document)
+    for body in (
+        encode(submission_to(document)),
+        encode({"submissions": [submission_to(document) for _ in range(n)]}),
+    ):
+        rows = intake._read_quickly(body)
+        assert rows is not None
+        assert rows == intake._read_carefully(body) == intake.read(body)
+
+
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-2, 2**60), st.floats(), st.text(max_size=3), st.just([]), st.just({}),
+    st.sampled_from(["north", "south", "0" * 32, "A" * 32, "0" * 33, "é", "\x00"]),
+)  # fmt: skip
+
+
+@st.composite
+def mangled(draw: st.DrawFn, document: Document) -> bytes:
+    """A submission or batch with a few things wrong, or only written otherwise."""
+    tree: Any = submission_to(document)
+    if draw(st.booleans()):
+        tree = {"submissions": [tree, submission_to(document)]}
+    for _ in range(draw(st.integers(0, 2))):
+        batch = tree.get("submissions")
+        target = batch[0] if isinstance(batch, list) and batch and draw(st.booleans()) else tree
+        if isinstance(target, dict) and draw(st.booleans()):
+            inner = draw(st.sampled_from(["reports", "segments", "id"]))
+            target = target[inner] if isinstance(target.get(inner), dict) else target
+        if isinstance(target, dict) and target:
+            key = draw(st.sampled_from([*target, "more"]))
+            if draw(st.booleans()):
+                target[key] = draw(VALUES)
+            else:
+                target.pop(key, None)
+    text = json.dumps(tree, separators=(",", ":"), ensure_ascii=draw(st.booleans()))
+    how = draw(st.integers(0, 4))
+    if how == 1:
+        text = json.dumps(tree, indent=1)
+    elif how == 2:
+        text = text.replace('"id":', '"id":"' + "0" * 32 + '","id":', 1)
+    elif how == 3:
+        text = text.replace('"vaped":', '"vaped":0,"vaped":', 1)
+    elif how == 4:
+        text = text.replace("vaped", "v\\u0061ped", 1)
+    return text.encode("utf-8", errors="surrogatepass")
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_the_quick_way_takes_nothing_that_the_careful_one_refuses(document: Document, data: st.DataObject) -> None:
+    """Whatever is wrong, or written in another way: where the quick way gives rows, they are the careful way's."""
+    body = data.draw(mangled(document))
+    quick = Intake(document)._read_quickly(body)
+    if quick is not None:
+        assert quick == Intake(document)._read_carefully(body)
+
+
+def change(tree: dict[str, Any], place: str, value: object) -> bytes:
+    *path, last = place.split(".")
+    target = tree
+    for key in path:
+        target = target[key]
+    target[last] = value
+    return encode(tree)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reason"),
+    [
+        ("id", "A" * 32, "format"),
+        ("id", "0" * 31, "format"),
+        ("id", "0" * 32 + "\n", "format"),
+        ("id", 7, "format"),
+        ("digest", "0" * 64, "digest"),
+        ("digest", None, "digest"),
+        ("reports", [], "type"),
+        ("reports.vaped", True, "type"),
+        ("reports.vaped", 1.0, "type"),
+        ("reports.vaped", "1", "type"),
+        ("reports.vaped", None, "type"),
+        ("reports.vaped", 2, "range"),
+        ("reports.vaped", -1, "range"),
+        ("reports.vaped", 2**53, "range"),
+        ("reports.vaped", 2**63 - 1, "range"),
+        ("reports.substance", 0, "range"),
+        ("reports.substance", 3, "range"),
+        ("reports.drinks", 16, "range"),
+        ("segments.campus", "west", "range"),
+        ("segments.campus", 0, "range"),
+        ("segments.campus", ["north"], "range"),
+        ("segments", None, "type"),
+    ],
+)
+def test_a_wrong_value_is_refused_at_its_place(
+    intake: Intake, good: dict[str, Any], place: str, value: object, reason: str
+) -> None:
+    """Each wrong value has a place and a reason, and is not repeated."""
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(change(good, place, value))
+    (problem,) = caught.value.problems
+    assert (problem.place, problem.reason) == (place, reason)
+
+
+@pytest.mark.parametrize("key", ["id", "digest", "reports", "segments", "reports.vaped", "segments.campus"])
+def test_a_missing_key_is_refused(intake: Intake, good: dict[str, Any], key: str) -> None:
+    """A submission holds every key, a report for every question and a code for every segment."""
+    *path, last = key.split(".")
+    del (good[path[0]] if path else good)[last]
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode(good))
+    assert [(p.place, p.reason) for p in caught.value.problems] == [(key, "missing")]
+
+
+@pytest.mark.parametrize("place", ["canary", "reports.canary", "segments.canary"])
+def test_an_unknown_key_is_refused_and_not_repeated(intake: Intake, good: dict[str, Any], place: str) -> None:
+    """What does not belong is refused without quoting it."""
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(change(good, place, "secret"))
+    assert [p.reason for p in caught.value.problems] == ["unknown"]
+    assert "canary" not in str(caught.value) and "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"nonsense",
+        b"\xff\xfe{}",
+        b'{"id":1,"id":2}',
+        b'{"reports":{"vaped":NaN}}',
+        b'{"reports":{"vaped":Infinity}}',
+        b'{"id":"\\ud800"}',
+        b'{"id":"\\udc00\\ud800"}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"submissions":' + b"[" * 100_000,
+        b'\xef\xbb\xbf{"id":"0"}',
+        b'{"id":"a\tb"}',
+        b"{} {}",
+    ],
+)
+def test_what_is_not_strict_json_is_refused(intake: Intake, body: bytes) -> None:
+    """Duplicate keys, NaN, lone surrogates, deep nesting and the like end in one refusal, never in another error."""
+    with pytest.raises(NotJSON):
+        intake.read(body)
+
+
+@pytest.mark.parametrize("body", [b"null", b"1", b"[]", b'"x"', b"{}", b'{"submissions":{}}', b'{"submissions":[]}'])
+def test_json_that_is_no_submission_is_refused(intake: Intake, body: bytes) -> None:
+    """Other JSON values are refused too."""
+    with pytest.raises(SubmissionError):
+        intake.read(body)
+
+
+def test_a_repeated_key_is_refused_wherever_it_stands(intake: Intake, good: dict[str, Any]) -> None:
+    """The last of two equal keys does not win: the body is refused, also where both say the same."""
+    text = encode(good).decode()
+    member = {key: f'"{key}":{encode(good[key]).decode()}' for key in good}
+    member["vaped"] = f'"vaped":{good["reports"]["vaped"]}'
+    member["campus"] = '"campus":"north"'
+    for written in member.values():
+        assert intake.read(text.encode())
+        with pytest.raises(NotJSON):
+            intake.read(text.replace(written, f"{written},{written}", 1).encode())
+
+
+def test_a_submission_beside_a_batch_is_refused(intake: Intake, good: dict[str, Any]) -> None:
+    """A body is a submission or a batch, not both."""
+    with pytest.raises(SubmissionError):
+        intake.read(encode({**good, "submissions": [good]}))
+
+
+def test_a_batch_is_limited(intake: Intake, good: dict[str, Any]) -> None:
+    """Ten thousand submissions are read, one more is too many."""
+    assert len(intake.read(encode({"submissions": [good] * 10_000}))) == 10_000
+    with pytest.raises(TooMany):
+        intake.read(encode({"submissions": [good] * 10_001}))
+
+
+def test_problems_are_listed_with_their_submission(intake: Intake, good: dict[str, Any]) -> None:
+    """In a batch each place names the submission; a long list is cut."""
+    bad = {**good, "id": "x"}
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode({"submissions": [good, bad, good, bad]}))
+    assert [p.place for p in caught.value.problems] == ["submissions[1].id", "submissions[3].id"]
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode({"submissions": [bad] * 1_000}))
+    assert len(caught.value.problems) == MAX_PROBLEMS
+
+
+def test_only_a_wrong_digest_is_told_apart(intake: Intake, good: dict[str, Any]) -> None:
+    """A submission that is right but for its digest was made for another document; with more wrong it is malformed."""
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode({**good, "digest": "0" * 64}))
+    assert caught.value.wrong_digest
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode({**good, "digest": "0" * 64, "id": "x"}))
+    assert not caught.value.wrong_digest

@@ -1,0 +1,442 @@
+"""What is SQLite's own: durability settings, schema, faults, copies, and what the file does not tell."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlite_utils import Database, Migrations
+
+from deniable_server.storage import Accepted, Published, Row, StorageError, Unavailable, open_storage
+from deniable_server.storage import sqlite as module
+from deniable_server.storage.connections import Connections
+from deniable_server.storage.copies import restore
+from deniable_server.storage.schema import TABLES, migrations
+from deniable_server.storage.sqlite import SQLiteStorage
+from test_storage import recounted, rows_of
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.db"
+
+
+@pytest.fixture
+def storage(path: Path) -> Iterator[SQLiteStorage]:
+    storage = SQLiteStorage(path, busy_seconds=0.3, fold_at=50)
+    yield storage
+    storage.close()
+
+
+@pytest.fixture
+def survey(storage: SQLiteStorage, example: bytes) -> Published:
+    storage.publish(example)
+    found = storage.find("campus-health")
+    assert found is not None
+    return found
+
+
+# --- opening ---------------------------------------------------------------------------------------------------------
+
+
+def test_only_its_owner_can_open_the_database(path: Path, storage: SQLiteStorage, survey: Published) -> None:
+    """The file and its write-ahead log are made with mode 600."""
+    for file in (path, Path(f"{path}-wal")):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(("mode", "what"), [("delete", "journal_mode is delete"), ("memory", "journal_mode is memory")])
+def test_a_file_system_without_wal_is_refused(
+    path: Path, mode: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the settings read back are not WAL and FULL, nothing is opened."""
+    monkeypatch.setattr(Connections, "_enter_wal", lambda *_: mode)
+    with pytest.raises(StorageError, match=what):
+        SQLiteStorage(path)
+
+
+def test_every_connection_is_durable(storage: SQLiteStorage) -> None:
+    """Reading back the settings of a connection gives WAL, FULL, foreign keys and secure deletion."""
+    connection = storage._connections.open()
+    values = [
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("journal_mode", "synchronous", "foreign_keys", "secure_delete")
+    ]
+    connection.close()
+    assert values == ["wal", 2, 1, 1]
+
+
+def test_a_database_of_another_program_is_refused(path: Path) -> None:
+    """Nothing is added to a database that is not Deniable's."""
+    Database(path)["cats"].insert({"name": "Mia"})
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match="another program"):
+        SQLiteStorage(path)
+    database = Database(path)
+    assert database.table_names() == ["cats"]
+    assert before[100:] in path.read_bytes()
+
+
+def test_a_database_of_a_newer_version_is_refused(path: Path, storage: SQLiteStorage) -> None:
+    """An unknown migration stops the start, and the message says which and what to do."""
+    storage.close()
+    database = Database(path)
+    database[migrations.migrations_table].insert({"migration_set": "deniable", "name": "m999_next", "applied_at": "x"})
+    database.close()
+    with pytest.raises(StorageError, match=r"newer Deniable.*m999_next.*Install that version"):
+        SQLiteStorage(path)
+
+
+def test_what_is_not_a_database_is_refused(path: Path, tmp_path: Path) -> None:
+    """A text file, a folder and a missing folder each get a message of their own."""
+    path.write_text("hello, this is not a database" * 10)
+    for url, message in (
+        (str(path), "not an SQLite database"),
+        (str(tmp_path), "is a folder"),
+        (str(tmp_path / "no" / "a.db"), "does not exist"),
+    ):
+        with pytest.raises(StorageError, match=message):
+            open_storage(url)
+
+
+def test_the_forms_of_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path, sqlite:///relative and sqlite:////absolute."""
+    monkeypatch.chdir(tmp_path)
+    for url, file in (("p.db", "p.db"), ("sqlite:///r.db", "r.db"), (f"sqlite:///{tmp_path}/b.db", "b.db")):
+        open_storage(url).close()
+        assert (tmp_path / file).exists()
+
+
+# --- schema ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_column_is_explained() -> None:
+    """Each column of each table carries a comment in the database itself."""
+    for table in TABLES:
+        lines = [line.strip() for line in table.strip().splitlines()[1:-1]]
+        columns = [line for line in lines if re.match(r"[a-z_]+ (TEXT|INTEGER|BLOB)", line)]
+        assert len(columns) >= 3
+        assert all("-- " in line for line in columns), table
+
+
+def test_the_schema_holds_its_own_invariants(storage: SQLiteStorage, survey: Published, path: Path) -> None:
+    """What no code writes, the database itself refuses."""
+    database = sqlite3.connect(path)
+    for statement in (
+        "INSERT INTO inbox VALUES (1, x'00', '[]')",
+        "INSERT INTO sealed VALUES (1, randomblob(16), 'not json')",
+        "INSERT INTO days VALUES (1, 'yesterday', 1)",
+        "INSERT INTO days VALUES (1, '2026-01-01', 0)",
+        "INSERT INTO tokens VALUES ('a', 'king', '', printf('%064d', 0), '2026-01-01')",
+        "UPDATE surveys SET status = 'closed'",
+        "UPDATE surveys SET status = 'half open'",
+    ):
+        with pytest.raises(sqlite3.IntegrityError):
+            database.execute(statement)
+    database.close()
+
+
+def test_a_failed_migration_leaves_nothing(path: Path, storage: SQLiteStorage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A migration is applied and recorded in one transaction, or neither; then the start can be repeated."""
+    storage.close()
+    later = Migrations("deniable")
+    later._migrations = list(migrations._migrations)
+
+    @later()
+    def m002_broken(db: Database) -> None:
+        db.execute("CREATE TABLE half (a TEXT)")
+        raise sqlite3.OperationalError("power cut")
+
+    monkeypatch.setattr(module, "migrations", later)
+    monkeypatch.setattr("deniable_server.storage.copies.migrations", later)
+    with pytest.raises(StorageError, match="power cut"):
+        SQLiteStorage(path)
+    monkeypatch.undo()
+    assert "half" not in Database(path).table_names()
+    SQLiteStorage(path).close()
+
+
+def test_servers_that_start_together_migrate_once(path: Path) -> None:
+    """Eight servers opening a new database at the same moment all find it ready."""
+    barrier = threading.Barrier(8)
+
+    def start(_: int) -> list[Any]:
+        barrier.wait()
+        storage = SQLiteStorage(path)
+        try:
+            return storage.surveys()
+        finally:
+            storage.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(start, range(8))) == [[]] * 8
+
+
+# --- sharing a commit ------------------------------------------------------------------------------------------------
+
+
+def test_requests_that_wait_share_a_commit(
+    storage: SQLiteStorage, survey: Published, example_answers: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one commit is under way, all that arrive are committed together by the next."""
+    rows = rows_of(survey, example_answers, 30)
+    sizes: list[int] = []
+    real = storage._count_days
+
+    def counting(db: sqlite3.Connection, group: list[Any], outcomes: Any) -> None:
+        if not sizes:
+            deadline = time.monotonic() + 10
+            while len(storage._waiting) < 29 and time.monotonic() < deadline:
+                time.sleep(0.001)
+        sizes.append(len(group))
+        real(db, group, outcomes)
+
+    monkeypatch.setattr(storage, "_count_days", counting)
+    with ThreadPoolExecutor(30) as pool:
+        assert set(pool.map(lambda row: storage.accept(survey, [row]), rows)) == {Accepted(1, 0)}
+    assert sum(sizes) == 30 and len(sizes) == 2
+
+
+# --- faults: nothing is acknowledged, nothing is stored, and it recovers ---------------------------------------------
+
+
+def break_writes(monkeypatch: pytest.MonkeyPatch, storage: SQLiteStorage, pragma: str) -> Callable[[], None]:
+    """Every new connection has this pragma, until the function that is returned is called."""
+    real = Connections.open
+
+    def broken(self: Connections) -> sqlite3.Connection:
+        connection = real(self)
+        connection.execute(pragma)
+        return connection
+
+    monkeypatch.setattr(Connections, "open", broken)
+    storage.close()
+    return monkeypatch.undo
+
+
+@pytest.mark.parametrize("fault", ["full", "read-only"])
+def test_a_full_or_read_only_disk(
+    storage: SQLiteStorage,
+    survey: Published,
+    path: Path,
+    example_answers: dict,
+    fault: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Submissions are refused as unavailable and not stored, one line is logged; afterwards the same ones are taken."""
+    rows = rows_of(survey, example_answers, 2_000)
+    storage.accept(survey, rows[:10])
+    pages = path.stat().st_size // 4096
+    mend = break_writes(
+        monkeypatch, storage, f"PRAGMA max_page_count={pages}" if fault == "full" else "PRAGMA query_only=ON"
+    )
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            storage.accept(survey, rows)
+    with pytest.raises(Unavailable, match="moments ago"):
+        storage.ready()
+    assert sum("Writing failed" in record.message for record in caplog.records) == 1
+    mend()
+    assert storage.statistics(survey) == recounted(survey, rows[:10])
+    assert storage.accept(survey, rows) == Accepted(1_990, 10)
+    storage.ready()
+    assert storage.verify() == []
+
+
+def test_a_locked_database_is_waited_for(
+    storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict
+) -> None:
+    """A short lock is sat out; a long one is Unavailable; afterwards the same submission is taken."""
+    first, second = rows_of(survey, example_answers, 2)
+    lock = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    lock.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.1, lambda: lock.execute("ROLLBACK")).start()
+    assert storage.accept(survey, [first]) == Accepted(1, 0)
+    lock.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Unavailable, match="locked"):
+        storage.accept(survey, [second])
+    lock.execute("ROLLBACK")
+    lock.close()
+    assert storage.accept(survey, [second]) == Accepted(1, 0)
+
+
+def test_a_folding_that_fails_loses_no_acknowledgement(
+    storage: SQLiteStorage, survey: Published, example_answers: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was committed stays acknowledged when folding fails, and is folded the next time."""
+    rows = rows_of(survey, example_answers, 120)
+
+    def fail(*_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SQLiteStorage, "_add_statistics", staticmethod(fail))
+        assert storage.accept(survey, rows[:60]) == Accepted(60, 0)
+        assert storage.statistics(survey) == recounted(survey, rows[:60])
+    assert storage.accept(survey, rows[60:]) == Accepted(60, 0)
+    assert storage.statistics(survey) == storage.recount(survey) == recounted(survey, rows)
+    assert storage.verify() == []
+
+
+def test_a_closing_that_was_interrupted_is_finished_at_the_next_start(
+    storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash after closing began leaves a survey that takes nothing, and the next start folds and compacts it."""
+    rows = rows_of(survey, example_answers, 20)
+    storage.accept(survey, rows)
+
+    def crash(_: Connections) -> None:
+        raise Unavailable("crash")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Connections, "compact", crash)
+        with pytest.raises(Unavailable):
+            storage.close_survey(survey)
+    storage.close()
+    assert Database(path).execute("SELECT status FROM surveys").fetchone() == ("closing",)
+    again = SQLiteStorage(path)
+    assert Database(path).execute("SELECT status FROM surveys").fetchone() == ("closed",)
+    assert again.statistics(survey) == recounted(survey, rows)
+    again.close()
+
+
+# --- what the files tell ---------------------------------------------------------------------------------------------
+
+
+def test_folding_leaves_no_trace_of_the_inbox(
+    storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict
+) -> None:
+    """After folding the write-ahead log is empty, and each id stands in the file just once."""
+    rows = rows_of(survey, example_answers, 300)
+    for row in rows:
+        storage.accept(survey, [row])
+    storage.fold(survey)
+    assert Path(f"{path}-wal").stat().st_size == 0
+    content = path.read_bytes()
+    assert {content.count(row.id) for row in rows} == {1}
+
+
+def test_a_reader_does_not_hold_up_folding(storage: SQLiteStorage, survey: Published, example_answers: dict) -> None:
+    """A download under way sees its own state; submissions and folding go on, and the log is cut when it has ended."""
+    rows = rows_of(survey, example_answers, 200)
+    storage.accept(survey, rows[:60])
+    with storage.submissions(survey) as submissions:
+        first = next(submissions)
+        assert storage.accept(survey, rows[60:]) == Accepted(140, 0)
+        assert [first, *submissions] != [] and storage.statistics(survey) == recounted(survey, rows)
+    storage.fold(survey)
+    assert storage.verify() == []
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+def test_backup_and_restore(
+    storage: SQLiteStorage, survey: Published, path: Path, tmp_path: Path, example_answers: dict
+) -> None:
+    """A backup made while others write is whole, private and verified; what is restored from it goes on."""
+    rows = rows_of(survey, example_answers, 90)
+    storage.accept(survey, rows[:60])
+    storage.accept(survey, rows[60:])
+    backup = tmp_path / "backup.db"
+    storage.backup(str(backup))
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    target = tmp_path / "restored.db"
+    restore(backup, target)
+    restored = SQLiteStorage(target)
+    assert restored.statistics(survey) == recounted(survey, rows)
+    assert restored.accept(survey, rows) == Accepted(0, 90)
+    restored.close()
+    assert sorted(file.name for file in tmp_path.iterdir() if file.name.startswith(".")) == []
+
+
+def test_nothing_is_ever_overwritten(storage: SQLiteStorage, path: Path, tmp_path: Path) -> None:
+    """Neither backup nor restore touches a file that is there."""
+    taken = tmp_path / "taken.db"
+    taken.write_text("mine")
+    with pytest.raises(StorageError, match="exists already"):
+        storage.backup(str(taken))
+    with pytest.raises(StorageError, match="exists already"):
+        restore(path, taken)
+    assert taken.read_text() == "mine"
+
+
+def damage_page(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    start = content.index(b"[[") // 4096 * 4096  # a page of submissions: its first bytes say what kind of page it is
+    content[start : start + 100] = bytes(100)
+    file.write_bytes(content)
+
+
+def damage_report(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[content.index(b"[[") + 2] ^= 1  # the first report of a submission: 0 becomes 1, or 1 becomes 0
+    file.write_bytes(content)
+
+
+def damage_text(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[content.index(b"[[")] = 0xFF
+    file.write_bytes(content)
+
+
+def damage_statistics(file: Path) -> None:
+    database = sqlite3.connect(file)
+    database.execute("UPDATE statistics SET submissions = submissions + 1")
+    database.commit()
+    database.close()
+
+
+def damage_rows(file: Path) -> None:
+    database = sqlite3.connect(file)
+    database.execute("DELETE FROM inbox WHERE id = (SELECT min(id) FROM inbox)")
+    database.commit()
+    database.close()
+
+
+def damage_length(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-4096])
+
+
+@pytest.mark.parametrize(
+    "damage", [damage_page, damage_report, damage_text, damage_statistics, damage_rows, damage_length]
+)
+def test_a_damaged_backup_is_not_restored(
+    storage: SQLiteStorage, survey: Published, tmp_path: Path, example_answers: dict, damage: Callable[[Path], None]
+) -> None:
+    """Broken pages, statistics that differ from a recount and missing submissions are found before anything is put
+    in place."""
+    rows = rows_of(survey, example_answers, 80)
+    storage.accept(survey, rows[:60])
+    storage.accept(survey, rows[60:])
+    if damage is damage_report:
+        storage.fold(survey)  # in the inbox, one report for another would be no contradiction to anything
+    backup, target = tmp_path / "backup.db", tmp_path / "restored.db"
+    storage.backup(str(backup))
+    damage(backup)
+    with pytest.raises(StorageError):
+        restore(backup, target)
+    assert not target.exists()
+    assert [file.name for file in tmp_path.iterdir() if "partial" in file.name] == []
+
+
+def test_a_foreign_file_is_not_restored(tmp_path: Path) -> None:
+    """A file that is no backup of Deniable's is refused."""
+    (tmp_path / "x").write_text("nothing" * 1000)
+    with pytest.raises(StorageError):
+        restore(tmp_path / "x", tmp_path / "a.db")
+    assert not (tmp_path / "a.db").exists()
+
+
+def test_row_is_plain() -> None:
+    """A stored row is an id and a text: there is no room for anything else about a respondent."""
+    assert Row._fields == ("id", "content")
