@@ -191,3 +191,26 @@ def test_reports_follow_the_channel(document: bytes) -> None:
     counts = Counter(deniable.randomize(document, ANSWERS, SEGMENTS)["reports"]["bit"] for _ in range(20_000))
     p = 6584790284608188 / 2**53
     assert abs(counts[1] - 20_000 * p) < 6 * (20_000 * p * (1 - p)) ** 0.5
+
+
+def test_threads_may_all_be_the_first(example: bytes) -> None:
+    """Sixteen threads that verify at once, as the first thing in a process, all get their document: five times over.
+
+    msgspec describes a type at its first use, and crashed the process when several threads did so together.
+    """
+    code = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+from deniable_protocol import verify
+document, start = sys.stdin.buffer.read(), threading.Barrier(16)
+done = []
+def first(i):
+    start.wait()
+    done.append(verify(document + b" " * i))
+threads = [threading.Thread(target=first, args=(i,)) for i in range(16)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+sys.exit(len(done) != 16)
+"""
+    for _ in range(5):
+        subprocess.run([sys.executable, "-c", code], input=example, check=True, timeout=60)

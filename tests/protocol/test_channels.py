@@ -27,7 +27,17 @@ from deniable_protocol import (
     verify,
 )
 from deniable_protocol.channels import CHOOSE, _subset
-from deniable_protocol.design import band, best_size, exponential, gaussian, laplace, subset, worst_variance
+from deniable_protocol.decode import decoding_matrix
+from deniable_protocol.design import (
+    band,
+    best_size,
+    exponential,
+    gaussian,
+    gaussian_sigma,
+    laplace,
+    subset,
+    worst_variance,
+)
 from deniable_protocol.exact import largest_favour
 from surveys import epsilons, surveys
 
@@ -90,6 +100,26 @@ def test_tables_keep_epsilon_over_the_grid(hundredths: int) -> None:
         odds = table.odds()
         assert odds is not None and odds.numerator * ONE <= exp_floor(epsilon) * odds.denominator
         assert all(sum(row) == N for row in table.weights)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.5", "1", "2", "4", "10"])
+def test_textbook_tables_lose_nothing_that_the_textbook_keeps(epsilon: str) -> None:
+    """The unbiased mean from a table of 9 levels on [-1, 1] varies no more than the textbook's: 8/epsilon^2 for
+    Laplace, 4 sigma^2 for the Gaussian, up to 0.2% for its bins.
+    """
+    exact, delta = Fraction(epsilon), Fraction("0.000001")
+    assert worst_table_variance(laplace(9, exact)) <= 8 / exact**2
+    sigma = gaussian_sigma(float(exact), float(delta))
+    assert worst_table_variance(gaussian(9, exact, delta)) <= 1.002 * 4 * sigma**2
+
+
+def worst_table_variance(table: Table) -> Fraction:
+    levels = [Fraction(2 * i, len(table.weights) - 1) - 1 for i in range(len(table.weights))]
+    scores = [sum(x * z for x, z in zip(levels, row, strict=True)) for row in decoding_matrix(table)]
+    return max(
+        sum(Fraction(weight, N) * score**2 for weight, score in zip(row, scores, strict=True)) - level**2
+        for row, level in zip(table.weights, levels, strict=True)
+    )
 
 
 def test_the_gaussian_table_wastes_little_delta() -> None:

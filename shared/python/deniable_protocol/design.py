@@ -126,28 +126,24 @@ def exponential(points: int, epsilon: Fraction) -> Table:
 def laplace(levels: int, epsilon: Fraction) -> Table:
     """Local Laplace on the levels: discrete noise with P(j) proportional to e^(-epsilon |j| / (m - 1)).
 
-    Two levels lie at most m - 1 steps apart, so no report's odds exceed e^epsilon. Reports beyond the last step
-    count as the last step, and neighbouring reports are merged to at most 128: both are post-processing. The noise
-    reaches 12/epsilon ranges beyond the levels, or less where the rarest weight would become too small for
-    rounding to integers to keep the odds; a hundred-millionth of epsilon is set aside for that rounding.
+    Two levels lie at most m - 1 steps apart, so no report's odds exceed e^epsilon. How far a report lies beyond the
+    levels tells nothing more about the level (the odds between two levels are the same for all of them), so that all
+    below count as one report and all above as another: post-processing that loses nothing. A hundred-millionth of
+    epsilon is set aside for rounding to integers.
     """
     step = epsilon * (1 - Fraction(1, 10**8)) / (levels - 1)
-    reach = math.ceil((levels - 1) * min(Fraction(12) / epsilon, Fraction(15) / epsilon - 1, Fraction(200)))
-    merge = -(-(levels + 2 * reach) // 128)
-    reach = -(-reach // merge) * merge
-    return Table(tuple(_laplace_row(x, levels, reach, merge, step) for x in range(levels)))
-
-
-def _laplace_row(x: int, levels: int, reach: int, merge: int, step: Fraction) -> tuple[int, ...]:
     # P(noise = j) is proportional to a^|j|, a = e^-step; all at j and beyond: a^j / (1 - a), to be exact in a.
     a = ONE * ONE // exp_floor(step)
     powers = [ONE]
-    for _ in range(levels + reach):
+    for _ in range(levels):
         powers.append(powers[-1] * a // ONE)
     beyond = [power * ONE // (ONE - a) for power in powers]
-    low, high = -reach, levels - 1 + reach
-    masses = [beyond[abs(x - y)] if y in (low, high) else powers[abs(x - y)] for y in range(low, high + 1)]
-    return _to_row([sum(masses[i : i + merge]) for i in range(0, len(masses), merge)])
+    return Table(
+        tuple(
+            _to_row([beyond[x + 1], *(powers[abs(x - y)] for y in range(levels)), beyond[levels - x]])
+            for x in range(levels)
+        )
+    )
 
 
 def gaussian(levels: int, epsilon: Fraction, delta: Fraction) -> Table:

@@ -148,6 +148,11 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return plain(int(self.exact_epsilon * 10_000) / Decimal(10_000))
 
 
+# msgspec describes a type to itself when it first meets it, and two threads that do so at once crash the process
+# (msgspec 0.22). Made here, the description is there before any thread can ask for it.
+_DESCRIBED = msgspec.json.Decoder(Survey)
+
+
 def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml") -> Survey:
     """The survey in this text, or a SurveyError that lists everything wrong with it."""
     try:
