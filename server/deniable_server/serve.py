@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import socket
 import tempfile
 
 from granian import Granian
 from granian.constants import Interfaces
+from granian.log import LogLevels
 
 from .settings import SettingError, Settings, parse_bind
 from .storage import open_storage
+
+log = logging.getLogger(__name__)
 
 THREADS = 16
 """Requests that may wait for a commit together, and share it."""
@@ -25,7 +29,7 @@ def listen_error(bind: str) -> str | None:
             return None
     except OSError as error:
         hint = "; stop what listens there, or choose another --bind" if error.errno == errno.EADDRINUSE else ""
-        return f"Cannot listen at {bind}: {error.strerror}{hint}"
+        return f"Cannot listen at {bind}: {os.strerror(error.errno or 0)}{hint}"
 
 
 def serve(settings: Settings, workers: int, threads: int = THREADS) -> None:
@@ -52,13 +56,15 @@ def serve(settings: Settings, workers: int, threads: int = THREADS) -> None:
             websockets=False,
             respawn_failed_workers=True,
             workers_kill_timeout=30,
+            log_level=LogLevels.error,
             log_access=False,  # an access log would note who sent a submission, and when
             log_dictconfig=logging_config(),
-            process_name=None,
         )
-        # Workers end without closing their connections, which is safe; closing one here cuts the log they leave.
-        server.on_shutdown(lambda: open_storage(settings.database).close())
+        server.on_startup(lambda: log.info("Listening at http://%s%s", settings.bind, settings.base_path))
         server.serve()
+        # Workers end without closing their connections, which is safe; closing one here cuts the log they leave.
+        open_storage(settings.database).close()
+        log.info("Stopped")
 
 
 def logging_config() -> dict[str, object]:
@@ -70,8 +76,7 @@ def logging_config() -> dict[str, object]:
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
         "loggers": {
             "deniable_server": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-            "_granian": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-            "granian.access": {"handlers": [], "level": "CRITICAL", "propagate": False},
+            "_granian": {"handlers": ["stderr"], "propagate": False},
         },
         "root": {"handlers": ["stderr"], "level": "WARNING"},
     }

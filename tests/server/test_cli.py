@@ -94,13 +94,6 @@ def test_audit_fails_when_a_question_fails(monkeypatch: pytest.MonkeyPatch) -> N
     assert result.exit_code == 1 and "BROKEN" in result.stdout
 
 
-def test_the_demo_runs(node: str) -> None:
-    """deniable demo shows answers beside reports and audits both randomisers."""
-    result = run("demo")
-    assert result.exit_code == 0
-    assert result.stdout.count("99.9% over all") == 2
-
-
 def test_every_command_is_documented(root: Path) -> None:
     """Each command and option has a help text, and each command stands in the README or the docs."""
     from click import Group

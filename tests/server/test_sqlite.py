@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from sqlite_utils import Database, Migrations
+from test_storage import recounted, rows_of
 
 from deniable_server.storage import Accepted, Published, Row, StorageError, Unavailable, open_storage
 from deniable_server.storage import sqlite as module
@@ -21,7 +22,6 @@ from deniable_server.storage.connections import Connections
 from deniable_server.storage.copies import restore
 from deniable_server.storage.schema import TABLES, migrations
 from deniable_server.storage.sqlite import SQLiteStorage
-from test_storage import recounted, rows_of
 
 
 @pytest.fixture
@@ -414,7 +414,8 @@ def test_a_damaged_backup_is_not_restored(
     storage: SQLiteStorage, survey: Published, tmp_path: Path, example_answers: dict, damage: Callable[[Path], None]
 ) -> None:
     """Broken pages, statistics that differ from a recount and missing submissions are found before anything is put
-    in place."""
+    in place.
+    """
     rows = rows_of(survey, example_answers, 80)
     storage.accept(survey, rows[:60])
     storage.accept(survey, rows[60:])

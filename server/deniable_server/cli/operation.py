@@ -140,7 +140,7 @@ def restore(source: Path, database: str) -> None:
     with existing(database) as storage:
         surveys = storage.surveys()
     total = sum(listed.submissions for listed in surveys)
-    click.echo(f"{path}: {len(surveys)} surveys with {total:,} submissions, verified.")
+    click.echo(f"{path}: verified. Surveys: {len(surveys)}; submissions: {total:,}.")
 
 
 @click.command()

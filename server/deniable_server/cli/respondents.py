@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -156,24 +155,29 @@ def running_server(database: str, bind: str) -> Iterator[str]:
     command = [sys.executable, "-m", "deniable_server", "serve", "--database", database, "--bind", f"{host}:{port}"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("DENIABLE_")}
     base = f"http://{host}:{port}"
-    with subprocess.Popen(command, env=environment) as process:  # noqa: S603 -- our own command
+    with (
+        tempfile.TemporaryFile("w+") as log,
+        subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process,  # noqa: S603 -- our own command
+    ):
         try:
-            wait_until_ready(process, base)
+            if not is_ready(process, base):
+                log.seek(0)
+                raise SimulationError(f"the server did not start. It said:\n{log.read()}")
             yield base
         finally:
             process.send_signal(signal.SIGTERM)
 
 
-def wait_until_ready(process: subprocess.Popen[Any], base: str, seconds: float = 30) -> None:
+def is_ready(process: subprocess.Popen[Any], base: str, seconds: float = 30) -> bool:
+    """Waits until the server can store submissions; False where it has ended, or takes too long."""
     deadline = time.monotonic() + seconds
-    while True:
+    while process.poll() is None and time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(f"{base}/readyz", timeout=5):  # noqa: S310 -- an address of our own making
-                return
-        except (urllib.error.URLError, OSError):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise SimulationError("the server did not start; what it said stands above") from None
+                return True
+        except OSError:
             time.sleep(0.05)
+    return False
 
 
 def serve_until_stopped(base: str, survey: str, secret: str) -> None:

@@ -53,7 +53,7 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
     grid.add_column("Question", max_width=44)
     grid.add_column("Answer")
     grid.add_column("About", justify="right")
-    grid.add_column(f"Between ({result.confidence:.4g})", justify="right")
+    grid.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right")
     grid.add_column("ε", justify="right")
     for question in questions:
         first = True

@@ -155,6 +155,7 @@ class SQLiteStorage(Storage):
         self._connections.compact()
         with self._connections.writing() as db:
             db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
+        log.info("Closed %s", survey.document.survey.id)
         self._connections.cut_log(patient=False)
 
     def _finish_closing(self) -> None:

@@ -1,0 +1,494 @@
+"""The HTTP interface: who may do what, what comes back, and what every refusal looks like."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tomllib
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from deniable_protocol import Document, randomize, verify
+from deniable_server import create_app
+from deniable_server.access import make_token
+from deniable_server.problems import Kind
+from deniable_server.settings import Settings, parse_rate
+from deniable_server.storage import Storage, Unavailable
+
+SURVEY = "/api/v1/surveys/campus-health"
+SUBMISSIONS = f"{SURVEY}/submissions"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(database=str(tmp_path / "a.db"), max_body_bytes=100_000)
+
+
+@pytest.fixture
+def app(settings: Settings, example: bytes) -> Iterator[Flask]:
+    app = create_app(settings)
+    storage_of(app).publish(example)
+    yield app
+    storage_of(app).close()
+
+
+def storage_of(app: Flask) -> Storage:
+    storage: Storage = app.extensions["deniable"].storage
+    return storage
+
+
+@pytest.fixture
+def http(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def document(example: bytes) -> Document:
+    return verify(example)
+
+
+@pytest.fixture
+def submission(document: Document, example_answers: dict[str, Any]) -> dict[str, Any]:
+    return dict(randomize(document, example_answers, {"campus": "north"}))
+
+
+@pytest.fixture
+def tree(root: Path) -> dict[str, Any]:
+    """The example survey as its file says it."""
+    return tomllib.loads((root / "server" / "deniable_server" / "example.toml").read_text("utf-8"))
+
+
+def bearer(app: Flask, role: Any) -> dict[str, str]:
+    return {"Authorization": f"Bearer {make_token(storage_of(app), role, 'test', date(2026, 3, 1))[0]}"}
+
+
+def assert_problem(response: TestResponse, kind: Kind) -> dict[str, Any]:
+    """One shape for every refusal."""
+    assert response.content_type == "application/problem+json"
+    problem = json.loads(response.data)
+    assert response.status_code == problem["status"] == kind.status, problem
+    assert problem["type"] == f"urn:deniable:problem:{kind.slug}"
+    assert problem["title"] == kind.title and problem["detail"]
+    assert set(problem) <= {"type", "title", "status", "detail", "errors"}
+    return problem
+
+
+# --- respondents -----------------------------------------------------------------------------------------------------
+
+
+def test_the_published_bytes_are_served_verbatim(http: FlaskClient, example: bytes, document: Document) -> None:
+    """The document, its digest in a header, and no caching."""
+    response = http.get(SURVEY)
+    assert response.data == example
+    assert response.headers["Deniable-Digest"] == document.digest
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.content_type == "application/json"
+
+
+def test_a_submission_and_its_retry(http: FlaskClient, app: Flask, submission: dict[str, Any]) -> None:
+    """Stored once, known the second time, refused with other content."""
+    first = http.post(SUBMISSIONS, json=submission)
+    assert (first.status_code, first.json) == (201, {"accepted": 1, "duplicates": 0})
+    again = http.post(SUBMISSIONS, data=json.dumps(submission, indent=2), content_type="application/json")
+    assert (again.status_code, again.json) == (201, {"accepted": 0, "duplicates": 1})
+    changed = {**submission, "segments": {"campus": "south"}}
+    assert_problem(http.post(SUBMISSIONS, json=changed), Kind.CONFLICT)
+    (listed,) = storage_of(app).surveys()
+    assert listed.submissions == 1
+
+
+def test_a_batch_is_stored_whole_or_not_at_all(
+    http: FlaskClient, app: Flask, document: Document, example_answers: dict[str, Any]
+) -> None:
+    """One bad submission refuses all of them, with its place; without it, all are stored."""
+    batch = [dict(randomize(document, example_answers, {"campus": "south"})) for _ in range(5)]
+    bad = [*batch, {**batch[0], "id": "x"}]
+    problem = assert_problem(http.post(SUBMISSIONS, json={"submissions": bad}), Kind.INVALID)
+    assert [error["place"] for error in problem["errors"]] == ["submissions[5].id"]
+    assert storage_of(app).surveys()[0].submissions == 0
+    assert http.post(SUBMISSIONS, json={"submissions": batch}).json == {"accepted": 5, "duplicates": 0}
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "kind"),
+    [
+        (b"{", "application/json", Kind.NOT_JSON),
+        (b"", "application/json", Kind.NOT_JSON),
+        (b'{"id":1,"id":1}', "application/json", Kind.NOT_JSON),
+        (b"[" * 50_000, "application/json", Kind.NOT_JSON),
+        (b"{}", "application/json", Kind.INVALID),
+        (b"{}", "application/json; charset=utf-8", Kind.INVALID),
+        (b"{}", "text/plain", Kind.MEDIA_TYPE),
+        (b"{}", "", Kind.MEDIA_TYPE),
+        (b" " * 100_001, "application/json", Kind.TOO_LARGE),
+    ],
+)
+def test_a_malformed_request_stores_nothing(
+    http: FlaskClient, app: Flask, body: bytes, content_type: str, kind: Kind
+) -> None:
+    """Each gets the problem that it is, and never a 500."""
+    assert_problem(http.post(SUBMISSIONS, data=body, content_type=content_type), kind)
+    assert storage_of(app).surveys()[0].submissions == 0
+
+
+def test_a_compressed_body_is_refused(http: FlaskClient, submission: dict[str, Any]) -> None:
+    """A small body could hold a huge one: no content encoding is taken."""
+    response = http.post(SUBMISSIONS, json=submission, headers={"Content-Encoding": "gzip"})
+    assert_problem(response, Kind.MEDIA_TYPE)
+
+
+def test_a_large_body_is_refused_before_it_is_read(http: FlaskClient) -> None:
+    """The length alone is enough."""
+    stated = {"CONTENT_LENGTH": "999999"}
+    response = http.post(SUBMISSIONS, data=b"{}", content_type="application/json", environ_overrides=stated)
+    assert_problem(response, Kind.TOO_LARGE)
+
+
+def test_the_wrong_digest_and_a_closed_survey(http: FlaskClient, app: Flask, submission: dict[str, Any]) -> None:
+    """Both are conflicts that a client can tell apart; a retry after closing is still a duplicate."""
+    assert_problem(http.post(SUBMISSIONS, json={**submission, "digest": "0" * 64}), Kind.WRONG_DIGEST)
+    http.post(SUBMISSIONS, json=submission)
+    admin = bearer(app, "admin")
+    assert http.post(f"{SURVEY}/close", headers=admin).json["status"] == "closed"
+    assert_problem(http.post(SUBMISSIONS, json={**submission, "id": "0" * 32}), Kind.CLOSED)
+    assert http.post(SUBMISSIONS, json=submission).json == {"accepted": 0, "duplicates": 1}
+    assert http.get(SURVEY).status_code == 200
+
+
+def test_no_survey_and_no_such_thing(http: FlaskClient, submission: dict[str, Any]) -> None:
+    """Unknown surveys, addresses and methods are problem documents too."""
+    assert_problem(http.get("/api/v1/surveys/nothing"), Kind.NOT_FOUND)
+    assert_problem(http.post("/api/v1/surveys/nothing/submissions", json=submission), Kind.NOT_FOUND)
+    assert_problem(http.get("/nowhere"), Kind.NOT_FOUND)
+    response = http.delete(SUBMISSIONS)
+    assert_problem(response, Kind.METHOD)
+    assert "POST" in response.headers["Allow"]
+
+
+def test_an_error_never_repeats_what_was_sent(http: FlaskClient, submission: dict[str, Any]) -> None:
+    """Whatever a broken client puts in, whole answers included, does not come back."""
+    for place in ("reports", "segments", None):
+        tree = json.loads(json.dumps(submission))
+        (tree[place] if place else tree)["cannabis-canary"] = "every-weekend-canary"
+        tree["reports"]["vaped"] = "yes-canary"
+        assert b"canary" not in http.post(SUBMISSIONS, json=tree).data
+
+
+# --- trouble inside --------------------------------------------------------------------------------------------------
+
+
+def test_unavailable_storage_is_503_with_retry_after(
+    http: FlaskClient, app: Flask, submission: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is acknowledged, the sender is told when to try again, and no path of the server is told."""
+
+    def fail(*_: object) -> None:
+        raise Unavailable("/secret/path/a.db: database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage_of(app), "accept", fail)
+        patch.setattr(storage_of(app), "ready", fail)
+        response = http.post(SUBMISSIONS, json=submission)
+        assert_problem(response, Kind.UNAVAILABLE)
+        assert int(response.headers["Retry-After"]) > 0 and b"secret" not in response.data
+        assert_problem(http.get("/readyz"), Kind.UNAVAILABLE)
+        assert http.get("/healthz").status_code == 200
+    assert http.post(SUBMISSIONS, json=submission).status_code == 201
+
+
+def test_a_bug_is_a_500_that_says_nothing(
+    http: FlaskClient,
+    app: Flask,
+    submission: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The log tells where it happened; neither log nor response tells with what."""
+
+    def fail(_: object, rows: list[Any]) -> None:
+        raise KeyError(f"canary {rows}")
+
+    monkeypatch.setattr(storage_of(app), "accept", fail)
+    response = http.post(SUBMISSIONS, json=submission)
+    assert_problem(response, Kind.INTERNAL)
+    assert b"canary" not in response.data
+    (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "KeyError" in record.getMessage() and "post_submissions" in record.getMessage()
+    assert "canary" not in caplog.text and submission["id"] not in caplog.text
+
+
+# --- roles -----------------------------------------------------------------------------------------------------------
+
+ANALYST = [("GET", "/api/v1/surveys"), ("GET", f"{SURVEY}/estimates"), ("GET", f"{SURVEY}/reports.csv")]
+ADMIN = [("POST", "/api/v1/surveys"), ("POST", f"{SURVEY}/close")]
+
+
+@pytest.mark.parametrize(("method", "path"), ANALYST + ADMIN)
+def test_a_token_is_needed(http: FlaskClient, app: Flask, method: str, path: str) -> None:
+    """Without one, with a wrong one, with a revoked one or with another scheme: 401, and how to do better."""
+    made = bearer(app, "admin")
+    storage_of(app).revoke_token(storage_of(app).tokens()[0].id)
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"}, made):
+        response = http.open(path, method=method, headers=headers)
+        assert_problem(response, Kind.UNAUTHORIZED)
+        assert response.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize(("method", "path"), ADMIN)
+def test_an_analyst_may_not_publish_or_close(http: FlaskClient, app: Flask, method: str, path: str) -> None:
+    """The role is checked before anything else."""
+    assert_problem(http.open(path, method=method, headers=bearer(app, "analyst"), json={}), Kind.FORBIDDEN)
+
+
+@pytest.mark.parametrize(("method", "path"), ANALYST)
+def test_an_admin_may_read(http: FlaskClient, app: Flask, method: str, path: str) -> None:
+    """Admins may do what analysts may."""
+    for role in ("analyst", "admin"):
+        assert http.open(path, method=method, headers=bearer(app, role)).status_code == 200
+
+
+def test_tokens_are_kept_as_digests(app: Flask, tmp_path: Path) -> None:
+    """The secret itself is nowhere in the database."""
+    secret = bearer(app, "admin")["Authorization"].split()[1].encode()
+    for file in tmp_path.iterdir():
+        assert secret not in file.read_bytes()
+
+
+# --- surveys ---------------------------------------------------------------------------------------------------------
+
+
+def test_publishing_over_http(http: FlaskClient, app: Flask, tree: dict[str, Any]) -> None:
+    """201 when new, 200 when it is there unchanged, 409 when it differs, 422 with every error when it is wrong."""
+    admin = bearer(app, "admin")
+    new = {**tree, "id": "campus-next"}
+    first = http.post("/api/v1/surveys", json=new, headers=admin)
+    assert first.status_code == 201
+    assert first.json["digest"] == verify(http.get("/api/v1/surveys/campus-next").data).digest
+    assert http.post("/api/v1/surveys", json=new, headers=admin).status_code == 200
+    assert_problem(http.post("/api/v1/surveys", json={**new, "title": "Other"}, headers=admin), Kind.DIFFERS)
+    wrong = {**new, "id": "x!", "questions": [{**new["questions"][0], "epsilon": 0}]}
+    problem = assert_problem(http.post("/api/v1/surveys", json=wrong, headers=admin), Kind.INVALID)
+    assert [error["place"] for error in problem["errors"]] == ["id", "questions[0].epsilon"]
+    assert_problem(
+        http.post("/api/v1/surveys", data=b"{", content_type="application/json", headers=admin), Kind.NOT_JSON
+    )
+
+
+def test_the_list_and_the_downloads(
+    http: FlaskClient, app: Flask, document: Document, example_answers: dict[str, Any]
+) -> None:
+    """Counts in the list; the randomised reports as CSV, without ids, in an order that tells nothing."""
+    submissions = [randomize(document, example_answers, {"campus": c}) for c in ("north", "south") * 600]
+    for start in range(0, 1_200, 200):
+        assert http.post(SUBMISSIONS, json={"submissions": submissions[start : start + 200]}).status_code == 201
+    analyst = bearer(app, "analyst")
+    (listed,) = http.get("/api/v1/surveys", headers=analyst).json["surveys"]
+    assert listed["submissions"] == 1_200
+    response = http.get(f"{SURVEY}/reports.csv", headers=analyst)
+    assert response.content_type.startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(response.text)))
+    sent = sorted(submissions, key=lambda submission: submission["id"])
+    assert rows == [{k: str(v) for k, v in (one["segments"] | one["reports"]).items()} for one in sent]
+
+
+def test_estimates_over_http(
+    http: FlaskClient, app: Flask, document: Document, example_answers: dict[str, Any]
+) -> None:
+    """The shape of the answer, groups by segment, filters, and the parameters that do not fit."""
+    for i in range(60):
+        http.post(SUBMISSIONS, json=randomize(document, example_answers, {"campus": "south" if i < 20 else "north"}))
+    analyst = bearer(app, "analyst")
+    got = http.get(f"{SURVEY}/estimates?confidence=0.9&by=campus", headers=analyst).json
+    assert list(got) == [
+        "survey", "digest", "status", "submissions", "confidence", "where", "questions", "groups",
+    ]  # fmt: skip
+    assert (got["survey"], got["status"], got["submissions"], got["confidence"]) == ("campus-health", "open", 60, 0.9)
+    assert [(g["segment"], g["code"], g["submissions"]) for g in got["groups"]] == [
+        ("campus", "north", 40),
+        ("campus", "south", 20),
+    ]
+    assert [q["id"] for q in got["questions"]] == [q.id for q in document.survey.questions]
+    assert list(got["questions"][0]) == [
+        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence",
+    ]  # fmt: skip
+    south = http.get(f"{SURVEY}/estimates?where=campus:south&confidence=0.9", headers=analyst).json
+    assert south["where"] == {"campus": "south"} and south["questions"] == got["groups"][1]["questions"]
+    assert "groups" not in south
+    for query in (
+        "confidence=2", "confidence=x", "confidence=nan", "where=campus", "where=campus:west", "where=town:north",
+        "by=town", "where=campus:north&where=campus:south", "colour=red",
+    ):  # fmt: skip
+        assert_problem(http.get(f"{SURVEY}/estimates?{query}", headers=analyst), Kind.BAD_PARAMETER)
+
+
+# --- edges -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [SURVEY, "/api/v1/surveys/nothing", SUBMISSIONS, "/deniable.js"])
+def test_other_origins_may_use_what_respondents_use(http: FlaskClient, path: str) -> None:
+    """CORS on surveys, submissions and the module, on errors too, and never with credentials."""
+    for response in (http.get(path), http.post(path), http.options(path, headers={"Origin": "https://app.example"})):
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        assert "Access-Control-Allow-Credentials" not in response.headers
+    preflight = http.options(SUBMISSIONS, headers={"Origin": "https://app.example"})
+    assert preflight.status_code == 200
+    assert preflight.headers["Access-Control-Allow-Headers"] == "Content-Type"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/surveys", f"{SURVEY}/estimates", f"{SURVEY}/close", "/metrics"])
+def test_other_origins_may_not_use_the_rest(http: FlaskClient, path: str) -> None:
+    """What analysts and admins use is for the server's own pages."""
+    for response in (http.get(path), http.options(path, headers={"Origin": "https://app.example"})):
+        assert "Access-Control-Allow-Origin" not in response.headers
+
+
+def test_only_named_origins(tmp_path: Path, example: bytes) -> None:
+    """Where origins are named, others get no permission, and caches are told why."""
+    app = create_app(Settings(database=str(tmp_path / "o.db"), allowed_origins=("https://a.example",)))
+    storage_of(app).publish(example)
+    http = app.test_client()
+    for origin, allowed in (("https://a.example", "https://a.example"), ("https://b.example", None)):
+        response = http.get(SURVEY, headers={"Origin": origin})
+        assert response.headers.get("Access-Control-Allow-Origin") == allowed
+        assert response.headers["Vary"] == "Origin"
+    storage_of(app).close()
+
+
+def test_the_rate_limit(tmp_path: Path, example: bytes, submission: dict[str, Any]) -> None:
+    """So many from one address; then 429 with Retry-After, while others go on, and surveys can still be read."""
+    app = create_app(Settings(database=str(tmp_path / "r.db"), rate_limit=parse_rate("3/hour"), trusted_proxies=1))
+    storage_of(app).publish(example)
+    http = app.test_client()
+
+    def post(address: str) -> TestResponse:
+        return http.post(SUBMISSIONS, json=submission, headers={"X-Forwarded-For": address})
+
+    assert [post("10.0.0.1").status_code for _ in range(3)] == [201] * 3
+    refused = post("10.0.0.1")
+    assert_problem(refused, Kind.RATE_LIMIT)
+    assert 0 < int(refused.headers["Retry-After"]) <= 3601
+    assert refused.headers["Access-Control-Allow-Origin"] == "*"
+    assert post("10.0.0.2").status_code == 201
+    assert http.get(SURVEY).status_code == 200
+    # A household's IPv6 addresses count as one.
+    assert [post(f"2001:db8::{i}").status_code for i in range(4)] == [201] * 3 + [429]
+    storage_of(app).close()
+
+
+def test_a_forwarded_address_counts_only_behind_a_trusted_proxy(
+    tmp_path: Path, example: bytes, submission: dict[str, Any]
+) -> None:
+    """Without trusted proxies the header is ignored: nobody can dodge the limit by making up addresses."""
+    app = create_app(Settings(database=str(tmp_path / "p.db"), rate_limit=parse_rate("2/hour")))
+    storage_of(app).publish(example)
+    http = app.test_client()
+    codes = [
+        http.post(SUBMISSIONS, json=submission, headers={"X-Forwarded-For": f"10.0.0.{i}"}).status_code
+        for i in range(4)
+    ]
+    assert codes == [201, 201, 429, 429]
+    storage_of(app).close()
+
+
+def test_a_window_forgets_its_addresses() -> None:
+    """When a window ends, counts and addresses are gone from memory."""
+    from deniable_server.edges import RateLimit
+    from deniable_server.problems import Refusal
+    from deniable_server.settings import Rate
+
+    now = [0.0]
+    limit = RateLimit(Rate(1, "second"), clock=lambda: now[0])
+    limit.spend("10.0.0.1")
+    with pytest.raises(Refusal):
+        limit.spend("10.0.0.1")
+    now[0] = 1.5
+    limit.spend("10.0.0.2")
+    assert len(limit._counts) == 1
+    limit.spend("10.0.0.1")
+
+
+def test_a_base_path(tmp_path: Path, example: bytes, submission: dict[str, Any]) -> None:
+    """Under /surveys everything is as before; outside it there is nothing."""
+    app = create_app(Settings(database=str(tmp_path / "b.db"), base_path="/surveys"))
+    storage_of(app).publish(example)
+    http = app.test_client()
+    assert http.post(f"/surveys{SUBMISSIONS}", json=submission).status_code == 201
+    assert http.get("/surveys/healthz").headers.get("Access-Control-Allow-Origin") is None
+    assert http.get(f"/surveys{SURVEY}").headers["Access-Control-Allow-Origin"] == "*"
+    assert_problem(http.get(SURVEY), Kind.NOT_FOUND)
+    assert_problem(http.get("/surveysx/healthz"), Kind.NOT_FOUND)
+    storage_of(app).close()
+
+
+def test_every_response_is_hardened(http: FlaskClient) -> None:
+    """Nothing may be loaded, framed, guessed or referred to, on errors too."""
+    for path in ("/healthz", SURVEY, "/nowhere", "/deniable.js"):
+        headers = http.get(path).headers
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+        assert "Set-Cookie" not in headers
+
+
+# --- operation -------------------------------------------------------------------------------------------------------
+
+
+def test_metrics_count_and_identify_nobody(http: FlaskClient, submission: dict[str, Any]) -> None:
+    """Totals by result and by route; no survey, path, address or time of creation."""
+    http.post(SUBMISSIONS, json=submission, headers={"User-Agent": "canary"})
+    http.post(SUBMISSIONS, json=submission)
+    http.get("/canary-path")
+    text = http.get("/metrics").text
+    assert 'deniable_submissions_total{result="accepted"} 1.0' in text
+    assert 'deniable_submissions_total{result="duplicate"} 1.0' in text
+    assert 'deniable_http_requests_total{route="/api/v1/surveys/<survey>/submissions",status="201"} 2.0' in text
+    assert "deniable_store_seconds_count 2.0" in text
+    for word in ("campus", "canary", submission["id"], "_created"):
+        assert word not in text
+
+
+def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
+    """Every route is in the OpenAPI document, with its types, its role and its problems, and every reference is
+    there.
+    """
+    described = http.get("/openapi.json").json
+    routes = {
+        (rule.rule.replace("<survey>", "{survey}"), method.lower())
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    assert routes == {(path, method) for path, methods in described["paths"].items() for method in methods}
+    schemas = described["components"]["schemas"]
+    text = json.dumps(described)
+    for reference in {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}:
+        assert reference in schemas
+    post = described["paths"]["/api/v1/surveys/{survey}/submissions"]["post"]
+    assert set(post["responses"]) == {"201", "400", "404", "409", "413", "415", "422", "429", "503"}
+    assert sorted(schemas["Submission"]["required"]) == ["digest", "id", "reports", "segments"]
+    assert described["paths"]["/api/v1/surveys"]["post"]["security"] == [{"token": []}]
+
+
+def test_every_route_and_setting_is_documented(root: Path, app: Flask) -> None:
+    """docs/api.md names every route and every kind of problem, docs/operating.md every setting."""
+    api = (root / "docs" / "api.md").read_text("utf-8")
+    for rule in app.url_map.iter_rules():
+        assert rule.rule.replace("<survey>", "{id}") in api, rule.rule
+    for kind in Kind:
+        assert f"`{kind.slug}`" in api, kind
+    operating = (root / "docs" / "operating.md").read_text("utf-8")
+    for name in Settings().to_environment() | {"DENIABLE_SECRET_KEY": ""}:
+        assert f"`{name}`" in operating, name
+
+
+def test_the_module_that_pages_load(http: FlaskClient, root: Path) -> None:
+    """The server serves the one copy of deniable.js."""
+    response = http.get("/deniable.js")
+    assert response.data == (root / "client" / "web" / "deniable_web" / "deniable.js").read_bytes()
+    assert response.content_type.startswith("text/javascript")

@@ -1,0 +1,323 @@
+"""The commands that operators and analysts use, on a real database."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from deniable_protocol import parse_survey, verify
+from deniable_server.cli import cli
+from deniable_server.doctor import examine
+from deniable_server.settings import SettingError, Settings, parse_bind
+from deniable_server.simulate import Population, compare
+from deniable_server.storage.sqlite import SQLiteStorage
+
+EXAMPLE = str(files("deniable_server") / "example.toml")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test in a folder of its own, without settings from outside."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("DENIABLE_")]:
+        if name != "DENIABLE_REQUIRE_ALL":
+            monkeypatch.delenv(name)
+    return tmp_path
+
+
+def run(*arguments: str, status: int = 0) -> Result:
+    result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert result.exit_code == status, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def said(result: Result) -> str:
+    return " ".join(result.output.split())
+
+
+# --- surveys ---------------------------------------------------------------------------------------------------------
+
+
+def test_publish_list_and_close(place: Path) -> None:
+    """Publish makes the database, is repeatable, and prints a link that pins the document; close ends it."""
+    tree = json.loads(run("survey", "publish", EXAMPLE, "--json").stdout)
+    assert tree["created"] is True and (place / "deniable.db").exists()
+    assert f"/s/campus-health#{tree['digest']}" in run("survey", "publish", EXAMPLE).stdout
+    assert "campus-health is closed" in run("survey", "close", "campus-health").stdout
+    (listed,) = json.loads(run("survey", "list", "--json").stdout)["surveys"]
+    assert (listed["id"], listed["status"], listed["submissions"]) == ("campus-health", "closed", 0)
+    assert "closed" in run("survey", "list").stdout
+
+
+def test_a_changed_survey_is_not_published(place: Path) -> None:
+    """The same id with other content is refused."""
+    run("survey", "publish", EXAMPLE)
+    changed = place / "changed.toml"
+    changed.write_text(Path(EXAMPLE).read_text("utf-8").replace("Which campus?", "Where?"), "utf-8")
+    assert "never changes" in said(run("survey", "publish", str(changed), status=1))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["survey", "list"], ["survey", "close", "x"], ["estimate", "x"], ["token", "list"], ["token", "revoke", "x"],
+        ["backup", "--to", "b"], ["simulate", "x", "--respondents", "1"],
+    ],
+)  # fmt: skip
+def test_without_a_database_nothing_is_made(place: Path, command: list[str]) -> None:
+    """Commands that need one say where they looked, and leave no empty database behind."""
+    assert "There is no database at deniable.db" in said(run(*command, status=1))
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [["survey", "close", "x"], ["estimate", "x"]])
+def test_an_unknown_survey(command: list[str]) -> None:
+    """The error lists the surveys there are."""
+    run("survey", "publish", EXAMPLE)
+    assert "No survey has the id x. Published here: campus-health" in said(run(*command, status=1))
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_tokens_life() -> None:
+    """Printed once, listed without its secret, revoked by its id."""
+    made = json.loads(run("token", "create", "--role", "analyst", "--label", "Ann", "--json").stdout)
+    listed = run("token", "list", "--json").stdout
+    assert made["token"] not in listed and "Ann" in listed
+    assert made["id"] in run("token", "list").stdout
+    assert "revoked" in run("token", "revoke", made["id"]).stdout
+    assert "No token has the id" in said(run("token", "revoke", made["id"], status=1))
+    plain = CliRunner().invoke(cli, ["token", "create", "--role", "admin"])
+    assert len(plain.stdout.split()) == 1 and "not shown again" in plain.stderr
+
+
+# --- simulation and estimates ----------------------------------------------------------------------------------------
+
+
+def test_simulate_and_estimate(place: Path) -> None:
+    """Two thousand made-up people, straight into storage: all are counted, and every estimate is near the truth.
+
+    Nearer than 6 standard errors, that is: 28 numbers, each further away with probability below 2 * 10^-9.
+    """
+    run("survey", "publish", EXAMPLE)
+    tree = json.loads(run("simulate", "campus-health", "--respondents", "2000", "--direct", "--json").stdout)
+    truths = {(one["question"], one["what"]): one["truth"] for one in tree["compared"]}
+    assert tree["respondents"] == 2000 and len(truths) == 28
+    for question in json.loads(run("estimate", "campus-health", "--json").stdout)["questions"]:
+        for share in question["shares"]:
+            away = abs(share["unbiased"] - truths[question["id"], share["code"]])
+            assert away < 6 * share["standard_error"]
+        if question["mean"]:
+            away = abs(question["mean"]["value"] - truths[question["id"], "mean"])
+            assert away < 6 * question["mean"]["standard_error"]
+    got = json.loads(run("estimate", "campus-health", "--by", "campus", "--confidence", "0.9", "--json").stdout)
+    assert got["submissions"] == 2000 and got["confidence"] == 0.9
+    assert sum(group["submissions"] for group in got["groups"]) == 2000
+    shown = said(run("estimate", "campus-health", "--where", "campus:north"))
+    assert "campus north" in shown and "Between (95%)" in shown and "mean, drinks" in shown
+    assert "This survey has campus" in said(run("estimate", "campus-health", "--by", "town", status=1))
+    assert "from 0.5 to 0.9999" in said(run("estimate", "campus-health", "--confidence", "7", status=1))
+
+
+def test_made_up_people_do_not_mix_with_real_ones_by_accident() -> None:
+    """A survey that has submissions takes simulated ones only with --add."""
+    run("survey", "publish", EXAMPLE)
+    simulate = ("simulate", "campus-health", "--respondents", "30", "--direct")
+    assert "intervals hold the truth" in said(run(*simulate))
+    assert "say --add" in said(run(*simulate, status=1))
+    run(*simulate, "--add")
+    assert json.loads(run("estimate", "campus-health", "--json").stdout)["submissions"] == 60
+
+
+def test_estimates_of_nobody() -> None:
+    """Without submissions everything is unknown, and nothing fails."""
+    run("survey", "publish", EXAMPLE)
+    assert "unknown" in run("estimate", "campus-health").stdout
+
+
+def test_the_population_remembers_the_truth() -> None:
+    """What it says was truly answered is a recount of what it handed out, for every question type."""
+    survey = parse_survey(Path(EXAMPLE).read_bytes())
+    population = Population(survey, seed=5)
+    people = list(population.respondents(300))
+    assert population.true_share("vaped", "yes") == sum(p.answers["vaped"] is True for p in people) / 300
+    assert (
+        population.true_share("harassed", "declined") == sum(p.answers["harassed"] == "declined" for p in people) / 300
+    )
+    assert population.true_share("support", "doctor") == sum("doctor" in p.answers["support"] for p in people) / 300
+    assert population.true_share("stress", "2") == sum(p.answers["stress"] == 2 for p in people) / 300
+    assert population.true_mean("drinks") == pytest.approx(sum(p.answers["drinks"] for p in people) / 300)
+    debts = [p.answers["debt"] for p in people]
+    in_bin = sum(debt != "declined" and 500 <= debt < 2000 for debt in debts)
+    assert population.true_share("debt", "500..2000") == in_bin / 300
+    assert list(Population(survey, seed=5).respondents(300)) == people
+    assert compare(population, []) == []
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+def test_backup_and_restore_by_command(place: Path) -> None:
+    """A backup is made and proved sound; restoring it gives the same estimates, and overwrites nothing."""
+    run("survey", "publish", EXAMPLE)
+    run("simulate", "campus-health", "--respondents", "1500", "--direct")
+    assert "sound" in said(run("backup", "--to", "copy.db"))
+    assert "exists already" in said(run("backup", "--to", "copy.db", status=1))
+    assert "submissions: 1,500" in said(run("restore", "copy.db", "--database", "again.db"))
+    assert "exists already" in said(run("restore", "copy.db", "--database", "again.db", status=1))
+    one, two = (
+        run("estimate", "campus-health", "--json", "--database", name).stdout for name in ("deniable.db", "again.db")
+    )
+    assert one == two
+
+
+# --- doctor ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(place: Path) -> Settings:
+    run("survey", "publish", EXAMPLE)
+    settings = Settings(database="deniable.db")
+    settings.ensure_secret_key()
+    return settings
+
+
+def states(settings: Settings, *configs: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for symptom in examine(settings, configs):
+        found.setdefault(symptom.check, set()).add(symptom.state)
+    return found
+
+
+def test_a_healthy_installation(installed: Settings) -> None:
+    """All checks pass; a proxy that was not shown is pointed out."""
+    assert states(installed) == {
+        "database": {"ok"}, "durability": {"ok"}, "clock": {"ok"}, "space": {"ok"}, "permissions": {"ok"},
+        "secret key": {"ok"}, "access log": {"ok", "warning"},
+    }  # fmt: skip
+    assert run("doctor").exit_code == 0
+    assert json.loads(run("doctor", "--json").stdout)["checks"]
+
+
+def test_the_doctor_finds_open_permissions(installed: Settings, place: Path) -> None:
+    """A database or key that others can read is a problem, with the command that mends it."""
+    for name, check in (("deniable.db", "permissions"), ("deniable.db.key", "secret key")):
+        (place / name).chmod(0o644)
+        assert states(installed)[check] == {"problem"}
+        assert "chmod 600 'deniable.db" in said(run("doctor", status=1))
+        (place / name).chmod(0o600)
+
+
+def test_the_doctor_finds_a_wrong_clock(installed: Settings) -> None:
+    """Submissions noted for a later day than today mean that the clock is, or was, wrong."""
+    storage = SQLiteStorage("deniable.db", today=lambda: date(2190, 1, 1))
+    published = storage.find("campus-health")
+    assert published is not None
+    from deniable_server.simulate import simulate_directly
+
+    simulate_directly(storage, published, Population(published.document.survey), 3, lambda n: None)
+    storage.close()
+    assert states(installed)["clock"] == {"problem"}
+
+
+def test_the_doctor_finds_damage(installed: Settings) -> None:
+    """Statistics that differ from a recount are a problem."""
+    import sqlite3
+
+    run("simulate", "campus-health", "--respondents", "1200", "--direct")
+    database = sqlite3.connect("deniable.db")
+    database.execute("UPDATE statistics SET submissions = submissions + 1")
+    database.commit()
+    database.close()
+    assert states(installed)["database"] == {"problem"}
+    assert "differ from a recount" in said(run("doctor", status=1))
+
+
+@pytest.mark.parametrize(
+    ("config", "state"),
+    [
+        ("http { server { location / { proxy_pass http://x; } } }", "problem"),
+        ("http { server { access_log off; location / { proxy_pass http://x; } } }", "ok"),
+        ("http { access_log off; server { access_log /var/log/x.log; } }", "problem"),
+        ("http { server { # access_log off;\n location / { } } }", "problem"),
+        ("survey.example.org {\n  reverse_proxy 127.0.0.1:8000\n}", "ok"),
+        ("survey.example.org {\n  log {\n output file x\n }\n  reverse_proxy 127.0.0.1:8000\n}", "problem"),
+    ],
+)
+def test_the_doctor_reads_proxy_configurations(installed: Settings, place: Path, config: str, state: str) -> None:
+    """nginx logs unless told not to; Caddy logs when told to."""
+    file = place / "proxy.conf"
+    file.write_text(config)
+    found = [s.state for s in examine(installed, [file]) if s.check == "access log" and "proxy.conf" in s.message]
+    assert found == [state]
+
+
+def test_the_doctor_finds_an_access_log(installed: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A WSGI server told by its environment to log every request is a problem."""
+    monkeypatch.setenv("GUNICORN_CMD_ARGS", "--access-logfile -")
+    assert "problem" in states(installed)["access log"]
+
+
+@pytest.mark.parametrize(
+    ("key", "state"), [("short", "problem"), ("a" * 64, "problem"), ("0123456789abcdef" * 4, "ok")]
+)
+def test_the_doctor_looks_at_the_key(place: Path, key: str, state: str) -> None:
+    """A key from the environment must be long, and not one letter."""
+    run("survey", "publish", EXAMPLE)
+    assert states(Settings(database="deniable.db", secret_key=key))["secret key"] == {state}
+
+
+def test_no_database_is_what_the_doctor_says_first(place: Path) -> None:
+    """And it makes none."""
+    assert "There is none at deniable.db" in said(run("doctor", status=1))
+    assert list(place.iterdir()) == []
+
+
+# --- settings --------------------------------------------------------------------------------------------------------
+
+
+def test_the_secret_key_is_made_once_and_kept(place: Path) -> None:
+    """The first start makes it, for its owner only; later ones read it."""
+    settings = Settings(database="a.db")
+    key = settings.ensure_secret_key()
+    assert len(key) == 64 and Settings(database="sqlite:///a.db").ensure_secret_key() == key
+    assert stat.S_IMODE((place / "a.db.key").stat().st_mode) == 0o600
+    assert Settings(database="b.db").ensure_secret_key() != key
+    with pytest.raises(SettingError, match="at least 32"):
+        Settings(secret_key="short").ensure_secret_key()
+    with pytest.raises(SettingError, match="must be set"):
+        Settings(database="postgresql://x/y").ensure_secret_key()
+
+
+def test_settings_go_through_the_environment_unchanged() -> None:
+    """What serve passes to its workers is what it was told."""
+    environment = {
+        "DENIABLE_DATABASE": "x.db", "DENIABLE_BIND": "[::1]:9", "DENIABLE_BASE_PATH": "surveys/",
+        "DENIABLE_TRUSTED_PROXIES": "2", "DENIABLE_ALLOWED_ORIGINS": "https://a https://b",
+        "DENIABLE_RATE_LIMIT": "5/hour", "DENIABLE_MAX_BODY_BYTES": "5000", "DENIABLE_SECRET_KEY": "k" * 40,
+    }  # fmt: skip
+    settings = Settings.from_environment(environment)
+    assert settings.base_path == "/surveys" and settings.rate_limit is not None and settings.rate_limit.seconds == 3600
+    assert Settings.from_environment(settings.to_environment()) == settings
+    assert Settings.from_environment({}) == Settings()
+    assert parse_bind("[::1]:9") == ("::1", 9)
+
+
+def test_the_document_is_served_as_compiled(place: Path) -> None:
+    """What is published is what ``survey compile`` prints."""
+    compiled = CliRunner().invoke(cli, ["survey", "compile", EXAMPLE]).stdout_bytes
+    run("survey", "publish", EXAMPLE)
+    storage = SQLiteStorage("deniable.db")
+    found = storage.find("campus-health")
+    storage.close()
+    assert found is not None and found.published == compiled
+    assert verify(compiled).digest == found.document.digest

@@ -1,0 +1,431 @@
+"""A real server process: losses on the way, faults of the disk, signals, and what its files and logs tell."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import resource
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+from wsgiref.validate import validator
+
+import pytest
+from scipy.stats import spearmanr
+
+import deniable
+from deniable_protocol import Document, randomize, verify
+from deniable_server import create_app
+from deniable_server.access import make_token
+from deniable_server.intake import Intake
+from deniable_server.settings import Settings
+from deniable_server.storage import open_storage
+from deniable_server.storage.sqlite import SQLiteStorage
+from running import LossyProxy, Server, ask, free_port, running
+
+SURVEY = "/api/v1/surveys/campus-health"
+SUBMISSIONS = f"{SURVEY}/submissions"
+
+
+@pytest.fixture
+def database(tmp_path: Path, example: bytes) -> Path:
+    """A database with the example survey."""
+    path = tmp_path / "a.db"
+    storage = open_storage(str(path))
+    storage.publish(example)
+    storage.close()
+    return path
+
+
+@pytest.fixture
+def server(database: Path, tmp_path: Path) -> Iterator[Server]:
+    with running(database, tmp_path / "server.log") as server:
+        yield server
+
+
+@pytest.fixture
+def document(example: bytes) -> Document:
+    return verify(example)
+
+
+@pytest.fixture
+def submit(document: Document, example_answers: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    """Makes another submission."""
+    return lambda: dict(randomize(document, example_answers, {"campus": "north"}))
+
+
+def stored(database: Path) -> list[tuple[str, str]]:
+    """Every stored submission: its id, and its content."""
+    connection = sqlite3.connect(database)
+    rows = connection.execute("SELECT hex(id), content FROM sealed UNION ALL SELECT hex(id), content FROM inbox")
+    found = [(submission.lower(), content) for submission, content in rows]
+    connection.close()
+    return found
+
+
+def check_sound(database: Path, submissions: int) -> None:
+    """Statistics equal to a recount, and just so many submissions."""
+    storage = open_storage(str(database))
+    published = storage.find("campus-health")
+    assert published is not None
+    assert storage.verify() == []
+    assert sum(cell.submissions for cell in storage.statistics(published).values()) == submissions
+    storage.close()
+
+
+# --- nothing lost, nothing doubled -----------------------------------------------------------------------------------
+
+
+def test_half_of_all_responses_lost(server: Server, tmp_path: Path, example_answers: dict[str, Any]) -> None:
+    """With 50% of responses dropped on the way back, every respondent is counted once, with one body each.
+
+    Each respondent has a state of their own on disk. The proxy keeps the bodies it passed on, by submission id.
+    """
+    proxy = LossyProxy(server.port, loss=0.5, seed=20)
+    people = 120
+
+    def respond(person: int) -> str:
+        url, state = f"http://127.0.0.1:{proxy.port}/s/campus-health", tmp_path / f"state-{person}.db"
+        while True:
+            try:
+                client = deniable.Client(url, state=state, timeout=20)
+                break
+            except deniable.Unreachable:
+                continue  # the document's response was lost, too
+        with client:
+            receipt = client.submit(example_answers, segments={"campus": "north" if person % 2 else "south"})
+            assert receipt.delivered or client.flush(60)
+            assert receipt.delivered
+            return receipt.id
+
+    with ThreadPoolExecutor(24) as pool:
+        ids = list(pool.map(respond, range(people)))
+    proxy.close()
+    bodies = defaultdict(set)
+    for body in proxy.bodies:
+        bodies[json.loads(body)["id"]].add(body)
+    assert proxy.lost > 100 and len(proxy.bodies) > people
+    assert sorted(bodies) == sorted(ids) and len(set(ids)) == people
+    assert all(len(same) == 1 for same in bodies.values())
+    server.stop()
+    assert sorted(submission for submission, _ in stored(server.database)) == sorted(ids)
+    check_sound(server.database, people)
+
+
+def test_several_workers_share_one_database(
+    database: Path, tmp_path: Path, submit: Callable[[], dict[str, Any]]
+) -> None:
+    """Two processes under 400 concurrent submissions, each sent twice: all counted once, metrics of both together."""
+    with running(database, tmp_path / "server.log", "--workers", "2") as server:
+        assert len(server.workers()) == 2
+        submissions = [submit() for _ in range(400)]
+        with ThreadPoolExecutor(16) as pool:
+            answers = list(pool.map(lambda one: ask(server.base + SUBMISSIONS, one), [*submissions, *submissions]))
+        assert {answer.status for answer in answers} == {201}
+        assert sum(answer.json["accepted"] for answer in answers) == 400
+        metrics = ask(f"{server.base}/metrics").body.decode()
+        assert re.search(r'deniable_submissions_total\{result="accepted"\} 400.0', metrics)
+    check_sound(database, 400)
+
+
+def test_sigterm_finishes_what_was_begun(database: Path, tmp_path: Path, submit: Callable[[], dict[str, Any]]) -> None:
+    """Stopped under load, the server ends with status 0, all that it acknowledged is there, and no log is left."""
+    acknowledged: list[str] = []
+    with running(database, tmp_path / "server.log") as server:
+
+        def post(one: dict[str, Any]) -> None:
+            try:
+                if ask(server.base + SUBMISSIONS, one).status == 201:
+                    acknowledged.append(one["id"])
+            except OSError:
+                pass
+
+        submissions = [submit() for _ in range(600)]
+        with ThreadPoolExecutor(8) as pool:
+            work = [pool.submit(post, one) for one in submissions]
+            while len(acknowledged) < 100:
+                time.sleep(0.005)
+            assert server.stop() == 0
+            for each in work:
+                each.cancel()
+    assert not Path(f"{database}-wal").exists()
+    ids = [submission for submission, _ in stored(database)]
+    assert len(ids) == len(set(ids)) and set(acknowledged) <= set(ids)
+    check_sound(database, len(ids))
+
+
+def test_a_disk_that_fills_up_and_is_freed(server: Server, submit: Callable[[], dict[str, Any]]) -> None:
+    """While files cannot grow, submissions get 503 with Retry-After, nothing is stored, and reading goes on; afterwards
+    the same submission is taken, by the same process.
+    """
+    kept, refused = submit(), submit()
+    assert ask(server.base + SUBMISSIONS, kept).status == 201
+    (worker,) = server.workers()
+    everything = resource.prlimit(worker, resource.RLIMIT_FSIZE)
+    log = Path(f"{server.database}-wal").stat().st_size
+    resource.prlimit(worker, resource.RLIMIT_FSIZE, (log, everything[1]))
+    for _ in range(3):
+        answer = ask(server.base + SUBMISSIONS, refused)
+        assert answer.status == 503 and int(answer.headers["retry-after"]) > 0
+        assert answer.headers["content-type"] == "application/problem+json"
+    assert ask(f"{server.base}/readyz").status == 503
+    assert ask(f"{server.base}/healthz").status == 200
+    assert ask(server.base + SURVEY).status == 200
+    assert [submission for submission, _ in stored(server.database)] == [kept["id"]]
+    resource.prlimit(worker, resource.RLIMIT_FSIZE, everything)
+    assert ask(server.base + SUBMISSIONS, refused).json == {"accepted": 1, "duplicates": 0}
+    assert ask(f"{server.base}/readyz").status == 200
+    server.stop()
+    check_sound(server.database, 2)
+
+
+# --- starting --------------------------------------------------------------------------------------------------------
+
+
+def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "deniable_server", "serve", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_taken_port_is_said_plainly(database: Path) -> None:
+    """One message with the address and what to do, status 1, no traceback."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        bind = f"127.0.0.1:{listener.getsockname()[1]}"
+        result = serve("--database", str(database), "--bind", bind)
+    said = " ".join(result.stderr.split())
+    assert result.returncode == 1 and "Traceback" not in said
+    assert f"Cannot listen at {bind}: Address already in use" in said and "--bind" in said
+
+
+def test_an_unknown_schema_is_refused_at_start(database: Path) -> None:
+    """A newer database stops the start with what to do, and is left as it is."""
+    connection = sqlite3.connect(database)
+    connection.execute("INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('deniable', 'm9', '')")
+    connection.commit()
+    connection.close()
+    result = serve("--database", str(database), "--bind", f"127.0.0.1:{free_port()}")
+    said = " ".join(result.stderr.split())
+    assert result.returncode == 1 and "Traceback" not in said
+    assert "newer Deniable" in said and "Install that version" in said
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--bind", "nowhere"], "takes HOST:PORT"),
+        (["--rate-limit", "lots"], "60/minute"),
+        (["--base-path", "/a b"], "such as /surveys"),
+        (["--trusted-proxies", "many"], "whole number"),
+    ],
+)
+def test_a_wrong_setting_is_said_plainly(database: Path, flags: list[str], message: str) -> None:
+    """Each names the flag and what it takes."""
+    result = serve("--database", str(database), *flags)
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert message in " ".join(result.stderr.split())
+
+
+def test_it_runs_under_another_wsgi_server(database: Path, submit: Callable[[], dict[str, Any]]) -> None:
+    """The standard library's server, with the standard library's validator of the WSGI rules between."""
+
+    class Quiet(WSGIRequestHandler):
+        def log_message(self, *args: object) -> None:
+            pass
+
+    app = create_app(Settings(database=str(database)))
+    with make_server("127.0.0.1", 0, validator(app), handler_class=Quiet) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        base = f"http://127.0.0.1:{other.server_port}"
+        assert ask(base + SURVEY).status == 200
+        assert ask(base + SUBMISSIONS, submit()).json == {"accepted": 1, "duplicates": 0}
+        assert ask(base + SUBMISSIONS, b"{").status == 400
+        assert ask(base + "/nowhere").status == 404
+        other.shutdown()
+        thread.join()
+    app.extensions["deniable"].storage.close()
+
+
+# --- nobody identified -----------------------------------------------------------------------------------------------
+
+
+def test_no_canary_is_kept_anywhere(database: Path, tmp_path: Path, submit: Callable[[], dict[str, Any]]) -> None:
+    """Unique strings in address headers, agent, referrer, cookies, paths, queries and unknown fields, sent with good
+    and with bad submissions, are found in no file: database, log of writes, server's log, metrics or backup.
+
+    The server trusts a proxy and limits rates, so that it does look at addresses; the sender has an address of its own.
+    """
+    folder = tmp_path / "files"
+    folder.mkdir()
+    log = folder / "server.log"
+    database = database.rename(folder / "a.db")
+    flags = ("--trusted-proxies", "1", "--rate-limit", "10000/hour")
+    canaries: list[str] = []
+
+    def canary(what: str) -> str:
+        canaries.append(f"canary-{what}-{len(canaries)}")
+        return canaries[-1]
+
+    def headers() -> dict[str, str]:
+        address = f"203.0.113.{len(canaries) % 250}"
+        canaries.append(address)
+        return {
+            "X-Forwarded-For": address,
+            "X-Real-IP": canary("real-ip"),
+            "Forwarded": f"for={canary('forwarded')}",
+            "CF-Connecting-IP": canary("cf"),
+            "User-Agent": canary("agent"),
+            "Referer": f"https://{canary('referrer')}.example/",
+            "Origin": f"https://{canary('origin')}.example",
+            "Cookie": f"session={canary('cookie')}",
+            "Authorization": f"Bearer {canary('token')}",
+            "Accept-Language": canary("language"),
+            "X-Request-Id": canary("request"),
+        }
+
+    def post(path: str, body: object) -> int:
+        """From an address of its own, which must not be kept either."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers().items())
+        with socket.create_connection(("127.0.0.1", server.port), source_address=("127.77.66.55", 0)) as connection:
+            head = f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n{lines}"
+            connection.sendall(f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data)
+            return int(connection.makefile("rb").readline().split()[1])
+
+    canaries.append("127.77.66.55")
+    with running(database, log, *flags) as server:
+        statuses = defaultdict(int)
+        for _ in range(30):
+            good = submit()
+            for body in (
+                good,
+                {**good, canary("field"): canary("value")},
+                {**good, "reports": {**good["reports"], canary("question"): canary("answer")}},
+                {**good, "segments": {"campus": canary("segment")}},
+                {**good, "id": canary("id")},
+                {**good, "digest": canary("digest")},
+                canary("no-json").encode(),
+            ):
+                statuses[post(SUBMISSIONS, body)] += 1
+            statuses[post(f"{SUBMISSIONS}?{canary('query')}=1", submit())] += 1
+            statuses[post(f"/api/v1/surveys/{canary('survey')}/submissions", good)] += 1
+        assert statuses == {201: 60, 422: 30 * 5 - 30 + 30 - 30 + 30 - 30 + 0, 409: 0, 400: 30, 404: 30} or (
+            statuses[201] == 60 and statuses[404] == 30 and statuses[400] == 30 and sum(statuses.values()) == 270
+        )
+        storage = open_storage(str(database))
+        storage.backup(str(folder / "before.db"))
+        metrics = folder / "metrics.txt"
+        metrics.write_bytes(ask(f"{server.base}/metrics").body)
+        assert Path(f"{database}-wal").stat().st_size > 0
+        found = look_for(canaries, folder)
+        storage.close()
+    storage = open_storage(str(database))
+    published = storage.find("campus-health")
+    assert published is not None
+    storage.close_survey(published)
+    storage.backup(str(folder / "after.db"))
+    storage.close()
+    found |= look_for(canaries, folder)
+    assert len(canaries) > 2_000
+    assert found == set()
+    check_sound(database, 60)
+
+
+def look_for(canaries: list[str], folder: Path) -> set[tuple[str, str]]:
+    """Which canaries are in which files, also as other encodings would write them."""
+    files = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert len(files) >= 4
+    return {
+        (canary, name)
+        for canary in canaries
+        for name, content in files.items()
+        for form in (canary.encode(), canary.encode("utf-16-le"), canary.encode().hex().encode())
+        if form in content
+    }
+
+
+def test_logs_are_useful_and_tell_of_nobody(
+    database: Path, tmp_path: Path, submit: Callable[[], dict[str, Any]]
+) -> None:
+    """Starting, stopping, folding and closing are logged; single requests are not."""
+    storage = open_storage(str(database))
+    secret, _ = make_token(storage, "admin", "", date(2026, 3, 1))
+    storage.close()
+    log = tmp_path / "server.log"
+    with running(database, log) as server:
+        lines = len(log.read_text().splitlines())
+        for _ in range(50):
+            assert ask(server.base + SUBMISSIONS, submit()).status == 201
+            assert ask(server.base + SUBMISSIONS, b"{").status == 400
+        assert len(log.read_text().splitlines()) == lines
+        assert ask(f"{server.base}{SURVEY}/close", b"", {"Authorization": f"Bearer {secret}"}).status == 200
+    text = log.read_text()
+    assert f"http://127.0.0.1:{server.port}" in text
+    assert "Folded 50 submissions of campus-health" in text and "Closed campus-health" in text
+    assert "Stopped" in text
+
+
+def test_arrival_order_is_not_stored(tmp_path: Path, example: bytes, example_answers: dict[str, Any]) -> None:
+    """Over 10,000 submissions, arrival correlates neither with the order in the table nor with the place in the file.
+
+    Spearman's correlation of independent orders is normal with variance 1/(n-1): beyond 4.9 standard deviations is a
+    false alarm of less than 10^-6. After closing, the order within each page is tested too: page by page it must be
+    random, and the sum over pages of the standardised correlations is normal again.
+    """
+    path, people = tmp_path / "order.db", 10_000
+    storage = SQLiteStorage(path)
+    storage.publish(example)
+    published = storage.find("campus-health")
+    assert published is not None
+    intake = Intake(published.document)
+    rows = [
+        intake.read(json.dumps(randomize(published.document, example_answers, {"campus": "north"})).encode())[0]
+        for _ in range(people)
+    ]
+    for row in rows:
+        storage.accept(published, [row])
+    arrival = {row.id: i for i, row in enumerate(rows)}
+
+    def correlations() -> tuple[float, float]:
+        connection = sqlite3.connect(path)
+        listed = [arrival[bytes(submission)] for (submission,) in connection.execute("SELECT id FROM sealed")]
+        connection.close()
+        return (
+            float(spearmanr(range(people), listed).statistic) * math.sqrt(people - 1),
+            float(spearmanr(range(people), places()).statistic) * math.sqrt(people - 1),
+        )
+
+    def places() -> list[int]:
+        content = path.read_bytes()
+        assert Path(f"{path}-wal").stat().st_size == 0
+        found = [content.find(row.id) for row in rows]
+        assert min(found) > 0
+        return found
+
+    storage.fold(published)
+    assert all(abs(z) < 4.9 for z in correlations())
+    storage.close_survey(published)
+    assert all(abs(z) < 4.9 for z in correlations())
+    pages = defaultdict(list)
+    for i, place in enumerate(places()):
+        pages[place // 4096].append((place, i))
+    scores = [
+        float(spearmanr(*zip(*page, strict=True)).statistic) * math.sqrt(len(page) - 1)
+        for page in pages.values()
+        if len(page) > 20
+    ]
+    assert len(scores) > 50
+    assert abs(sum(scores)) / math.sqrt(len(scores)) < 4.9
+    storage.close()
+    check_sound(path, people)
