@@ -7,10 +7,10 @@ DRAWS ?= 10000000
 .PHONY: demo test lint types vectors wheel-test bench proof clean
 
 demo: $(VENV)/.installed
-	$(BIN)/deniable demo
+	$(BIN)/deniable demo --once
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

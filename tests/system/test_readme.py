@@ -1,4 +1,4 @@
-"""The README's examples, executed as they stand."""
+"""The README's examples, executed as they stand: a newcomer's path from nothing to an estimate."""
 
 from __future__ import annotations
 
@@ -10,61 +10,135 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
+import venv
 from collections.abc import Iterator
 from functools import partial
-from importlib.resources import as_file
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from conftest import missing
-from deniable_web import web_file
+from running import ask, free_port
+
+
+# One worker runs them all, so that the installation is made once.
+pytestmark = pytest.mark.xdist_group("newcomer")
 
 
 def blocks(root: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", (root / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
+class Newcomer(NamedTuple):
+    """A folder, and an environment in which the wheel was installed: the repository is out of reach."""
+
+    folder: Path
+    environment: dict[str, str]
+    port: int
+
+    def run(self, command: str) -> str:
+        """A line of the README, with the port that is free here instead of 8000."""
+        result = subprocess.run(
+            command.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}"),
+            shell=True,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+        return result.stdout
+
+
 @pytest.fixture(scope="module")
-def folder(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which survey.toml was saved and the README's deniable commands were run, one after the other."""
-    folder = tmp_path_factory.mktemp("readme")
+def newcomer(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
+    """Install, save the survey, check, audit, publish and serve, as the README says."""
+    folder = tmp_path_factory.mktemp("newcomer")
+    port = free_port()
+    install, commands, _ = [block for block in blocks(root, "sh") if "deniable" in block]
+    builder = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder / "dist"), str(root)]
+    subprocess.run(builder, check=True, capture_output=True)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    venv.create(folder / "venv", with_pip=True)
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("DENIABLE_", "PYTHON", "VIRTUAL"))
+    }
+    environment |= {
+        "PATH": f"{folder / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "DENIABLE_BIND": f"127.0.0.1:{port}",
+        "PIP_CONSTRAINT": str(root / "constraints.txt"),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    someone = Newcomer(folder, environment, port)
+    assert install.strip() == 'pip install "deniable[server]"'
+    someone.run(install.replace("deniable[server]", f"{wheel}[server]"))
     (survey,) = blocks(root, "toml")
     (folder / "survey.toml").write_text(survey, "utf-8")
-    (commands,) = [block for block in blocks(root, "sh") if "deniable" in block]
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    for command in commands.splitlines():
-        run = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
-        )
-        assert run.returncode == 0, f"{command}\n{run.stdout}{run.stderr}"
-    return folder
+    *before, serve = commands.splitlines()
+    for command in before:
+        someone.run(command)
+    assert serve.startswith("deniable serve &")
+    with (folder / "server.log").open("wb") as log:
+        server = subprocess.Popen(["deniable", "serve"], cwd=folder, env=environment, stdout=log, stderr=log)
+        try:
+            deadline = time.monotonic() + 30
+            while True:
+                try:
+                    if ask(f"http://127.0.0.1:{port}/readyz").status == 200:
+                        break
+                except OSError:
+                    assert time.monotonic() < deadline and server.poll() is None, (folder / "server.log").read_text()
+                    time.sleep(0.05)
+            yield someone
+        finally:
+            server.terminate()
+            server.wait(timeout=60)
 
 
-def test_the_commands_and_the_python_example(root: Path, folder: Path) -> None:
-    """Save the survey, check it, compile it, audit it in both languages, and randomise in Python."""
+@pytest.fixture(scope="module")
+def python_example(root: Path, newcomer: Newcomer) -> str:
+    """What the Python example printed, run once: the same device may not answer twice."""
     (example,) = blocks(root, "python")
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore::ResourceWarning", "-c", example],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
+    (newcomer.folder / "app.py").write_text(example.replace("127.0.0.1:8000", f"127.0.0.1:{newcomer.port}"), "utf-8")
+    return newcomer.run("python app.py")
+
+
+def test_the_path_of_a_newcomer(root: Path, newcomer: Newcomer, python_example: str) -> None:
+    """Install, publish, embed, submit, estimate: the submission is delivered, and the estimate counts everybody."""
+    assert re.fullmatch(r"\{'vaped': [01], 'stress': (1|2|4|8|16)\} True\n", python_example)
+    simulate, estimate = [block for block in blocks(root, "sh") if "deniable" in block][2].splitlines()
+    before = json.loads(newcomer.run(f"{estimate} --json"))["submissions"]
+    assert before in (1, 2)  # the web page may have answered, too
+    assert "intervals hold the truth" in newcomer.run(simulate)
+    shown = newcomer.run(estimate)
+    assert "Campus health 2026: 2,00" in shown and "Have you vaped" in shown and "Between (95%)" in shown
+    result = json.loads(newcomer.run(f"{estimate} --json"))
+    assert result["submissions"] >= 2_001
+    yes = result["questions"][0]["shares"][0]
+    assert yes["code"] == "yes" and 0 <= yes["low"] <= yes["estimate"] <= yes["high"] <= 1
+
+
+def test_a_second_answer_from_the_same_device_is_refused(newcomer: Newcomer, python_example: str) -> None:
+    """As the README says: deniable.AlreadyAnswered, from the state that the first run left."""
+    result = subprocess.run(
+        ["python", "app.py"], cwd=newcomer.folder, env=newcomer.environment, capture_output=True, text=True, check=False
     )
-    assert re.fullmatch(r"\{'vaped': [01], 'stress': (1|2|4|8|16)\}\n", run.stdout)
+    assert result.returncode == 1 and "AlreadyAnswered" in result.stderr
 
 
 @pytest.fixture
-def site(folder: Path) -> Iterator[str]:
-    """The folder and deniable.js on a local port."""
-    with as_file(web_file("deniable.js")) as client:
-        shutil.copy(client, folder)
+def other_site(newcomer: Newcomer) -> Iterator[str]:
+    """The newcomer's folder on another port: another origin than the server's."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *args: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(newcomer.folder)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -73,26 +147,26 @@ def site(folder: Path) -> Iterator[str]:
     server.server_close()
 
 
-def test_the_web_page_example_in_a_real_browser(root: Path, folder: Path, site: str, tmp_path: Path) -> None:
-    """The page of the README, in Chromium, makes a submission whose digest is the document's."""
+def test_the_web_page_example_in_a_real_browser(
+    root: Path, newcomer: Newcomer, other_site: str, tmp_path: Path
+) -> None:
+    """The page of the README, on another site and in Chromium, stores a submission at the server."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         missing("Chromium")
     (page,) = blocks(root, "html")
-    shown = "globalThis.document.body.textContent = `result=${JSON.stringify(submission)}`;"
-    (folder / "page.html").write_text(page.replace("</script>", shown + "</script>") + "<body></body>", "utf-8")
+    page = page.replace("127.0.0.1:8000", f"127.0.0.1:{newcomer.port}").replace(
+        "await fetch(`", "const got = await fetch(`"
+    )
+    shown = "document.body.textContent = `result=${got.status} ${await got.text()} ${submission.id}`;"
+    (newcomer.folder / "page.html").write_text(
+        page.replace("</script>", shown + "</script>") + "<body></body>", "utf-8"
+    )
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
     flags += ["--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path}"]
-    command = [chromium, *flags, "--virtual-time-budget=10000", "--dump-dom", f"{site}/page.html"]
+    command = [chromium, *flags, "--virtual-time-budget=10000", "--dump-dom", f"{other_site}/page.html"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    found = re.search(r"result=(\{.*\})", run.stdout)
-    assert found, run.stdout
-    submission = json.loads(found[1])
-    assert list(submission) == ["id", "digest", "reports", "segments"]
-    assert submission["reports"]["vaped"] in (0, 1) and submission["reports"]["stress"] in (1, 2, 4, 8, 16)
-    from deniable_protocol import verify
-
-    assert submission["digest"] == verify((folder / "document.json").read_bytes()).digest
+    assert re.search(r'result=201 \{"accepted":1,"duplicates":0\} [0-9a-f]{32}', run.stdout), run.stdout
 
 
 def test_the_makefile_has_both_commands(root: Path) -> None:
@@ -100,4 +174,20 @@ def test_the_makefile_has_both_commands(root: Path) -> None:
     first = blocks(root, "sh")[0]
     assert [line.split("#")[0].strip() for line in first.splitlines()] == ["make demo", "make test"]
     makefile = (root / "Makefile").read_text("utf-8")
-    assert "\ndemo: $(VENV)/.installed" in makefile and "\ntest: $(VENV)/.installed" in makefile
+    assert "\ndemo: $(VENV)/.installed\n\t$(BIN)/deniable demo --once\n" in makefile
+    assert "\ntest: $(VENV)/.installed" in makefile
+
+
+def test_the_demo_runs(root: Path) -> None:
+    """deniable demo --once shows reports, lets people answer over HTTP, and prints truth beside estimate."""
+    command = [sys.executable, "-m", "deniable_server", "demo", "--once", "--respondents", "60"]
+    result = subprocess.run(
+        [*command, "--bind", f"127.0.0.1:{free_port()}"], capture_output=True, text=True, timeout=120, check=True
+    )
+    said = " ".join(result.stdout.split())
+    for words in (
+        "What one respondent answers",
+        "60 made-up people answer at http://127.0.0.1:",
+        "intervals hold the truth",
+    ):
+        assert words in said
