@@ -22,7 +22,6 @@ import pytest
 from conftest import missing
 from running import ask, free_port
 
-
 # One worker runs them all, so that the installation is made once.
 pytestmark = pytest.mark.xdist_group("newcomer")
 

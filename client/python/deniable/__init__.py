@@ -1,4 +1,4 @@
-"""Deniable's client: randomise survey answers on the respondent's own device.
+"""Deniable's client: randomise survey answers on the respondent's own device, and deliver what comes out.
 
 May not: write, log or send an answer. What leaves this package is randomised, or public by definition.
 """
@@ -7,10 +7,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable_protocol import AnswerError, DeniableError, DocumentError, Problem, Submission
+from deniable_protocol import Submission
 from deniable_protocol import randomize as _randomize
 
-__all__ = ["AnswerError", "DeniableError", "DocumentError", "Problem", "Submission", "__version__", "randomize"]
+from .client import Client
+from .errors import (
+    AddressError,
+    AlreadyAnswered,
+    AnswerError,
+    BudgetExceeded,
+    DeniableError,
+    DocumentError,
+    Problem,
+    Refused,
+    StateError,
+    Unreachable,
+)
+from .receipt import Receipt
+from .transport import HTTPTransport, Response, Transport
+from .wsgi import WSGITransport
+
+__all__ = [
+    "AddressError",
+    "AlreadyAnswered",
+    "AnswerError",
+    "BudgetExceeded",
+    "Client",
+    "DeniableError",
+    "DocumentError",
+    "HTTPTransport",
+    "Problem",
+    "Receipt",
+    "Refused",
+    "Response",
+    "StateError",
+    "Submission",
+    "Transport",
+    "Unreachable",
+    "WSGITransport",
+    "__version__",
+    "randomize",
+]
 
 __version__ = "0.1.0"
 

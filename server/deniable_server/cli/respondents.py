@@ -155,6 +155,7 @@ def running_server(database: str, bind: str) -> Iterator[str]:
     command = [sys.executable, "-m", "deniable_server", "serve", "--database", database, "--bind", f"{host}:{port}"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("DENIABLE_")}
     base = f"http://{host}:{port}"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whatever stops the demo stops its server, too
     with (
         tempfile.TemporaryFile("w+") as log,
         subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process,  # noqa: S603 -- our own command
@@ -184,8 +185,8 @@ def serve_until_stopped(base: str, survey: str, secret: str) -> None:
     out.rule("Serving until Ctrl-C; then the demo's database is removed")
     out.print(f"The published survey   {base}/api/v1/surveys/{survey}")
     out.print("Its estimates, with the demo's token:")
-    out.print(f"  curl -H 'Authorization: Bearer {secret}' '{base}/api/v1/surveys/{survey}/estimates?by=campus'")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    address = f"{base}/api/v1/surveys/{survey}/estimates?by=campus"
+    out.print(f"  curl -H 'Authorization: Bearer {secret}' '{address}'", soft_wrap=True)
     try:
         signal.pause()
     except KeyboardInterrupt:

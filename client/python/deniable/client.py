@@ -1,0 +1,179 @@
+"""The client: one survey, answered at most once from this device.
+
+May not: write, log or send an answer. ``submit`` randomises before anything else happens, and what it hands on to the
+ledger and to delivery is the randomised submission.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import weakref
+from collections.abc import Mapping
+from decimal import Decimal
+from types import TracebackType
+
+import msgspec
+
+from deniable_protocol import Survey, randomize
+
+from .address import parse_address
+from .delivery import LAST_CHANCE, Delivery
+from .errors import AlreadyAnswered, Refused, StateError
+from .loading import load
+from .receipt import Receipt, receipt_of
+from .state import Entry, State, exact_budget
+from .transport import HTTPTransport, Transport
+
+SHORTEST_PATIENCE = 1.0
+"""How long submit waits for the state at least, so that ``timeout=0`` can still write beside other threads."""
+
+LONGEST_TIMEOUT = 86_400
+"""A day: more than anyone waits for, and within what every system can wait for."""
+
+
+class Client:
+    """A survey, verified on this device, and the one submission that this device makes to it.
+
+        with deniable.Client("https://example.org/s/campus-health", state="~/.myapp/deniable.db") as client:
+            receipt = client.submit({"vaped": True, "stress": 4}, segments={"campus": "north"})
+
+    url
+        The survey's link. A digest behind # pins the document: any other is refused.
+    state
+        The file for ledger and outbox, made if missing. Without it both live in memory, and end with the process.
+    budget
+        The most epsilon that all surveys answered from this state may spend together. 0.3 means 0.3 exactly.
+    timeout
+        Seconds: for loading the survey, for each attempt to deliver, and for submit, flush and close unless they are
+        given their own.
+    transport
+        How requests are sent: HTTP unless given. ``WSGITransport(app)`` tests an app without sockets.
+
+    A client may be shared by threads, and used on both sides of a fork (give it a state file then: without one, parent
+    and child each have a ledger of their own).
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        state: str | os.PathLike[str] | None = None,
+        budget: int | float | str | Decimal | None = None,
+        timeout: float = 10.0,
+        transport: Transport | None = None,
+    ) -> None:
+        self._address = parse_address(url)
+        self._budget = None if budget is None else exact_budget(budget)
+        self._timeout = _seconds(timeout)
+        if self._timeout == 0:
+            raise ValueError("timeout must be more than 0: nothing can be loaded or delivered in no time")
+        transport = HTTPTransport() if transport is None else transport
+        self._closed = False
+        self._state = State(state)
+        self._published, self._document = load(self._address, self._state, transport, self._timeout)
+        self._delivery = Delivery(self._state, transport, self._timeout)
+        # The finalizer holds the delivery and not the client. At exit it is the delivery's own hook that counts.
+        weakref.finalize(self, _let_go, self._delivery).atexit = False
+        if self._state.waiting():  # an earlier process left something
+            self._delivery.start()
+
+    @property
+    def survey(self) -> Survey:
+        """The survey. Every channel of it was verified on this device."""
+        return self._document.survey
+
+    @property
+    def document(self) -> bytes:
+        """The published bytes, as ``deniable.randomize`` takes them."""
+        return self._published
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the published bytes, as a link pins it."""
+        return self._document.digest
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """What this device has already sent to this survey, now or in an earlier process; None if nothing."""
+        entry = self._state.find(self._address.url, self.digest)
+        return None if entry is None else receipt_of(entry, self._delivery)
+
+    def submit(
+        self, answers: Mapping[str, object], segments: Mapping[str, str] | None = None, *, timeout: float | None = None
+    ) -> Receipt:
+        """Randomise the answers, write the submission to the outbox, and wait up to ``timeout`` for its delivery.
+
+        Once written it is never lost and never randomised again: if the time runs out, the receipt says so
+        (``delivered`` is False) and delivery goes on in the background, in a later process if need be. With 0 it does
+        not wait at all.
+
+        Raises AnswerError, AlreadyAnswered, BudgetExceeded or StateError when nothing was written, and Refused when
+        the server has refused the submission within the time.
+        """
+        self._check_open()
+        deadline = self._deadline(timeout)
+        submission = randomize(self._document, answers, {} if segments is None else segments)
+        body = msgspec.json.encode(submission)
+        entry = Entry(submission["id"], self._address.url, self.digest, self.survey.epsilon, body)
+        patience = max(deadline - time.monotonic(), SHORTEST_PATIENCE)
+        kept = self._state.record(entry, self._budget, patience=patience)
+        receipt = receipt_of(kept, self._delivery)
+        if kept.id != entry.id:
+            raise AlreadyAnswered(receipt)
+        self._delivery.start()
+        refusal = self._delivery.wait(entry.id, deadline)
+        if refusal is not None:
+            raise Refused(receipt, refusal.status, refusal.title, refusal.detail)
+        return receipt
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Deliver what waits in the outbox, of other surveys too, for up to ``timeout``. True when nothing waits."""
+        self._check_open()
+        return self._delivery.flush(self._deadline(timeout))
+
+    def close(self, timeout: float | None = None) -> None:
+        """Deliver what waits, for up to ``timeout``, then stop. What is left stays in the state file."""
+        deadline = self._deadline(timeout)
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._state.waiting():
+                self._delivery.start()
+        except StateError:
+            pass  # nothing can be read, so nothing can be sent; closing works all the same
+        finally:
+            self._delivery.finish(deadline)
+            self._delivery.join(deadline)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<deniable.Client {self._address.url}>"
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("the client is closed")
+
+    def _deadline(self, timeout: float | None) -> float:
+        return time.monotonic() + (self._timeout if timeout is None else _seconds(timeout))
+
+
+def _let_go(delivery: Delivery) -> None:
+    """Nobody holds the client any more: its thread gets one last chance, and is not waited for."""
+    delivery.finish(time.monotonic() + LAST_CHANCE)
+
+
+def _seconds(timeout: float) -> float:
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise TypeError("timeout must be a number of seconds")
+    if not 0 <= timeout <= LONGEST_TIMEOUT:  # NaN included
+        raise ValueError(f"timeout must be from 0 to {LONGEST_TIMEOUT} seconds")
+    return float(timeout)

@@ -1,0 +1,120 @@
+"""One SQLite file, or one in memory: opening it, transactions, and what its errors mean.
+
+May not: know what the tables mean. Every transaction on a file opens a connection of its own, and none is open while
+the process forks: that is what makes it safe across threads, processes and forks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from .errors import StateError
+
+Result = TypeVar("Result")
+
+PATIENCE = 5.0
+"""How long a transaction waits for others, in seconds."""
+
+# At most one thread is inside SQLite, and the thread that forks holds the lock while it does: a child that inherited
+# one of SQLite's own locks, held by a thread that it does not have, would wait for it forever.
+_lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+_MEANINGS = {
+    sqlite3.SQLITE_BUSY: "another process holds it",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; move it away to go on without what it remembers",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk failed",
+    sqlite3.SQLITE_NOTADB: "it is damaged, or another kind of file; name another",
+    sqlite3.SQLITE_READONLY: "it cannot be written",
+}
+
+
+class Database:
+    """Runs functions as transactions: all of what one does is kept, or none. Raises nothing but StateError."""
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self._memory: sqlite3.Connection | None = None
+        if path is None:
+            self._name = "in memory"
+            self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            # Not at exit: deliveries get their last chance then, and read from here.
+            weakref.finalize(self, self._memory.close).atexit = False
+            return
+        # Absolute, so that the file stays the same one when the process changes its folder.
+        self._path = Path(os.path.abspath(os.path.expanduser(path)))
+        self._name = str(self._path)
+        try:
+            with _lock:
+                _create(self._path)
+        except OSError as error:
+            raise self._unusable(f"it cannot be created: {error.strerror}") from error
+
+    def write(self, work: Callable[[sqlite3.Connection], Result], *, patience: float = PATIENCE) -> Result:
+        """Run ``work`` as the only writer. It may run again, where another process was in the way."""
+        return self._transact("BEGIN IMMEDIATE", work, patience)
+
+    def read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        return self._transact("BEGIN", work, PATIENCE)
+
+    def _transact(self, begin: str, work: Callable[[sqlite3.Connection], Result], patience: float) -> Result:
+        deadline = time.monotonic() + patience
+        while True:
+            if not _lock.acquire(timeout=max(deadline - time.monotonic(), 0)):
+                raise self._unusable("this process is still busy with it")
+            try:
+                with self._connection() as connection, connection:  # the second commits, or rolls back
+                    connection.execute(begin)
+                    return work(connection)
+            except sqlite3.Error as error:
+                # SQLite's own waiting would hold the lock, and with it every fork of this process.
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if code != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                    raise self._unusable(f"{_MEANINGS.get(code, 'SQLite refuses it')} ({error})") from error
+            finally:
+                _lock.release()
+            time.sleep(0.01)
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        if self._memory is not None:
+            yield self._memory
+            return
+        # mode=rw: a file that has vanished is an error, not a new and empty ledger.
+        location = f"{self._path.as_uri()}?mode=rw"
+        with contextlib.closing(sqlite3.connect(location, uri=True, timeout=0, isolation_level=None)) as connection:
+            # FULL, and the folder too: what was accepted is still there after a power cut.
+            connection.execute("PRAGMA synchronous = EXTRA")
+            yield connection
+
+    def _unusable(self, reason: str) -> StateError:
+        return unusable(self._name, reason)
+
+    @property
+    def name(self) -> str:
+        """The file, as messages name it."""
+        return self._name
+
+
+def unusable(name: str, reason: str) -> StateError:
+    return StateError(f"the state ({name}) cannot be used: {reason}")
+
+
+def _create(path: Path) -> None:
+    """An empty file that only its owner may read, in folders of the same kind where they are missing."""
+    for folder in [parent for parent in reversed(path.parents) if not parent.exists()]:
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            folder.mkdir(mode=0o700)
+    # Only ever opened when new: closing a second descriptor of a file drops every lock this process has on it.
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -1,0 +1,81 @@
+"""Every error of the client, one tree with the protocol's.
+
+    DeniableError
+    ├── DocumentError     the published document is refused, or is not the one this device knows   (protocol)
+    ├── AnswerError       the answers or segments do not fit the survey; nothing was written       (protocol)
+    ├── AddressError      the link is not one of a survey
+    ├── Unreachable       the survey cannot be loaded: no server that knows it, and no copy on this device
+    ├── AlreadyAnswered   this device has answered this survey before; carries the first receipt
+    ├── BudgetExceeded    answering would spend more epsilon than the budget allows; nothing was written
+    ├── Refused           the server will never take this submission; carries its receipt
+    └── StateError        the state file cannot be used: full, read-only, damaged, locked, or of a newer version
+
+Mistakes of the program itself, such as a negative timeout or a closed client, are ValueError, TypeError and
+RuntimeError as everywhere. No message in this tree ever repeats an answer: messages end up in logs, and logs leave the
+device.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable_protocol import AnswerError, DeniableError, DocumentError, Problem
+
+if TYPE_CHECKING:
+    from .receipt import Receipt
+
+__all__ = [
+    "AddressError",
+    "AlreadyAnswered",
+    "AnswerError",
+    "BudgetExceeded",
+    "DeniableError",
+    "DocumentError",
+    "Problem",
+    "Refused",
+    "StateError",
+    "Unreachable",
+]
+
+
+class AddressError(DeniableError):
+    """The link is not one of a survey. It is not repeated in the message: it may hold a password."""
+
+
+class Unreachable(DeniableError):
+    """The survey could not be loaded, and this device holds no copy of it."""
+
+
+class AlreadyAnswered(DeniableError):
+    """The survey was answered from this device before. A second answer would weaken the protection of the first."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        self.receipt = receipt
+        super().__init__("this device has already answered this survey; the first submission stands")
+
+
+class BudgetExceeded(DeniableError):
+    """Answering would spend more than the budget. All three numbers are exact decimals."""
+
+    def __init__(self, epsilon: str, spent: str, budget: str) -> None:
+        self.epsilon, self.spent, self.budget = epsilon, spent, budget
+        super().__init__(epsilon, spent, budget)  # as it is called, so that it can be sent between processes
+
+    def __str__(self) -> str:
+        return f"this survey spends {self.epsilon}, and {self.spent} of the budget of {self.budget} is spent already"
+
+
+class Refused(DeniableError):
+    """The server refused the submission for good, for the reason in ``title`` and ``detail``.
+
+    The ledger keeps the entry as refused: the reports have left the device, so their epsilon is spent.
+    """
+
+    def __init__(self, receipt: Receipt, status: int | None, title: str, detail: str) -> None:
+        self.receipt, self.status, self.title, self.detail = receipt, status, title, detail
+        reason = ": ".join(part for part in (title, detail) if part) or "it gave no reason"
+        super().__init__(f"the server refused the submission for good: {reason}")
+
+
+class StateError(DeniableError):
+    """The state file cannot be used. What it holds, if anything, is left as it is."""

@@ -1,0 +1,66 @@
+"""Loading a survey: from its server, or from this device where the server cannot be reached.
+
+May not: accept a document that was not verified on this device, or one that differs from the one it knows.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from deniable_protocol import Document, DocumentError, Problem, verify
+
+from .address import Address
+from .errors import Unreachable
+from .state import State
+from .transport import USER_AGENT, Response, Transport, describe
+
+
+def load(address: Address, state: State, transport: Transport, timeout: float) -> tuple[bytes, Document]:
+    """The published bytes and what they say, verified, and kept for when there is no network."""
+    headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
+    try:
+        response = transport.send("GET", address.url, None, headers, timeout)
+    except OSError as error:
+        return _load_kept(address, state, describe(error))
+    if not _is_document(response):
+        return _load_kept(address, state, f"{response.summary}, which is no survey")
+    document = _check(response.body, address)
+    if state.keep_document(address.url, response.body) != response.body:
+        raise DocumentError(
+            [
+                Problem(
+                    "",
+                    "changed",
+                    "the server gives another document than the one this device has seen at this address. A published "
+                    "survey never changes, so either the server was tampered with or another survey was published in "
+                    "its place. Nothing was sent. Ask who runs the survey: a changed survey needs a new id (while "
+                    "developing, a new state file will do)",
+                )
+            ]
+        )
+    return response.body, document
+
+
+def _load_kept(address: Address, state: State, trouble: str) -> tuple[bytes, Document]:
+    published = state.document(address.url)
+    if published is None:
+        raise Unreachable(
+            f"the survey at {address.url} cannot be loaded ({trouble}), and this device has no copy of it. "
+            "Check the link and the network, then try again"
+        )
+    return published, _check(published, address)
+
+
+def _check(published: bytes, address: Address) -> Document:
+    document = verify(published, digest=address.digest)
+    if document.survey.id != address.survey:
+        raise DocumentError([Problem("survey.id", "mismatch", f"the link is for the survey {address.survey}")])
+    return document
+
+
+def _is_document(response: Response) -> bool:
+    """Whether this claims to be a document. If not, it is a portal's or proxy's word, and as good as no network."""
+    try:
+        return response.status == 200 and "deniable" in msgspec.json.decode(response.body, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        return False

@@ -1,0 +1,89 @@
+"""What a response to a submission means: delivered, refused for good, or to be tried again later.
+
+May not: send anything, or look at a clock. Between this device and the server may be a captive portal, a proxy or a
+half-started deployment, and what they answer is not the server's word. So only a response in the server's own form
+settles anything; everything else is tried again, which is harmless: the same submission counts once.
+"""
+
+from __future__ import annotations
+
+import email.utils
+from datetime import UTC
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from .transport import Response, printable
+
+LONGEST_RETRY_AFTER = 3600.0
+_FINAL = frozenset({400, 409, 413, 415, 422})
+
+
+class Delivered(msgspec.Struct, frozen=True):
+    """The server has it, durably."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """The server will never take it: the survey is closed, say."""
+
+    status: int | None
+    title: str
+    detail: str
+
+
+class Later(msgspec.Struct, frozen=True):
+    """Nothing is settled. ``after`` is how many seconds the server asked to be left alone."""
+
+    trouble: str
+    after: float = 0.0
+
+
+Verdict: TypeAlias = Delivered | Refusal | Later
+
+
+class _Counted(msgspec.Struct):
+    """The server's form of a success."""
+
+    accepted: Annotated[int, msgspec.Meta(ge=0)]
+    duplicates: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Problem(msgspec.Struct):
+    """The server's form of an error (RFC 9457)."""
+
+    title: str = ""
+    detail: str = ""
+
+
+# Made here and not at first use: threads that make msgspec describe a type at the same time crash the process.
+_read_counted = msgspec.json.Decoder(_Counted).decode
+_read_problem = msgspec.json.Decoder(_Problem).decode
+
+
+def judge(response: Response, now: float) -> Verdict:
+    """The verdict on a response that arrived at this time, in seconds since 1970."""
+    try:
+        if response.status in (200, 201):
+            counted = _read_counted(response.body)
+            if counted.accepted + counted.duplicates == 1:
+                return Delivered()
+        elif response.status in _FINAL and response.media_type == "application/problem+json":
+            problem = _read_problem(response.body)
+            return Refusal(response.status, printable(problem.title), printable(problem.detail))
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    return Later(response.summary, retry_after(response, now))
+
+
+def retry_after(response: Response, now: float) -> float:
+    """The seconds that a response asks to wait, given as a number or as a date; 0 where it asks for nothing."""
+    value = response.header("Retry-After").strip()
+    if value.isascii() and value.isdigit():
+        seconds = float(value)
+    else:
+        try:
+            date = email.utils.parsedate_to_datetime(value)
+            seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
+        except (ValueError, OverflowError):
+            return 0.0
+    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)

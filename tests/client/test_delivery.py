@@ -1,0 +1,405 @@
+"""Delivery: what counts as delivered, what is tried again and when, and that every attempt sends the same bytes."""
+
+from __future__ import annotations
+
+import email.utils
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import ANSWERS, DOCUMENT, JSON, PORTAL, PROBLEM, SEGMENTS, FakeServer, Scripted, tree
+
+import deniable
+import deniable.delivery
+from deniable import Response
+from deniable.delivery import Delivery, Turn, chance
+from deniable.state import Entry, State, Status
+from deniable.verdict import Delivered, Later, Refusal, judge, retry_after
+from deniable_protocol import publish, survey_from_tree
+
+LINK = "http://survey.test/s/campus-health"
+LOADED: Scripted = (200, JSON, DOCUMENT)
+COUNTED = b'{"accepted": 1, "duplicates": 0}'
+NOW = 1_790_000_000.0
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
+
+
+@pytest.fixture
+def server() -> FakeServer:
+    return FakeServer()
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state.db"
+
+
+def until(condition: Callable[[], object], timeout: float = 10.0) -> None:
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+# What a response means
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(201, COUNTED), (200, COUNTED), (201, b'{"accepted": 0, "duplicates": 1, "more": []}')],
+)
+def test_counted_once_is_delivered(status: int, body: bytes) -> None:
+    """The server's own form of a success, with this one submission counted now or before."""
+    assert judge(Response(status, JSON, body), NOW) == Delivered()
+
+
+@pytest.mark.parametrize("status", [400, 409, 413, 415, 422])
+def test_a_problem_document_refuses_for_good(status: int) -> None:
+    """Of the statuses that will not change, and only in the server's own form; control characters are not passed on."""
+    headers = {"content-type": "Application/Problem+JSON; charset=utf-8"}
+    body = b'{"title": "Closed", "detail": "It ended\\n\\u001b[31m on Friday", "status": 409}'
+    assert judge(Response(status, headers, body), NOW) == Refusal(status, "Closed", "It ended  [31m on Friday")
+
+
+UNSETTLED: list[Scripted] = [
+    PORTAL,
+    (201, JSON, b""),
+    (201, JSON, COUNTED[:-1]),
+    (201, JSON, b"[" * 100_000),
+    (201, JSON, b'{"accepted": 0, "duplicates": 0}'),
+    (201, JSON, b'{"accepted": 2, "duplicates": -1}'),
+    (201, JSON, b'{"accepted": true, "duplicates": 0}'),
+    (201, JSON, b'{"accepted": 1}'),
+    (202, JSON, COUNTED),
+    (204, {}, b""),
+    (301, {"Location": LINK}, b""),
+    (400, {"Content-Type": "text/html"}, b"<h1>Bad request</h1>"),
+    (403, PROBLEM, b'{"title": "Forbidden"}'),
+    (404, PROBLEM, b'{"title": "Not found"}'),
+    (408, PROBLEM, b"{}"),
+    (409, JSON, b'{"title": "Closed"}'),
+    (409, PROBLEM, b"<html>"),
+    (422, PROBLEM, b'["title"]'),
+    (425, PROBLEM, b"{}"),
+    (429, PROBLEM, b"{}"),
+    (500, PROBLEM, b"{}"),
+    (503, {}, b""),
+]
+
+
+@pytest.mark.parametrize("reply", UNSETTLED)
+def test_everything_else_is_tried_again(reply: Scripted) -> None:
+    """A portal's page, a proxy's error and half a response are not the server's word."""
+    verdict = judge(Response(*reply), NOW)
+    assert isinstance(verdict, Later) and str(reply[0]) in verdict.trouble
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0), ("17", 17), (" 17 ", 17), ("3600", 3600), ("3601", 3600), ("9" * 400, 3600),
+        (email.utils.formatdate(NOW + 90, usegmt=True), 90),
+        (email.utils.formatdate(NOW + 90).replace("-0000", "").strip(), 90),
+        (email.utils.formatdate(NOW + 90_000, usegmt=True), 3600),
+        (email.utils.formatdate(NOW - 90, usegmt=True), 0),
+        ("", 0), ("-5", 0), ("1.5", 0), ("soon", 0), ("٣", 0), ("Mon, 99 Foo 2026 00:00:00 GMT", 0),
+    ],
+)  # fmt: skip
+def test_retry_after_in_either_form(value: str, seconds: float) -> None:
+    """A number of seconds or a date, at most an hour; nonsense asks for nothing."""
+    assert retry_after(Response(503, {"retry-after": value}, b""), NOW) == seconds
+
+
+def test_pauses_grow_and_are_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Full jitter below 0.5 s, doubled at each failure up to 60 s; what the server asks for is a minimum."""
+    monkeypatch.undo()  # the real ones, for once
+    turn = Turn()
+    longest = []
+    for _ in range(9):
+        turn.put_off(now=1000.0, after=0.0, chance=0.5)
+        assert turn.earliest == 1000.0
+        longest.append((turn.due - 1000.0) * 2)
+    assert longest == [0.5, 1, 2, 4, 8, 16, 32, 60, 60]
+    turn.put_off(now=1000.0, after=100.0, chance=0.0)
+    assert turn.due == turn.earliest == 1100.0
+    draws = [chance() for _ in range(1000)]
+    assert all(0 <= draw < 1 for draw in draws) and 0.4 < sum(draws) / 1000 < 0.6
+
+
+# Attempts
+
+
+def test_every_attempt_sends_the_same_bytes(server: FakeServer) -> None:
+    """Hung up on, sent to a portal, turned away busy, then counted: four attempts with one and the same body."""
+    server.replies = [LOADED, (0, {}, b""), PORTAL, (503, {}, b"")]
+    with deniable.Client(LINK, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        assert client.flush(10)
+        assert receipt.delivered and receipt.trouble is None
+    assert len(server.posts) == 4 and len(set(server.posts)) == 1
+    assert list(server.counted) == [receipt.id]
+
+
+def test_a_lost_confirmation_is_no_second_submission(server: FakeServer) -> None:
+    """The server counted it but the response was lost: the retry is a duplicate, and counts as delivered."""
+
+    def counts_and_hangs_up(request: Any) -> Scripted:
+        server.counted[receipt_id(request.body)] = request.body
+        return 0, {}, b""
+
+    server.replies = [LOADED, counts_and_hangs_up]
+    with deniable.Client(LINK, transport=server) as client:
+        assert client.submit(ANSWERS, SEGMENTS).delivered
+    assert len(server.posts) == 2 and len(server.counted) == 1
+
+
+def receipt_id(body: bytes) -> str:
+    return body[7:39].decode()
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_retry_after_is_kept_even_in_a_hurry(server: FakeServer, form: str) -> None:
+    """flush() waits for no backoff, but it does wait as long as the server asked."""
+    # A date has whole seconds, so two of them ahead is at least one second away.
+    value = "1" if form == "seconds" else email.utils.formatdate(time.time() + 2, usegmt=True)
+    server.replies = [LOADED, (429, {"Retry-After": value}, b"")]
+    with deniable.Client(LINK, transport=server) as client:
+        client.submit(ANSWERS, SEGMENTS, timeout=0)
+        server.wait_for_posts(1)
+        assert client.flush(10)
+    first, second = (request.time for request in server.requests if request.method == "POST")
+    assert 0.9 <= second - first < 5
+
+
+def test_a_refusal_is_raised_and_remembered(server: FakeServer, state: Path) -> None:
+    """Refused carries the server's reason; the entry stays, is not sent again, and the survey counts as answered."""
+    server.replies = [LOADED, (409, PROBLEM, b'{"title": "The survey is closed", "detail": "Since 1 May"}')]
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        with pytest.raises(deniable.Refused, match="The survey is closed: Since 1 May") as caught:
+            client.submit(ANSWERS, SEGMENTS)
+        error = caught.value
+        assert (error.status, error.title, error.detail) == (409, "The survey is closed", "Since 1 May")
+        assert error.receipt.refused and not error.receipt.delivered
+        assert client.flush(0)
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        assert client.receipt is not None and client.receipt.refused
+        with pytest.raises(deniable.AlreadyAnswered):
+            client.submit(ANSWERS, SEGMENTS)
+    assert len(server.posts) == 1
+
+
+def test_a_refusal_after_the_time_shows_in_the_receipt(server: FakeServer) -> None:
+    """Nobody waits any more when the server refuses: the receipt tells."""
+    server.replies = [LOADED, (503, {}, b""), (422, PROBLEM, b"{}")]
+    with deniable.Client(LINK, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        assert client.flush(10)
+        assert receipt.refused and not receipt.delivered
+
+
+def test_a_slow_server_does_not_hold_submit(server: FakeServer) -> None:
+    """submit returns when its time is up; the receipt turns delivered when the background delivery succeeds."""
+    server.hold = threading.Event()
+    with deniable.Client(LINK, transport=server) as client:
+        started = time.monotonic()
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0.2)
+        assert 0.2 <= time.monotonic() - started < 2
+        assert not receipt.delivered and client.receipt == receipt
+        assert not client.flush(0.05)
+        server.hold.set()
+        until(lambda: receipt.delivered)
+    assert len(server.posts) == 1
+
+
+def test_trouble_is_told(server: FakeServer) -> None:
+    """A receipt that is not delivered yet says what happened last, so that a wrong address does not stay a riddle."""
+    server.replies = [LOADED, *[(404, PROBLEM, b"{}")] * 50]
+    with deniable.Client(LINK, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        until(lambda: receipt.trouble)
+        assert receipt.trouble == "the server answered 404 with application/problem+json"
+        client.close(0)
+
+
+def test_a_transport_that_breaks_its_promise_does_not_end_delivery(server: FakeServer) -> None:
+    """Whatever a transport raises is trouble to be told, and the submission is tried again."""
+
+    def breaks(request: Any) -> Scripted:
+        raise ZeroDivisionError("a fault in the transport")
+
+    server.replies = [LOADED, breaks]
+    with deniable.Client(LINK, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        until(lambda: receipt.trouble or receipt.delivered)
+        assert client.flush(10) and receipt.delivered
+
+
+# The outbox
+
+
+def test_the_outbox_of_other_surveys_is_delivered_too(state: Path) -> None:
+    """A client delivers whatever waits in its state, each submission to its own address, the newest first."""
+    server = FakeServer(*(publish(survey_from_tree(tree(name))) for name in ("aa", "bb")))
+    server.replies = [(200, JSON, server.documents["aa"]), *[(0, {}, b"")] * 50]
+    with deniable.Client("http://one.test/s/aa", state=state, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        client.close(0)
+    server.requests.clear()
+    server.replies.clear()
+    with deniable.Client("http://two.test/base/s/bb", state=state, transport=server) as client:
+        assert client.receipt is None
+        client.submit(ANSWERS, SEGMENTS)
+        assert client.flush(10)
+        assert receipt.delivered  # the old receipt, of a closed client, is live as well
+    assert sorted(request.path for request in server.requests if request.method == "POST") == [
+        "http://one.test/api/v1/surveys/aa/submissions",
+        "http://two.test/base/api/v1/surveys/bb/submissions",
+    ]
+
+
+def test_an_idle_client_delivers_what_an_earlier_one_left(server: FakeServer, state: Path) -> None:
+    """Opening a client is enough: nobody has to call anything."""
+    server.replies = [LOADED, *[(0, {}, b"")] * 50]
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        client.close(0)
+    server.replies.clear()
+    assert not receipt.delivered
+    with deniable.Client(LINK, state=state, transport=server):
+        until(lambda: receipt.delivered)
+
+
+def test_a_dead_server_does_not_keep_the_others_waiting(state: Path) -> None:
+    """Each entry has its own pauses: one that keeps failing is passed by."""
+    server = FakeServer(*(publish(survey_from_tree(tree(name))) for name in ("aa", "bb")))
+    with deniable.Client("http://one.test/s/aa", state=state, transport=server) as client:
+        del server.documents["aa"]
+        dead = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        server.wait_for_posts(1)
+        with deniable.Client("http://one.test/s/bb", state=state, transport=server) as other:
+            assert other.submit(ANSWERS, SEGMENTS).delivered
+            assert not other.flush(0.1) and not dead.delivered
+            other.close(0)
+        client.close(0)
+
+
+def test_a_ledger_that_cannot_be_written_costs_a_duplicate(
+    server: FakeServer, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Delivered, but the disk is full when that is to be noted: the same bytes go out again, and count once."""
+    settle = State.settle
+    failures = [deniable.StateError("full")]
+
+    def full_once(self: State, *arguments: Any) -> None:
+        if failures:
+            raise failures.pop()
+        settle(self, *arguments)
+
+    monkeypatch.setattr(State, "settle", full_once)
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS)
+        assert receipt.delivered  # this process knows better than the file
+        assert client.flush(10)
+    assert len(server.posts) == 2 and len(set(server.posts)) == 1 and list(server.counted) == [receipt.id]
+
+
+def test_a_ledger_that_stays_full_does_not_become_a_flood(
+    server: FakeServer, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as a delivery cannot be noted it is repeated, but ever more rarely, as after any other failure."""
+
+    def full(self: State, *arguments: Any) -> None:
+        raise deniable.StateError("full")
+
+    monkeypatch.setattr(State, "settle", full)
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        assert client.submit(ANSWERS, SEGMENTS).delivered
+        time.sleep(1)
+        client.close(0)
+    assert len(server.posts) <= 16 and len(server.counted) == 1
+
+
+def test_a_submission_written_while_the_thread_ends_is_delivered(server: FakeServer) -> None:
+    """The thread has just found the outbox empty: it looks again before it goes."""
+
+    class Late(State):
+        def waiting(self) -> list[Entry]:
+            found = super().waiting()
+            if late:
+                self.record(late.pop(), None)
+                delivery.start()
+            return found
+
+    body = b'{"id":"00000000000000000000000000000000"}'
+    late = [Entry("0" * 32, "http://survey.test/api/v1/surveys/campus-health", "a" * 64, "1", body)]
+    state = Late()
+    delivery = Delivery(state, server, 5)
+    delivery.start()
+    server.wait_for_posts(1)
+    delivery.finish(time.monotonic() + 5)
+    delivery.join(time.monotonic() + 5)
+    assert server.posts == [body] and state.status("0" * 32) == "delivered"
+
+
+@pytest.mark.parametrize("told", ["delivered", "refused"])
+def test_another_process_may_be_faster(
+    server: FakeServer, state: Path, monkeypatch: pytest.MonkeyPatch, told: Status
+) -> None:
+    """Another process on the same state has sent it before this one could: submit finds out what it was told."""
+    start = Delivery.start
+
+    def late_start(self: Delivery) -> None:
+        for entry in State(state).waiting():
+            State(state).settle(entry.id, told)
+        start(self)
+
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        monkeypatch.setattr(Delivery, "start", late_start)
+        if told == "delivered":
+            assert client.submit(ANSWERS, SEGMENTS).delivered
+        else:
+            with pytest.raises(deniable.Refused, match="another process") as caught:
+                client.submit(ANSWERS, SEGMENTS)
+            assert caught.value.status is None and caught.value.receipt.refused
+    assert server.posts == []
+
+
+def test_a_locked_state_does_not_hold_submit(server: FakeServer, state: Path) -> None:
+    """Another process holds the file: submit gives up after a second at most, with nothing written or sent."""
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        holder = sqlite3.connect(state, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        started = time.monotonic()
+        with pytest.raises(deniable.StateError, match="another process holds it"):
+            client.submit(ANSWERS, SEGMENTS, timeout=0.1)
+        assert time.monotonic() - started < 3
+        assert client.receipt is None and server.posts == []  # reading is not held up
+        holder.rollback()
+        holder.close()
+        assert client.submit(ANSWERS, SEGMENTS).delivered
+
+
+def test_a_delivery_thread_survives_a_locked_state(server: FakeServer, state: Path) -> None:
+    """The file is locked when the delivery is to be noted; once it is free, it is noted."""
+    holder = sqlite3.connect(state, isolation_level=None, check_same_thread=False)
+
+    def locks(request: Any) -> Scripted:
+        holder.execute("BEGIN EXCLUSIVE")
+        threading.Timer(0.5, holder.rollback).start()
+        server.counted[receipt_id(request.body)] = request.body
+        return 201, JSON, COUNTED
+
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        server.replies = [locks]
+        assert client.submit(ANSWERS, SEGMENTS).delivered
+        assert client.flush(10)
+    holder.close()
+    assert len(server.posts) == 1
