@@ -10,7 +10,7 @@ demo: $(VENV)/.installed
 	$(BIN)/deniable demo --once
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -90,12 +90,12 @@ def suite(copy: Path, *tests: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
-# The whole suite of the base install, file by file; what finds faults soonest comes first, as a run ends at the first.
+# The tests of the protocol and of randomize, file by file; what finds faults soonest comes first, as a run ends at the first.
 SOONEST = ["test_purity.py", "test_vectors.py"]
 
 
 def python_suite(copy: Path) -> list[str]:
-    files = [*copy.glob("tests/protocol/test_*.py"), *copy.glob("tests/client/test_*.py")]
+    files = [*copy.glob("tests/protocol/test_*.py"), *copy.glob("tests/client/test_randomize.py")]
     rest = sorted({file.name for file in files} - set(SOONEST))
     return [str(file) for file in sorted(files, key=lambda file: [*SOONEST, *rest].index(file.name))]
 
@@ -106,7 +106,7 @@ def javascript_suite(copy: Path) -> list[str]:
 
 @pytest.mark.parametrize("name", PYTHON_FAULTS)
 def test_a_fault_in_python_is_caught(name: str, copy: Path) -> None:
-    """The tests of the protocol and the client fail in an assertion once this fault is planted."""
+    """The tests of the protocol and of randomize fail in an assertion once this fault is planted."""
     plant(copy, PYTHON_FAULTS[name])
     run = suite(copy, *python_suite(copy))
     assert run.returncode == 1 and "FAILED" in run.stdout, (
