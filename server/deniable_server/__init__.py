@@ -5,6 +5,11 @@ It never sees an answer. Start at ``create_app``; the command line is in ``cli``
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .app import create_app
+
 __all__ = ["create_app"]
 
 

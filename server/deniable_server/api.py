@@ -80,8 +80,12 @@ def read_body(limit: int) -> bytes:
     """The body of a request, refused by its length before anything is parsed."""
     if request.mimetype != "application/json" or request.headers.get("Content-Encoding", "identity") != "identity":
         raise Refusal(Kind.MEDIA_TYPE, "Send  Content-Type: application/json  and no Content-Encoding.")
-    request.max_content_length = limit
-    return request.get_data(cache=False)
+    # One byte more than allowed is read at most: of a body without a stated length, too much is noticed only then.
+    request.max_content_length = limit + 1
+    body = request.get_data(cache=False)
+    if len(body) > limit:
+        raise Refusal(Kind.TOO_LARGE, f"At most {limit} bytes.")
+    return body
 
 
 @api.get("/surveys/<survey>")

@@ -114,9 +114,9 @@ def other_site(newcomer: Newcomer) -> Iterator[str]:
 
 
 def test_the_path_of_a_newcomer(root: Path, newcomer: Newcomer, other_site: str, tmp_path: Path) -> None:
-    """Install, publish, embed, submit, estimate: Python's submission and the page's are delivered, and all are counted.
+    """Install, publish, embed, submit, estimate: submissions from Python and from a page arrive, and all are counted.
 
-    One test, since each step builds on the one before. The browser comes last: where there is none, that alone is missed.
+    One test, since each step builds on the one before. The browser comes last: where there is none, only that is lost.
     """
     (example,) = blocks(root, "python")
     (newcomer.folder / "app.py").write_text(example.replace("127.0.0.1:8000", f"127.0.0.1:{newcomer.port}"), "utf-8")

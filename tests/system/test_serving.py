@@ -25,6 +25,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import deniable
+from conftest import missing
 from deniable_protocol import Document, randomize, verify
 from deniable_server import create_app
 from deniable_server.access import make_token
@@ -109,7 +110,7 @@ def test_half_of_all_responses_lost(server: Server, tmp_path: Path, example_answ
             assert receipt.delivered
             return receipt.id
 
-    with ThreadPoolExecutor(24) as pool:
+    with ThreadPoolExecutor(60) as pool:
         ids = list(pool.map(respond, range(people)))
     proxy.close()
     bodies = defaultdict(set)
@@ -128,7 +129,6 @@ def test_several_workers_share_one_database(
 ) -> None:
     """Two processes under 400 concurrent submissions, each sent twice: all counted once, metrics of both together."""
     with running(database, tmp_path / "server.log", "--workers", "2") as server:
-        assert len(server.workers()) == 2
         submissions = [submit() for _ in range(400)]
         with ThreadPoolExecutor(16) as pool:
             answers = list(pool.map(lambda one: ask(server.base + SUBMISSIONS, one), [*submissions, *submissions]))
@@ -171,6 +171,8 @@ def test_a_disk_that_fills_up_and_is_freed(server: Server, submit: Callable[[], 
     """
     kept, refused = submit(), submit()
     assert ask(server.base + SUBMISSIONS, kept).status == 201
+    if sys.platform != "linux":
+        missing("a system that can limit another process's files")
     (worker,) = server.workers()
     everything = resource.prlimit(worker, resource.RLIMIT_FSIZE)
     log = Path(f"{server.database}-wal").stat().st_size
@@ -188,6 +190,28 @@ def test_a_disk_that_fills_up_and_is_freed(server: Server, submit: Callable[[], 
     assert ask(f"{server.base}/readyz").status == 200
     server.stop()
     check_sound(server.database, 2)
+
+
+def test_a_body_without_a_stated_length(database: Path, tmp_path: Path, submit: Callable[[], dict[str, Any]]) -> None:
+    """Sent in chunks, a submission is stored, and too many bytes are refused as too large, as with a stated length."""
+    with running(database, tmp_path / "server.log", "--max-body-bytes", "100000") as server:
+
+        def post(body: bytes) -> int:
+            head = f"POST {SUBMISSIONS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
+            chunks = [body[i : i + 50_000] for i in range(0, len(body), 50_000)]
+            with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+                connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+                for chunk in chunks:
+                    connection.sendall(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
+                connection.sendall(b"0\r\n\r\n")
+                return int(connection.makefile("rb").readline().split()[1])
+
+        good = json.dumps(submit()).encode()
+        assert post(good) == 201
+        assert post(good + b" " * (100_000 - len(good))) == 201
+        assert post(good + b" " * (100_001 - len(good))) == 413
+        assert post(good + b" " * 200_000) == 413
+    check_sound(database, 1)
 
 
 # --- starting --------------------------------------------------------------------------------------------------------
@@ -266,6 +290,8 @@ def test_no_canary_is_kept_anywhere(database: Path, tmp_path: Path, submit: Call
 
     The server trusts a proxy and limits rates, so that it does look at addresses; the sender has an address of its own.
     """
+    if sys.platform != "linux":
+        missing("a system on which every address of 127.0.0.0/8 is this machine")
     folder = tmp_path / "files"
     folder.mkdir()
     log = folder / "server.log"
@@ -320,9 +346,7 @@ def test_no_canary_is_kept_anywhere(database: Path, tmp_path: Path, submit: Call
                 statuses[post(SUBMISSIONS, body)] += 1
             statuses[post(f"{SUBMISSIONS}?{canary('query')}=1", submit())] += 1
             statuses[post(f"/api/v1/surveys/{canary('survey')}/submissions", good)] += 1
-        assert statuses == {201: 60, 422: 30 * 5 - 30 + 30 - 30 + 30 - 30 + 0, 409: 0, 400: 30, 404: 30} or (
-            statuses[201] == 60 and statuses[404] == 30 and statuses[400] == 30 and sum(statuses.values()) == 270
-        )
+        assert statuses == {201: 60, 400: 30, 404: 30, 409: 30, 422: 120}
         storage = open_storage(str(database))
         storage.backup(str(folder / "before.db"))
         metrics = folder / "metrics.txt"
