@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 
@@ -12,6 +13,10 @@ def main() -> None:
         if (error.name or "").partition(".")[0] in ("deniable_server", "deniable_protocol", "deniable"):
             raise
         sys.exit(f'The deniable command needs {error.name}: install it with  pip install "deniable[server]"')
+    # Where a terminal cannot show a character, a question mark is better than a traceback.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     cli()
 
 

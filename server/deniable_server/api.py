@@ -136,6 +136,7 @@ def post_submissions(survey: str) -> ResponseReturnValue:
     takes=(dict,),
     gives=PublishedSurvey,
     status=201,
+    also=(200,),
     problems=(Kind.NOT_JSON, Kind.DIFFERS, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.INVALID, Kind.UNAVAILABLE),
 )
 def post_survey() -> ResponseReturnValue:
@@ -185,7 +186,7 @@ def get_estimates(survey: str) -> ResponseReturnValue:
     published = find(survey)
     asked = Asked.from_query(published.document.survey, request.args)
     storage = here().storage
-    return as_json(estimate_survey(published, _status(survey), storage.statistics(published), asked))
+    return as_json(estimate_survey(published, storage.status(published), storage.statistics(published), asked))
 
 
 @api.get("/surveys/<survey>/reports.csv")
@@ -217,9 +218,6 @@ def _report_lines(storage: Storage, published: Published) -> Iterator[str]:
             lines = list(islice(rows, CSV_ROWS))
 
 
-def _status(survey: str) -> str:
-    return next(listed.status for listed in here().storage.surveys() if listed.id == survey)
-
-
 def _described(survey: str) -> PublishedSurvey:
-    return PublishedSurvey(survey, find(survey).document.digest, _status(survey))
+    published = find(survey)
+    return PublishedSurvey(survey, published.document.digest, here().storage.status(published))

@@ -84,16 +84,16 @@ def _clock(storage: Storage) -> Symptom:
 
 def _permissions(settings: Settings) -> Iterator[Symptom]:
     path = settings.sqlite_path
-    if path is None:
+    if path is None or not path.exists():
         return
-    for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-        if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
-            yield Symptom("permissions", "problem", f"others on this machine can open {file}:  chmod 600 '{file}'")
-            return
-    if path.exists():
+    files = [file for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")) if file.exists()]
+    if open_to_others := [file.name for file in files if stat.S_IMODE(file.stat().st_mode) & 0o077]:
+        names = ", ".join(open_to_others)
+        yield Symptom("permissions", "problem", f"others on this machine can open {names}:  chmod 600 '{path}'*")
+    else:
         yield Symptom("permissions", "ok", "only its owner can open the database")
-        if not os.access(path, os.W_OK):
-            yield Symptom("permissions", "problem", f"this user cannot write {path}")
+    if not os.access(path, os.W_OK):
+        yield Symptom("permissions", "problem", f"this user cannot write {path}")
 
 
 def _key(settings: Settings) -> Iterator[Symptom]:
@@ -133,13 +133,34 @@ def _access_logs(proxy_configs: Sequence[Path]) -> Iterator[Symptom]:
 def _proxy_log(path: Path) -> Symptom:
     """Nginx logs every request unless told ``access_log off``; Caddy logs none unless told ``log``."""
     text = re.sub(r"#.*", "", path.read_text("utf-8", errors="replace"))
-    if re.search(r"\b(server|http|location)\b[^{};]*\{", text):
-        logs = re.findall(r"\baccess_log\s+([^;]+);", text)
-        if not logs:
-            return Symptom("access log", "problem", f"{path}: nginx logs every request; add  access_log off;")
-        if any(target.strip() != "off" for target in logs):
-            return Symptom("access log", "problem", f"{path}: an access_log is on; say  access_log off;  everywhere")
-        return Symptom("access log", "ok", f"{path}: access_log off")
-    if re.search(r"^\s*log\b", text, re.MULTILINE):
-        return Symptom("access log", "problem", f"{path}: Caddy's log directive notes who asked; remove it")
-    return Symptom("access log", "ok", f"{path}: no access log")
+    if re.search(r"^\s*reverse_proxy\b", text, re.MULTILINE):
+        if re.search(r"^\s*log\b", text, re.MULTILINE):
+            return Symptom("access log", "problem", f"{path}: Caddy's log directive notes who asked; remove it")
+        return Symptom("access log", "ok", f"{path}: no access log")
+    if not re.search(r"\b(proxy_pass|uwsgi_pass|fastcgi_pass)\b", text):
+        return Symptom("access log", "warning", f"{path}: no proxy of nginx or Caddy is described there")
+    if _nginx_logs(re.findall(r"[{};]|[^{};\s][^{};]*", text)):
+        return Symptom("access log", "problem", f"{path}: nginx logs requests; say  access_log off;  in each server")
+    return Symptom("access log", "ok", f"{path}: access_log off wherever requests are passed on")
+
+
+def _nginx_logs(words: list[str]) -> bool:
+    """Whether any block that passes requests on has an access log: its own setting, or the nearest around it."""
+    blocks: list[dict[str, bool]] = [{"passes": False}]
+    logged = False
+    for word in words:
+        if word == "{":
+            blocks.append({"passes": False})
+        elif word == "}" and len(blocks) > 1:
+            logged |= _block_logs(blocks)
+            blocks.pop()
+        elif word.split()[0] == "access_log":
+            blocks[-1]["on"] = blocks[-1].get("on", False) or word.split()[1:2] != ["off"]
+        elif word.split()[0].endswith("_pass"):
+            blocks[-1]["passes"] = True
+    return logged or _block_logs(blocks[:1])
+
+
+def _block_logs(blocks: list[dict[str, bool]]) -> bool:
+    nearest = next((block["on"] for block in reversed(blocks) if "on" in block), True)
+    return blocks[-1]["passes"] and nearest

@@ -27,6 +27,7 @@ class Operation:
     gives: Any
     takes: Sequence[Any] = ()
     status: int = 200
+    also: Sequence[int] = ()
     role: Role | Literal["anyone"] = "anyone"
     query: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[Kind] = ()
@@ -83,7 +84,10 @@ def _describe(rule: Rule, operation: Operation) -> dict[str, Any]:
             ),
         ],
         "responses": {
-            str(operation.status): {"description": "As asked.", "content": _content([operation.gives])},
+            **{
+                str(status): {"description": "As asked.", "content": _content([operation.gives])}
+                for status in (operation.status, *operation.also)
+            },
             **responses(*sorted(problems, key=lambda kind: kind.status)),
         },
     }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import logging
 import os
+import signal
 import socket
+import sys
 import tempfile
 
 from granian import Granian
@@ -23,13 +26,22 @@ THREADS = 16
 
 def listen_error(bind: str) -> str | None:
     """Why nothing can listen at this address, before anything is started there."""
-    host, port = parse_bind(bind)
     try:
+        host, port = resolve(bind)
         with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
             return None
+    except socket.gaierror:
+        return f"Cannot listen at {bind}: this machine has no address of that name; use an IP address"
     except OSError as error:
         hint = "; stop what listens there, or choose another --bind" if error.errno == errno.EADDRINUSE else ""
         return f"Cannot listen at {bind}: {os.strerror(error.errno or 0)}{hint}"
+
+
+def resolve(bind: str) -> tuple[str, int]:
+    """The IP address and port to listen at: a name such as localhost is looked up."""
+    host, port = parse_bind(bind)
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return str(found[0][4][0]), port
 
 
 def serve(settings: Settings, workers: int, threads: int = THREADS) -> None:
@@ -44,7 +56,8 @@ def serve(settings: Settings, workers: int, threads: int = THREADS) -> None:
         if workers > 1:
             environment["PROMETHEUS_MULTIPROC_DIR"] = folder
         os.environ.update(environment)
-        host, port = parse_bind(settings.bind)
+        host, port = resolve(settings.bind)
+        os.register_at_fork(after_in_child=_end_with_parent)
         server = Granian(
             "deniable_server.app:create_app",
             address=host,
@@ -65,6 +78,12 @@ def serve(settings: Settings, workers: int, threads: int = THREADS) -> None:
         # Workers end without closing their connections, which is safe; closing one here cuts the log they leave.
         open_storage(settings.database).close()
         log.info("Stopped")
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would go on and hold the port: on Linux, have the system end it as well."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 def logging_config() -> dict[str, object]:

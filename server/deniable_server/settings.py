@@ -63,10 +63,12 @@ class Settings:
             bind=get("BIND", DEFAULT_BIND),
             secret_key=get("SECRET_KEY", "") or None,
             base_path=_base_path(get("BASE_PATH", "")),
-            trusted_proxies=_whole("DENIABLE_TRUSTED_PROXIES", get("TRUSTED_PROXIES", "0"), 0, 10),
-            allowed_origins=tuple(get("ALLOWED_ORIGINS", "*").split()),
+            trusted_proxies=_whole("--trusted-proxies (DENIABLE_TRUSTED_PROXIES)", get("TRUSTED_PROXIES", "0"), 0, 10),
+            allowed_origins=_origins(get("ALLOWED_ORIGINS", "*")),
             rate_limit=parse_rate(get("RATE_LIMIT", "off")),
-            max_body_bytes=_whole("DENIABLE_MAX_BODY_BYTES", get("MAX_BODY_BYTES", str(16 * 2**20)), 1_000, 2**30),
+            max_body_bytes=_whole(
+                "--max-body-bytes (DENIABLE_MAX_BODY_BYTES)", get("MAX_BODY_BYTES", str(16 * 2**20)), 1_000, 2**30
+            ),
         )
 
     def to_environment(self) -> dict[str, str]:
@@ -143,6 +145,15 @@ def _base_path(text: str) -> str:
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*", path):
         raise SettingError("--base-path (DENIABLE_BASE_PATH) takes a path such as /surveys")
     return path
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    origins = tuple(text.split())
+    if not all(origin == "*" or re.fullmatch(r"https?://[^/\s]+", origin) for origin in origins):
+        raise SettingError(
+            "--allowed-origins (DENIABLE_ALLOWED_ORIGINS) takes * or origins such as https://app.example.org"
+        )
+    return origins
 
 
 def _whole(name: str, text: str, low: int, high: int) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from deniable import Client, randomize
+from deniable import Client, DocumentError, Unreachable, randomize
 from deniable_protocol import Choice, DeniableError, MultiChoice, Number, Question, Scale, Survey, YesNo
 from deniable_protocol.checks import DECLINED
 
@@ -120,10 +120,17 @@ def simulate_over_http(url: str, population: Population, n: int, advance: Callab
     """Each respondent with a client of their own, over the network, several at a time."""
 
     def answer(respondent: Respondent) -> None:
-        with Client(url, timeout=30) as client:
+        try:
+            client = Client(url, timeout=30)
+        except Unreachable:
+            base = url.partition("/s/")[0]
+            raise SimulationError(f"No server with this survey answers at {base}: start one, or use --direct") from None
+        except DocumentError:
+            raise SimulationError("The server there does not serve this database's survey") from None
+        with client:
             receipt = client.submit(respondent.answers, segments=respondent.segments)
             if not receipt.delivered and not client.flush(60):
-                raise SimulationError("the server does not take submissions; see its log")
+                raise SimulationError(f"The server does not take submissions now ({receipt.trouble}); use --direct")
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         for _ in pool.map(answer, population.respondents(n)):

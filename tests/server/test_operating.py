@@ -18,6 +18,7 @@ from deniable_server.doctor import examine
 from deniable_server.settings import SettingError, Settings, parse_bind
 from deniable_server.simulate import Population, compare
 from deniable_server.storage.sqlite import SQLiteStorage
+from running import free_port
 
 EXAMPLE = str(files("deniable_server") / "example.toml")
 
@@ -52,6 +53,7 @@ def test_publish_list_and_close(place: Path) -> None:
     assert tree["created"] is True and (place / "deniable.db").exists()
     assert f"/s/campus-health#{tree['digest']}" in run("survey", "publish", EXAMPLE).stdout
     assert "campus-health is closed" in run("survey", "close", "campus-health").stdout
+    assert "was closed before" in run("survey", "close", "campus-health").stdout
     (listed,) = json.loads(run("survey", "list", "--json").stdout)["surveys"]
     assert (listed["id"], listed["status"], listed["submissions"]) == ("campus-health", "closed", 0)
     assert "closed" in run("survey", "list").stdout
@@ -124,6 +126,7 @@ def test_simulate_and_estimate(place: Path) -> None:
     assert sum(group["submissions"] for group in got["groups"]) == 2000
     shown = said(run("estimate", "campus-health", "--where", "campus:north"))
     assert "campus north" in shown and "Between (95%)" in shown and "mean, drinks" in shown
+    assert "Prefer not to say".lower() in shown and "4 Quite" in shown and "A peer group" in shown
     assert "This survey has campus" in said(run("estimate", "campus-health", "--by", "town", status=1))
     assert "from 0.5 to 0.9999" in said(run("estimate", "campus-health", "--confidence", "7", status=1))
 
@@ -134,7 +137,7 @@ def test_made_up_people_do_not_mix_with_real_ones_by_accident() -> None:
     simulate = ("simulate", "campus-health", "--respondents", "30", "--direct")
     assert "intervals hold the truth" in said(run(*simulate))
     assert "say --add" in said(run(*simulate, status=1))
-    run(*simulate, "--add")
+    assert "also count 30 earlier submissions" in said(run(*simulate, "--add"))
     assert json.loads(run("estimate", "campus-health", "--json").stdout)["submissions"] == 60
 
 
@@ -163,6 +166,29 @@ def test_the_population_remembers_the_truth() -> None:
     assert compare(population, []) == []
 
 
+def test_simulating_without_a_server() -> None:
+    """The error names the address, and what to do."""
+    run("survey", "publish", EXAMPLE)
+    nowhere = ("--server", f"http://127.0.0.1:{free_port()}/base")
+    told = said(run("simulate", "campus-health", "--respondents", "2", *nowhere, status=1))
+    assert "No server with this survey answers at http://127.0.0.1:" in told and "--direct" in told
+
+
+def test_files_that_are_no_survey(place: Path) -> None:
+    """Each is told what it is, under its name; with --json, as JSON."""
+    run("survey", "publish", EXAMPLE)
+    assert "deniable.db: cannot be used as it is not a text file in UTF-8" in said(
+        run("survey", "check", "deniable.db", status=1)
+    )
+    (place / "document.json").write_bytes(CliRunner().invoke(cli, ["survey", "compile", EXAMPLE]).stdout_bytes)
+    assert "this is a published document, not a survey file" in said(run("survey", "check", "document.json", status=1))
+    (place / "bad.toml").write_text('id = "a!"\ntitle = "t"\n[[questions]]\nid = "q"\ntype = "yesno"\ntext = ""\n')
+    problems = json.loads(run("survey", "check", "bad.toml", "--json", status=1).stdout)["problems"]
+    assert [problem["place"] for problem in problems] == [
+        "bad.toml", "id", "questions[0].type", "questions[0].epsilon", "questions[0].text",
+    ]  # fmt: skip
+
+
 # --- copies ----------------------------------------------------------------------------------------------------------
 
 
@@ -178,6 +204,26 @@ def test_backup_and_restore_by_command(place: Path) -> None:
         run("estimate", "campus-health", "--json", "--database", name).stdout for name in ("deniable.db", "again.db")
     )
     assert one == two
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_a_leftover_log_is_not_mixed_with_a_backup(place: Path, ending: str) -> None:
+    """After a crash the log lies beside the database; a backup restored next to it would be overwritten by it."""
+    run("survey", "publish", EXAMPLE)
+    run("backup", "--to", "copy.db")
+    (place / f"new.db{ending}").write_bytes(b"left")
+    for command in (["restore", "copy.db", "--database", "new.db"], ["backup", "--to", "new.db"]):
+        assert "is left from the database that was here" in said(run(*command, status=1))
+    assert not (place / "new.db").exists() and (place / f"new.db{ending}").read_bytes() == b"left"
+
+
+def test_copies_say_what_is_wrong() -> None:
+    """A missing folder and a file that is no backup."""
+    run("survey", "publish", EXAMPLE)
+    assert "The folder nowhere does not exist" in said(run("backup", "--to", "nowhere/b.db", status=1))
+    assert "example.toml is not a backup of Deniable's" in said(
+        run("restore", EXAMPLE, "--database", "new.db", status=1)
+    )
 
 
 # --- doctor ----------------------------------------------------------------------------------------------------------
@@ -247,8 +293,13 @@ def test_the_doctor_finds_damage(installed: Settings) -> None:
     [
         ("http { server { location / { proxy_pass http://x; } } }", "problem"),
         ("http { server { access_log off; location / { proxy_pass http://x; } } }", "ok"),
-        ("http { access_log off; server { access_log /var/log/x.log; } }", "problem"),
-        ("http { server { # access_log off;\n location / { } } }", "problem"),
+        ("http { access_log off; server { access_log /var/log/x.log; proxy_pass http://x; } }", "problem"),
+        ("http { server { # access_log off;\n location / { proxy_pass http://x; } } }", "problem"),
+        ("server { access_log off; proxy_pass http://x; } server { location / { proxy_pass http://y; } }", "problem"),
+        ("server { location /static { access_log off; } location / { proxy_pass http://y; } }", "problem"),
+        ("server { access_log off; location / { proxy_pass http://y; access_log /x.log main; } }", "problem"),
+        ("access_log off; server { location / { proxy_pass http://y; } }", "ok"),
+        ("print({'a': 1})", "warning"),
         ("survey.example.org {\n  reverse_proxy 127.0.0.1:8000\n}", "ok"),
         ("survey.example.org {\n  log {\n output file x\n }\n  reverse_proxy 127.0.0.1:8000\n}", "problem"),
     ],
@@ -296,6 +347,22 @@ def test_the_secret_key_is_made_once_and_kept(place: Path) -> None:
         Settings(secret_key="short").ensure_secret_key()
     with pytest.raises(SettingError, match="must be set"):
         Settings(database="postgresql://x/y").ensure_secret_key()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("ALLOWED_ORIGINS", "example.org", "such as https://app.example.org"),
+        ("ALLOWED_ORIGINS", "https://a.example/path", "such as https://app.example.org"),
+        ("TRUSTED_PROXIES", "-1", "--trusted-proxies"),
+        ("MAX_BODY_BYTES", "1k", "--max-body-bytes"),
+        ("RATE_LIMIT", "0/minute", "60/minute"),
+    ],
+)
+def test_settings_that_could_never_work_are_refused(name: str, value: str, message: str) -> None:
+    """The message names the flag and what it takes."""
+    with pytest.raises(SettingError, match=message):
+        Settings.from_environment({f"DENIABLE_{name}": value})
 
 
 def test_settings_go_through_the_environment_unchanged() -> None:

@@ -102,6 +102,7 @@ def test_what_is_not_a_database_is_refused(path: Path, tmp_path: Path) -> None:
         (str(path), "not an SQLite database"),
         (str(tmp_path), "is a folder"),
         (str(tmp_path / "no" / "a.db"), "does not exist"),
+        ("sqlite://a.db", "three slashes"),
     ):
         with pytest.raises(StorageError, match=message):
             open_storage(url)

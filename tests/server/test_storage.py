@@ -229,15 +229,16 @@ def test_a_closed_survey_takes_nothing_new(
     rows = rows_of(survey, example_answers, 5)
     server = reopen()
     server.accept(survey, rows[:3])
-    storage.close_survey(survey)
+    assert storage.close_survey(survey) is True
     for each in (storage, server):
         with pytest.raises(SurveyClosed):
             each.accept(survey, rows[2:])
         assert each.accept(survey, rows[:3]) == Accepted(0, 3)
         assert each.statistics(survey) == recounted(survey, rows[:3])
-    storage.close_survey(survey)
+    assert server.close_survey(survey) is False
     (listed,) = storage.surveys()
     assert (listed.status, listed.submissions, listed.closed_on) == ("closed", 3, "2026-03-01")
+    assert server.status(survey) == "closed"
 
 
 # --- surveys, days, tokens -------------------------------------------------------------------------------------------

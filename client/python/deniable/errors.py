@@ -51,7 +51,7 @@ class AlreadyAnswered(DeniableError):
 
     def __init__(self, receipt: Receipt) -> None:
         self.receipt = receipt
-        super().__init__("this device has already answered this survey; the first submission stands")
+        super().__init__("this device has already answered this survey: nothing more was randomised, and nothing sent")
 
 
 class BudgetExceeded(DeniableError):

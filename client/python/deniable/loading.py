@@ -23,7 +23,7 @@ def load(address: Address, state: State, transport: Transport, timeout: float) -
     except OSError as error:
         return _load_kept(address, state, describe(error))
     if not _is_document(response):
-        return _load_kept(address, state, f"{response.summary}, which is no survey")
+        return _load_kept(address, state, _explain(response, address))
     document = _check(response.body, address)
     if state.keep_document(address.url, response.body) != response.body:
         raise DocumentError(
@@ -39,6 +39,12 @@ def load(address: Address, state: State, transport: Transport, timeout: float) -
             ]
         )
     return response.body, document
+
+
+def _explain(response: Response, address: Address) -> str:
+    if response.status == 404 and response.media_type == "application/problem+json":
+        return f"the server has no survey with the id {address.survey}"
+    return f"{response.summary}, which is no survey"
 
 
 def _load_kept(address: Address, state: State, trouble: str) -> tuple[bytes, Document]:

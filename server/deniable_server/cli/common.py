@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from deniable_protocol import DeniableError, Survey, parse_survey
+from deniable_protocol import DeniableError, Problem, Survey, SurveyError, parse_survey
+from deniable_protocol.checks import strict_json
 from deniable_server.settings import DEFAULT_DATABASE
 from deniable_server.storage import Published, Storage, StorageError, open_storage, sqlite_path
 
@@ -51,7 +52,25 @@ def print_json(value: object) -> None:
 
 
 def read_survey(file: Path) -> Survey:
-    return parse_survey(file.read_bytes(), syntax="json" if file.suffix == ".json" else "toml")
+    """The survey in a file; what is wrong with it is said under the file's name."""
+    raw = file.read_bytes()
+    if is_published(file, raw):
+        raise SurveyError([Problem(str(file), "type", "this is a published document, not a survey file")])
+    try:
+        return parse_survey(raw, syntax="json" if file.suffix == ".json" else "toml")
+    except SurveyError as error:
+        raise SurveyError([Problem(str(file), "file", "cannot be used as it is"), *error.problems]) from None
+
+
+def is_published(file: Path, raw: bytes) -> bool:
+    """Whether this is a published document, which is JSON and says so."""
+    if file.suffix != ".json":
+        return False
+    try:
+        tree = strict_json(raw.decode())
+    except ValueError:
+        return False
+    return isinstance(tree, dict) and "deniable" in tree
 
 
 @contextmanager

@@ -13,8 +13,7 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deniable_protocol import in_words, publish, verify
-from deniable_protocol.checks import strict_json
+from deniable_protocol import SurveyError, in_words, publish, verify
 from deniable_server.audit import CONFIDENCE, Finding, audit, describe
 
 from .common import (
@@ -24,6 +23,7 @@ from .common import (
     Group,
     existing,
     find_survey,
+    is_published,
     opened,
     out,
     print_json,
@@ -42,7 +42,13 @@ def survey() -> None:
 @JSON
 def check(file: Path, as_json: bool) -> None:
     """Check a survey FILE (TOML or JSON): every error at once, each with its place."""
-    parsed = read_survey(file)
+    try:
+        parsed = read_survey(file)
+    except SurveyError as error:
+        if not as_json:
+            raise
+        print_json({"problems": [problem._asdict() for problem in error.problems]})
+        sys.exit(1)
     document = verify(publish(parsed))
     if as_json:
         questions = [
@@ -85,7 +91,8 @@ def publish_(file: Path, database: str, as_json: bool) -> None:
         print_json({"survey": parsed.id, "digest": digest, "created": created})
         return
     click.echo(f"{parsed.id} is published." if created else f"{parsed.id} was published before, unchanged.")
-    click.echo(f"A link that pins it: /s/{parsed.id}#{digest}")
+    click.echo("The link for clients, which pins it; put your server's address in front:")
+    click.echo(f"/s/{parsed.id}#{digest}")
 
 
 @survey.command(name="list")
@@ -98,8 +105,15 @@ def list_(database: str, as_json: bool) -> None:
     if as_json:
         print_json({"surveys": [asdict(listed) for listed in surveys]})
         return
-    grid = Grid("Id", "Title", "Status", "Published on", "Closed on")
-    grid.add_column("Submissions", justify="right")
+    if not surveys:
+        click.echo("No surveys yet; publish one with  deniable survey publish FILE")
+        return
+    grid = Grid()
+    grid.add_column("Id", no_wrap=True)
+    grid.add_column("Title", overflow="fold")
+    for heading in ("Status", "Published", "Closed"):
+        grid.add_column(heading, no_wrap=True)
+    grid.add_column("Submissions", justify="right", no_wrap=True)
     for listed in surveys:
         grid.add_row(
             listed.id,
@@ -115,14 +129,18 @@ def list_(database: str, as_json: bool) -> None:
 @survey.command()
 @click.argument("survey_id")
 @DATABASE
-def close(survey_id: str, database: str) -> None:
+@JSON
+def close(survey_id: str, database: str, as_json: bool) -> None:
     """Close a survey: no more submissions, and the order in which they came is wiped from the file."""
     with existing(database) as storage:
-        storage.close_survey(find_survey(storage, survey_id))
-    click.echo(f"{survey_id} is closed. Estimates can still be read.")
+        closed = storage.close_survey(find_survey(storage, survey_id))
+    if as_json:
+        print_json({"survey": survey_id, "status": "closed", "closed_now": closed})
+    else:
+        click.echo(f"{survey_id} {'is closed' if closed else 'was closed before'}. Estimates can still be read.")
 
 
-@click.command(name="audit")
+@click.command(name="audit", short_help="Prove and test the privacy of a survey.")
 @FILE
 @click.option(
     "--draws", default=100_000, show_default=True, type=click.IntRange(min=1), help="Submissions to randomise."
@@ -152,14 +170,7 @@ def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
 def _read_published(file: Path) -> bytes:
     """A published document as it is, or the one that a survey file compiles to."""
     raw = file.read_bytes()
-    if file.suffix == ".json":
-        try:
-            tree = strict_json(raw.decode())
-        except ValueError:
-            tree = None  # parse_survey below says what is wrong with it
-        if isinstance(tree, dict) and "deniable" in tree:
-            return raw
-    return publish(read_survey(file))
+    return raw if is_published(file, raw) else publish(read_survey(file))
 
 
 def run_audit(published: bytes, draws: int, language: str) -> list[Finding]:

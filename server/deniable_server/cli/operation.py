@@ -23,7 +23,7 @@ BIND = click.option(
 )
 
 
-@click.command()
+@click.command(short_help="Run the collection server.")
 @DATABASE
 @BIND
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Server processes.")
@@ -99,6 +99,9 @@ def list_(database: str, as_json: bool) -> None:
     if as_json:
         print_json({"tokens": rows})
         return
+    if not rows:
+        click.echo("No tokens; make one with  deniable token create --role analyst")
+        return
     grid = Grid("Id", "Role", "Label", "Made on")
     for row in rows:
         grid.add_row(*(Text(value) for value in row.values()))
@@ -108,28 +111,38 @@ def list_(database: str, as_json: bool) -> None:
 @token.command()
 @click.argument("token_id")
 @DATABASE
-def revoke(token_id: str, database: str) -> None:
+@JSON
+def revoke(token_id: str, database: str, as_json: bool) -> None:
     """Revoke the token of this id, at once and for every server."""
     with existing(database) as storage:
         if not storage.revoke_token(token_id):
             raise StorageError(f"No token has the id {token_id}; see  deniable token list")
-    click.echo(f"Token {token_id} is revoked.")
+    if as_json:
+        print_json({"id": token_id, "revoked": True})
+    else:
+        click.echo(f"Token {token_id} is revoked.")
 
 
-@click.command()
+@click.command(short_help="Copy the database while it is in use.")
 @DATABASE
 @click.option("--to", "target", required=True, type=click.Path(dir_okay=False), help="The file to make.")
-def backup(database: str, target: str) -> None:
+@JSON
+def backup(database: str, target: str, as_json: bool) -> None:
     """Copy everything to a new file while the server goes on, and prove the copy sound."""
     with existing(database) as storage:
         storage.backup(target)
-    click.echo(f"{target}: {Path(target).stat().st_size:,} bytes, sound. The secret key is not in it.")
+    size = Path(target).stat().st_size
+    if as_json:
+        print_json({"file": target, "bytes": size})
+    else:
+        click.echo(f"{target}: {size:,} bytes, sound. The secret key is not in it.")
 
 
-@click.command()
+@click.command(short_help="Put a backup in place.")
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @DATABASE
-def restore(source: Path, database: str) -> None:
+@JSON
+def restore(source: Path, database: str, as_json: bool) -> None:
     """Put a backup in place as the database, once it is proved sound. Never overwrites one."""
     from deniable_server.storage.copies import restore as put_in_place
 
@@ -140,10 +153,13 @@ def restore(source: Path, database: str) -> None:
     with existing(database) as storage:
         surveys = storage.surveys()
     total = sum(listed.submissions for listed in surveys)
-    click.echo(f"{path}: verified. Surveys: {len(surveys)}; submissions: {total:,}.")
+    if as_json:
+        print_json({"file": str(path), "surveys": len(surveys), "submissions": total})
+    else:
+        click.echo(f"{path}: verified. Surveys: {len(surveys)}; submissions: {total:,}.")
 
 
-@click.command()
+@click.command(short_help="Look for what is wrong.")
 @DATABASE
 @click.option(
     "--proxy-config",

@@ -25,7 +25,7 @@ from deniable_protocol import parse_survey, publish, verify
 from deniable_server.access import make_token
 from deniable_server.analysis import Asked
 from deniable_server.serve import listen_error
-from deniable_server.settings import parse_bind
+from deniable_server.settings import Settings
 from deniable_server.simulate import (
     Compared,
     Population,
@@ -42,21 +42,31 @@ from .results import percent, plain, read_estimates
 DEMO_RESPONDENTS = 2_000
 
 
-@click.command()
+@click.command(short_help="Let made-up people answer.")
 @click.argument("survey_id")
 @click.option("--respondents", required=True, type=click.IntRange(1, 10**9), help="How many people to make up.")
 @DATABASE
-@BIND
+@click.option(
+    "--server",
+    help="Where deniable serve runs, with its base path; http:// and DENIABLE_BIND where it is left out.",
+)
 @click.option("--direct", is_flag=True, help="Without the network, straight into the database: for millions.")
 @click.option("--add", is_flag=True, help="Also where the survey has submissions already.")
 @click.option("--seed", type=int, help="Make up the same people again. Their answers are randomised anew.")
 @JSON
 def simulate(
-    survey_id: str, respondents: int, database: str, bind: str, direct: bool, add: bool, seed: int | None, as_json: bool
+    survey_id: str,
+    respondents: int,
+    database: str,
+    server: str | None,
+    direct: bool,
+    add: bool,
+    seed: int | None,
+    as_json: bool,
 ) -> None:
     """Make up respondents who answer a survey through the real client, and show the truth beside the estimate.
 
-    They answer through the server at --bind, which must be running on the same database; --direct needs none.
+    They answer through a server that runs on the same database; --direct needs none.
     """
     with existing(database) as storage:
         published = find_survey(storage, survey_id)
@@ -71,21 +81,31 @@ def simulate(
             if direct:
                 simulate_directly(storage, published, population, respondents, advance)
             else:
-                host, port = parse_bind(bind)
-                url = f"http://{f'[{host}]' if ':' in host else host}:{port}/s/{survey_id}#{published.document.digest}"
-                simulate_over_http(url, population, respondents, advance)
+                settings = Settings.from_environment()
+                base = (server or f"http://{settings.bind}{settings.base_path}").rstrip("/")
+                link = f"{base}/s/{survey_id}#{published.document.digest}"
+                simulate_over_http(link, population, respondents, advance)
         compared = compare(population, read_estimates(storage, survey_id, Asked()).questions)
     if as_json:
-        print_json({"survey": survey_id, "respondents": respondents, "compared": compared})
+        print_json(
+            {"survey": survey_id, "respondents": respondents, "earlier": listed.submissions, "compared": compared}
+        )
     else:
-        show_compared(compared)
+        show_compared(compared, listed.submissions, respondents)
 
 
-@click.command()
+@click.command(short_help="Everything at once, on an example.")
 @BIND
-@click.option("--respondents", default=DEMO_RESPONDENTS, show_default=True, help="How many people to make up.")
+@click.option(
+    "--respondents",
+    default=DEMO_RESPONDENTS,
+    show_default=True,
+    type=click.IntRange(1, 10**6),
+    help="How many people to make up.",
+)
 @click.option("--once", is_flag=True, help="End after printing, instead of going on to serve.")
-def demo(bind: str, respondents: int, once: bool) -> None:
+@click.pass_context
+def demo(ctx: click.Context, /, bind: str, respondents: int, once: bool) -> None:
     """Everything at once: publish an example, let made-up people answer it, show truth beside estimate, and serve."""
     parsed = parse_survey((files("deniable_server") / "example.toml").read_text("utf-8"))
     published = publish(parsed)
@@ -96,13 +116,15 @@ def demo(bind: str, respondents: int, once: bool) -> None:
             secret, _ = make_token(storage, "analyst", "demo", datetime.now(UTC).date())
         out.rule("What one respondent answers, and what leaves their device")
         show_one_respondent(published)
-        with running_server(database, bind) as base:
+        chosen = ctx.get_parameter_source("bind") is not click.core.ParameterSource.DEFAULT
+        with running_server(database, bind if chosen else next_free(bind)) as base:
             out.rule(f"{respondents:,} made-up people answer at {base}")
             population = Population(parsed)
             with progress_bar("answering", respondents) as advance:
                 simulate_over_http(f"{base}/s/{parsed.id}", population, respondents, advance)
             with opened(database) as storage:
-                show_compared(compare(population, read_estimates(storage, parsed.id, Asked()).questions))
+                compared = compare(population, read_estimates(storage, parsed.id, Asked()).questions)
+            show_compared(compared, 0, respondents)
             if not once:
                 serve_until_stopped(base, parsed.id, secret)
 
@@ -114,17 +136,26 @@ def show_one_respondent(published: bytes) -> None:
     runs = [randomize(published, person.answers, person.segments)["reports"] for _ in range(3)]
     grid = Grid("Question", "Answer", "Report", "Again", "And again")
     for question in survey.questions:
-        answer = person.answers[question.id]
-        shown = ", ".join(answer) or "none" if isinstance(answer, list) else str(answer)
-        grid.add_row(Text(question.text), shown, *(str(run[question.id]) for run in runs))
+        grid.add_row(Text(question.text), spoken(person.answers[question.id]), *(str(run[question.id]) for run in runs))
     out.print(grid)
     out.print(
-        "A real client randomises once and keeps to it; three times here, to show that a report proves nothing.\n"
+        "A report is a number that stands for a randomised answer. A real client randomises once and keeps to it; "
+        "three times here, to show that a report proves nothing.\n"
     )
 
 
-def show_compared(compared: list[Compared]) -> None:
-    """The truth beside every estimate."""
+def spoken(answer: Any) -> str:
+    """An answer as people say it."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    if isinstance(answer, list):
+        return ", ".join(answer) or "none of them"
+    return str(answer)
+
+
+def show_compared(compared: list[Compared], earlier: int, respondents: int) -> None:
+    """The truth of the made-up people beside every estimate, which counts earlier submissions, too."""
+    alone = earlier * 100 <= respondents
     grid = Grid("Question", "Answer")
     for heading in ("Truth", "Estimate", "Between (95%)"):
         grid.add_column(heading, justify="right")
@@ -135,26 +166,34 @@ def show_compared(compared: list[Compared]) -> None:
             grid.add_section()
         words = plain if one.what == "mean" else percent
         mark = Text("holds", style="green") if one.covered else Text("misses", style="yellow")
+        mark = mark if alone else Text("")
         interval = f"{words(one.low)} and {words(one.high)}"
         label = one.question if one.question != previous else ""
         grid.add_row(label, one.what, words(one.truth), words(one.estimate), interval, mark)
         previous = one.question
     out.print(grid)
-    covered = sum(one.covered for one in compared)
-    out.print(f"{covered} of {len(compared)} intervals hold the truth; at 95%, about one in twenty may miss it.\n")
+    if alone:
+        covered = sum(one.covered for one in compared)
+        out.print(f"{covered} of {len(compared)} intervals hold the truth; at 95%, about one in twenty may miss it.\n")
+    else:
+        out.print(f"The estimates also count {earlier:,} earlier submissions, whose truth is not known here.\n")
+
+
+def next_free(bind: str) -> str:
+    """The address itself, or the first of the following ports that is free."""
+    host, _, port = bind.rpartition(":")
+    candidates = (f"{host}:{number}" for number in range(int(port), int(port) + 100))
+    return next((candidate for candidate in candidates if not listen_error(candidate)), bind)
 
 
 @contextmanager
 def running_server(database: str, bind: str) -> Iterator[str]:
-    """A real server process, at this address or, where that is taken, at another port."""
-    host, port = parse_bind(bind)
-    while listen_error(f"{host}:{port}"):
-        port += 1
-        if port > parse_bind(bind)[1] + 100:
-            raise SimulationError(str(listen_error(bind)))
-    command = [sys.executable, "-m", "deniable_server", "serve", "--database", database, "--bind", f"{host}:{port}"]
+    """A real server process at this address."""
+    if trouble := listen_error(bind):
+        raise SimulationError(trouble)
+    command = [sys.executable, "-m", "deniable_server", "serve", "--database", database, "--bind", bind]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("DENIABLE_")}
-    base = f"http://{host}:{port}"
+    base = f"http://{bind}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whatever stops the demo stops its server, too
     with (
         tempfile.TemporaryFile("w+") as log,

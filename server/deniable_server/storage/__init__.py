@@ -106,6 +106,10 @@ class Storage(ABC):
         """The survey of this id."""
 
     @abstractmethod
+    def status(self, survey: Published) -> Status:
+        """Whether it takes submissions."""
+
+    @abstractmethod
     def surveys(self) -> list[Listed]:
         """All surveys by id."""
 
@@ -122,8 +126,8 @@ class Storage(ABC):
         """Move what waits in the inbox to where arrival order cannot be read; returns how many were moved."""
 
     @abstractmethod
-    def close_survey(self, survey: Published) -> None:
-        """Take no more submissions, fold the rest, and compact the files. Can be repeated."""
+    def close_survey(self, survey: Published) -> bool:
+        """Take no more submissions, fold the rest, and compact the files. False where that was done before."""
 
     @abstractmethod
     def statistics(self, survey: Published) -> Statistics:
@@ -179,6 +183,8 @@ def sqlite_path(url: str) -> Path | None:
     scheme, separator, rest = url.partition("://")
     if not separator:
         return Path(url)
+    if scheme == "sqlite" and not rest.startswith("/"):
+        raise StorageError("an SQLite address has three slashes (sqlite:///relative) or four (sqlite:////absolute)")
     return Path(rest.removeprefix("/")) if scheme == "sqlite" else None
 
 

@@ -32,50 +32,64 @@ _counts = msgspec.json.Decoder(list[list[int]])
 
 def copy_database(connection: sqlite3.Connection, target: Path) -> None:
     """A compacted copy of everything, proved sound, while others go on reading and writing."""
-    if target.exists():
-        raise StorageError(f"{target} exists already; a backup never overwrites anything")
-    with _partial(target) as partial:
+    with _finished(target, "the copy") as partial:
         # VACUUM INTO copies table by table, in key order: a backup tells nothing of arrival order.
         connection.execute("VACUUM INTO ?", (str(partial),))
 
 
 def restore(source: Path, target: Path) -> None:
     """Put a backup where a database belongs, once it is proved sound. Never overwrites one."""
-    if target.exists():
-        raise StorageError(f"{target} exists already; move it away first, or restore to another path")
     if not source.is_file():
         raise StorageError(f"{source} is not a file")
-    with _partial(target) as partial, source.open("rb") as reader, partial.open("wb") as writer:
+    with _finished(target, str(source)) as partial, source.open("rb") as reader, partial.open("wb") as writer:
         shutil.copyfileobj(reader, writer)
 
 
-def _check_copy(path: Path) -> None:
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
-    try:
-        refuse_foreign(path, connection)
-        damage = find_damage(connection)
-    finally:
-        connection.close()
-    if damage:
-        raise StorageError("The copy is not sound: " + "; ".join(damage))
-
-
 @contextmanager
-def _partial(final: Path) -> Iterator[Path]:
+def _finished(final: Path, name: str) -> Iterator[Path]:
     """A private file to fill; it gets its final name once it is sound, so that a copy is there whole or not at all."""
+    _refuse_taken(final)
     partial = final.with_name(f".{final.name}.partial")
     try:
         partial.unlink(missing_ok=True)
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL, 0o600))
         yield partial
-        _check_copy(partial)
+        _check_copy(partial, name)
         _sync(partial)
         os.link(partial, final)  # unlike a rename, this does not overwrite what came into being meanwhile
         _sync(final.parent)
     except (OSError, sqlite3.Error) as error:
-        raise StorageError(f"{final} could not be written: {error}. Nothing was left behind.") from None
+        if not final.parent.is_dir():
+            raise StorageError(f"The folder {final.parent} does not exist") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StorageError(f"{final} could not be written: {reason}. Nothing was left behind.") from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _refuse_taken(final: Path) -> None:
+    if final.exists():
+        raise StorageError(f"{final} exists already, and is not overwritten; move it away first, or use another path")
+    for ending in ("-wal", "-shm", "-journal"):
+        # SQLite would take it for the log of the new file, and write it into that.
+        if (left := final.with_name(final.name + ending)).exists():
+            raise StorageError(
+                f"{left} is left from the database that was here, and may hold submissions of it. Move the database "
+                "and all files whose names start like it together, or use another path"
+            )
+
+
+def _check_copy(path: Path, name: str) -> None:
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+    try:
+        refuse_foreign(Path(name), connection)
+        damage = find_damage(connection)
+    except sqlite3.DatabaseError:
+        raise StorageError(f"{name} is not a backup of Deniable's") from None
+    finally:
+        connection.close()
+    if damage:
+        raise StorageError(f"{name} is not sound: " + "; ".join(damage))
 
 
 def _sync(path: Path) -> None:

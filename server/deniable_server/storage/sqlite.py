@@ -32,6 +32,7 @@ from . import (
     Listed,
     Published,
     Row,
+    Status,
     Storage,
     StorageError,
     SurveyClosed,
@@ -121,33 +122,39 @@ class SQLiteStorage(Storage):
             self._surveys[survey] = Published(row[0], row[1], verify(row[1]))
         return self._surveys[survey]
 
+    def status(self, survey: Published) -> Status:
+        with self._connections.reading() as db:
+            row = db.execute("SELECT status FROM surveys WHERE number = ?", (survey.number,)).fetchone()
+        return "open" if row == ("open",) else "closed"
+
     def surveys(self) -> list[Listed]:
         with self._connections.reading() as db:
             rows = db.execute(
-                "SELECT document, status, published_on, closed_on,"
+                "SELECT id, status, published_on, closed_on,"
                 " (SELECT coalesce(sum(accepted), 0) FROM days WHERE survey = number) FROM surveys ORDER BY id"
             ).fetchall()
-        return [
-            Listed(
-                id=(document := verify(published)).survey.id,
-                title=document.survey.title,
-                digest=document.digest,
-                status="open" if status == "open" else "closed",
-                submissions=submissions,
-                published_on=published_on,
-                closed_on=closed_on,
-            )
-            for published, status, published_on, closed_on, submissions in rows
-        ]
+        listed = []
+        for survey, status, published_on, closed_on, submissions in rows:
+            found = self.find(survey)
+            assert found is not None
+            title, digest = found.document.survey.title, found.document.digest
+            state: Status = "open" if status == "open" else "closed"
+            listed.append(Listed(survey, title, digest, state, submissions, published_on, closed_on))
+        return listed
 
-    def close_survey(self, survey: Published) -> None:
+    def close_survey(self, survey: Published) -> bool:
         with self._connections.turn:
             with self._connections.writing() as db:
+                if db.execute(
+                    "SELECT 1 FROM surveys WHERE number = ? AND status = 'closed'", (survey.number,)
+                ).fetchone():
+                    return False
                 db.execute(
                     "UPDATE surveys SET status = 'closing', closed_on = ? WHERE number = ? AND status = 'open'",
                     (self._today().isoformat(), survey.number),
                 )
             self._seal(survey)
+            return True
 
     def _seal(self, survey: Published) -> None:
         """The rest of closing: fold, compact, and only then say closed. Repeated after a crash in between."""
@@ -197,7 +204,7 @@ class SQLiteStorage(Storage):
                 self._count_days(db, group, stored)
             outcomes = stored
         except Unavailable as error:
-            outcomes = [error] * len(group)
+            outcomes = [Unavailable(str(error)) for _ in group]  # each thread raises one of its own
         finally:
             for request, outcome in zip(group, outcomes, strict=True):
                 request.outcome = outcome
@@ -219,9 +226,9 @@ class SQLiteStorage(Storage):
         added = db.total_changes - before
         refusal: Exception | None = None
         if added < len(rows) and not all(self._is_stored(db, number, row) for row in rows):
-            refusal = IdConflict("a submission of this id is already stored, with other content")
+            refusal = IdConflict("Nothing of this request was stored.")
         elif added and db.execute("SELECT status FROM surveys WHERE number = ?", (number,)).fetchone() != ("open",):
-            refusal = SurveyClosed("the survey is closed")
+            refusal = SurveyClosed("It takes no more submissions.")
         if refusal:
             db.execute("ROLLBACK TO request")
         db.execute("RELEASE request")
@@ -284,7 +291,7 @@ class SQLiteStorage(Storage):
             self._connections.cut_log(
                 patient=False
             )  # a long reader is not waited for here: the next folding cuts the log again
-            log.info("Folded %d submissions of %s", moved, survey.document.survey.id)
+            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
         return moved
 
     @staticmethod

@@ -258,9 +258,13 @@ def _check_question(
     if not isinstance(item, dict):
         return check.note(place, "type", "must be a table (a JSON object)")
     if "type" not in item:
-        return check.note(join(place, "type"), "missing", f"missing: one of {', '.join(_OWN_KEYS)}")
-    kind = check.choice(item["type"], join(place, "type"), tuple(_OWN_KEYS))
-    if kind is None:
+        check.note(join(place, "type"), "missing", f"missing: one of {', '.join(_OWN_KEYS)}")
+        kind = None
+    else:
+        kind = check.choice(item["type"], join(place, "type"), tuple(_OWN_KEYS))
+    if kind is None:  # what every question has can be checked all the same
+        asked = {key: item[key] for key in ("id", "text", "epsilon") if key in item}
+        _check_question(check, {**asked, "type": "yes_no"}, place, taken, published=published)
         return None
     required, optional = _OWN_KEYS[kind]
     if item.get("measure") == "shares" and kind == "number":

@@ -87,7 +87,8 @@ def check_answers(document: Document, answers: Mapping[str, object], segments: M
             raise AnswerError([Problem(what, "type", "must be a mapping from ids to values")])
         if any(key not in known for key in given):
             # The unknown name is not repeated: where arguments were mixed up, it may itself be an answer.
-            problems.append(Problem(what, "unknown", f"holds a name that is not one of {', '.join(known) or 'none'}"))
+            names = f"holds a name that is not one of {', '.join(known)}" if known else f"this survey has no {what}"
+            problems.append(Problem(what, "unknown", names))
     truths: list[Truth] = []
     for question in survey.questions:
         if question.id not in answers:

@@ -159,6 +159,8 @@ def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml")
         if isinstance(text, bytes):
             text = text.decode("utf-8")
         tree = strict_json(text) if syntax == "json" else tomllib.loads(text, parse_float=Decimal)
+    except UnicodeDecodeError:
+        raise SurveyError([Problem("", syntax, "not a text file in UTF-8")]) from None
     except (ValueError, RecursionError) as error:  # strict_json and tomllib, which also gives up on deep nesting
         raise SurveyError([Problem("", syntax, f"not valid {syntax.upper()}: {error}")]) from None
     return survey_from_tree(tree)
