@@ -273,26 +273,27 @@ class SQLiteStorage(Storage):
 
     def _fold(self, survey: Published) -> int:
         moved = 0
-        while True:
-            with self._connections.writing() as db:
-                rows = db.execute(
-                    "SELECT id, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
-                ).fetchall()
-                if not rows:
-                    break
+        while chunk := self._fold_chunk(survey):
+            moved += chunk
+        self._unfolded.pop(survey.number, None)
+        if moved:
+            # A long reader is not waited for here: the next folding cuts the log again.
+            self._connections.cut_log(patient=False)
+            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
+        return moved
+
+    def _fold_chunk(self, survey: Published) -> int:
+        with self._connections.writing() as db:
+            rows = db.execute(
+                "SELECT id, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
+            ).fetchall()
+            if rows:
                 up_to = (survey.number, rows[-1][0])
                 db.execute("INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id <= ? ORDER BY id", up_to)
                 db.execute("DELETE FROM inbox WHERE survey = ? AND id <= ?", up_to)
                 contents = [read_content(content) for _, content in rows]
                 self._add_statistics(db, survey.number, tally(survey.document, contents))
-            moved += len(rows)
-        self._unfolded.pop(survey.number, None)
-        if moved:
-            self._connections.cut_log(
-                patient=False
-            )  # a long reader is not waited for here: the next folding cuts the log again
-            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
-        return moved
+        return len(rows)
 
     @staticmethod
     def _add_statistics(db: sqlite3.Connection, number: int, added: Statistics) -> None:
