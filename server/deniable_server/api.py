@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import islice
 from typing import Any
 
@@ -23,7 +24,8 @@ from .installation import Installation
 from .intake import NotJSON
 from .openapi import documented
 from .problems import Kind, Refusal
-from .storage import Listed, Published, Storage
+from .storage import Listed, Published
+from .tallies import Content
 
 api = Blueprint("api", __name__)
 
@@ -194,28 +196,41 @@ def get_estimates(survey: str) -> ResponseReturnValue:
 @documented("All randomised reports and segments, in no order that means anything.", role="analyst", gives="text/csv")
 def get_reports(survey: str) -> ResponseReturnValue:
     published = find(survey)
-    response = Response(_report_lines(here().storage, published), content_type="text/csv; charset=utf-8")
+    reading = ExitStack()
+    submissions = reading.enter_context(here().storage.submissions(published))
+    # Gone through twice, first for the length: a download that breaks off half-way is then seen to be incomplete.
+    try:
+        length = sum(len(piece) for piece in report_lines(published, submissions))
+    except BaseException:
+        reading.close()
+        raise
+
+    def pieces() -> Iterator[bytes]:
+        with reading:
+            yield from report_lines(published, submissions)
+
+    response = Response(pieces(), content_type="text/csv; charset=utf-8")
+    response.headers["Content-Length"] = str(length)
     response.headers["Content-Disposition"] = f'attachment; filename="{survey}-reports.csv"'
     response.headers["Cache-Control"] = "no-store"
+    response.call_on_close(reading.close)
     return response
 
 
-def _report_lines(storage: Storage, published: Published) -> Iterator[str]:
+def report_lines(published: Published, submissions: Iterable[tuple[bytes, Content]]) -> Iterator[bytes]:
     """The ids of submissions are left out: with them, a receipt would point at its row."""
     survey = published.document.survey
     codes = [[option.code for option in segment.options] for segment in survey.segments]
-    head: list[list[Any]] = [[asked.id for asked in (*survey.segments, *survey.questions)]]
-    with storage.submissions(published) as submissions:
-        rows = (
-            [*(known[i] for known, i in zip(codes, content.segments, strict=True)), *content.reports]
-            for _, content in submissions
-        )
-        lines = head
-        while lines:
-            buffer = io.StringIO()
-            csv.writer(buffer, lineterminator="\n").writerows(lines)
-            yield buffer.getvalue()
-            lines = list(islice(rows, CSV_ROWS))
+    rows = (
+        [*(known[i] for known, i in zip(codes, content.segments, strict=True)), *content.reports]
+        for _, content in submissions
+    )
+    lines: list[list[Any]] = [[asked.id for asked in (*survey.segments, *survey.questions)]]
+    while lines:
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows(lines)
+        yield buffer.getvalue().encode()
+        lines = list(islice(rows, CSV_ROWS))
 
 
 def _described(survey: str) -> PublishedSurvey:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response
+from flask import Flask
 
 from . import edges, metrics, problems
 from .api import api
@@ -16,7 +16,9 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     """The collection server, for any WSGI server: ``gunicorn "deniable_server:create_app()"``."""
     settings = settings or Settings.from_environment()
     storage = storage or open_storage(settings.database)
+    storage.finish_closing()
     app = Flask("deniable", static_folder=None)
+    app.url_map.merge_slashes = False  # a double slash is a wrong address, not one to redirect to another
     app.secret_key = settings.ensure_secret_key()
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     installation = app.extensions["deniable"] = Installation(settings, storage)
@@ -26,13 +28,4 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     problems.register(app)
     metrics.register(app, installation.metrics)
     edges.register(app, settings)
-    app.after_request(harden)
     return app
-
-
-def harden(response: Response) -> Response:
-    """What every response says to browsers: load nothing, guess nothing, pass nothing on."""
-    response.headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    return response

@@ -52,7 +52,7 @@ def _database(settings: Settings) -> Iterator[Symptom]:
         yield Symptom("database", "problem", f"There is none at {path}: publish a survey, or give the right --database")
         return
     try:
-        storage = open_storage(settings.database)
+        storage = open_storage(settings.database, create=False)
     except DeniableError as error:
         yield Symptom("database", "problem", str(error))
         return
@@ -133,8 +133,8 @@ def _access_logs(proxy_configs: Sequence[Path]) -> Iterator[Symptom]:
 def _proxy_log(path: Path) -> Symptom:
     """Nginx logs every request unless told ``access_log off``; Caddy logs none unless told ``log``."""
     text = re.sub(r"#.*", "", path.read_text("utf-8", errors="replace"))
-    if re.search(r"^\s*reverse_proxy\b", text, re.MULTILINE):
-        if re.search(r"^\s*log\b", text, re.MULTILINE):
+    if re.search(r"(^|\{)\s*reverse_proxy\b", text, re.MULTILINE):
+        if re.search(r"(^|\{)\s*log\b", text, re.MULTILINE):
             return Symptom("access log", "problem", f"{path}: Caddy's log directive notes who asked; remove it")
         return Symptom("access log", "ok", f"{path}: no access log")
     if not re.search(r"\b(proxy_pass|uwsgi_pass|fastcgi_pass)\b", text):

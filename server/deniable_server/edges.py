@@ -30,6 +30,15 @@ def register(app: Flask, settings: Settings) -> None:
         n = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
     _share_with_other_origins(app, settings.allowed_origins)
+    app.after_request(harden)
+
+
+def harden(response: Response) -> Response:
+    """What every response says to browsers: load nothing, guess nothing, pass nothing on."""
+    response.headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
 
 
 class BasePath:
@@ -42,7 +51,7 @@ class BasePath:
         path = environ.get("PATH_INFO", "")
         if path != self._path and not path.startswith(self._path + "/"):
             response = problem(Kind.NOT_FOUND, f"This server's addresses start with {self._path}/.")
-            return response(environ, start_response)
+            return harden(response)(environ, start_response)
         environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + self._path
         environ["PATH_INFO"] = path[len(self._path) :] or "/"
         return self._inner(environ, start_response)
@@ -80,7 +89,7 @@ def _is_public(path: str) -> bool:
 
 
 class RateLimit:
-    """So many requests per address and window. When a window ends, all its addresses are forgotten."""
+    """So many requests per address and window. The first request after a window makes it forget all addresses."""
 
     def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._clock = rate, clock
@@ -104,11 +113,14 @@ class RateLimit:
 
 
 def _network(address: str | None) -> object:
-    """One household's addresses count as one: an IPv6 subscriber has a whole /64."""
+    """One household's addresses count as one: an IPv6 subscriber has a whole /64. What is no address counts as one,
+    too: a proxy that passes on anything else must not open a way around the limit.
+    """
+    text = (address or "").partition("]")[0].removeprefix("[")  # [2001:db8::1]:443
     try:
-        parsed = ip_address(address or "")
+        parsed = ip_address(text.partition(":")[0] if text.count(":") == 1 else text)  # 192.0.2.1:443
     except ValueError:
-        return address
+        return None
     if isinstance(parsed, IPv6Address):
         return parsed.ipv4_mapped or int(parsed) >> 64
     return parsed

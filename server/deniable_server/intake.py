@@ -22,6 +22,10 @@ from .tallies import channels_of, size
 
 MAX_BATCH = 10_000
 MAX_PROBLEMS = 20
+MAX_CAREFUL = 1_000_000
+"""Bytes of a body that is looked at in detail: that takes many times its size in memory, and anyone can send one."""
+
+_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class NotJSON(SubmissionError):
@@ -49,30 +53,50 @@ class Intake:
     def read(self, body: bytes) -> list[Row]:
         """The rows of a submission or a batch; SubmissionError where anything at all is wrong."""
         rows = self._read_quickly(body)
-        return self._read_carefully(body) if rows is None else rows
+        if rows is not None:
+            return rows
+        if len(body) > MAX_CAREFUL:
+            raise self._coarse_error(body)
+        return self._read_carefully(body)
 
     def _read_quickly(self, body: bytes) -> list[Row] | None:
         try:
             posted = self._decoder.decode(body)
-        except (msgspec.MsgspecError, RecursionError):
+        except _REFUSED:
             return None
-        # msgspec lets the last of two equal keys win. No body is shorter than its canonical form, and a repeated key
-        # makes it longer: where both have the same length, no key is repeated.
-        if len(msgspec.json.encode(posted)) != len(body):
+        # msgspec lets the last of two equal keys win. But for white space, which no text of a submission holds, no body
+        # is shorter than its canonical form, and a repeated key makes it longer: with equal lengths, none is repeated.
+        if len(msgspec.json.encode(posted)) != len(body.translate(None, b" \t\r\n")):
             return None
-        single = posted.id is not msgspec.UNSET
-        batch = posted.submissions
-        if single == (batch is not msgspec.UNSET):
-            return None
+        single = (posted.id, posted.digest, posted.reports, posted.segments)
+        if posted.submissions is msgspec.UNSET:
+            submissions = [] if msgspec.UNSET in single else [posted]
+        else:
+            submissions = posted.submissions if single == (msgspec.UNSET,) * 4 else []
         rows = []
-        for submission in (posted,) if single else batch:
-            if msgspec.UNSET in (submission.digest, submission.reports, submission.segments):
-                return None
+        for submission in submissions:
             reports = msgspec.structs.astuple(submission.reports)
             if not all(is_report(reports[i]) for i, is_report in self._subsets):
                 return None
             rows.append(self._row(submission.id, reports, msgspec.structs.astuple(submission.segments)))
-        return rows
+        return rows or None
+
+    def _coarse_error(self, body: bytes) -> SubmissionError:
+        """What is wrong with a large body, as far as it can be told without building it up in memory.
+
+        Of msgspec's message only the place is used: the rest may quote the body.
+        """
+        try:
+            self._decoder.decode(body)
+        except msgspec.ValidationError as error:
+            message, _, rest = str(error).rpartition(" - at `$")
+            place = rest.rstrip("`").lstrip(".") if message else ""
+            if place == "submissions" and "length <=" in message:
+                return TooMany([Problem(place, "range", f"at most {MAX_BATCH} at a time")])
+            return SubmissionError([Problem(place, "invalid", "does not fit; send less at a time for the details")])
+        except _REFUSED:
+            return NotJSON([Problem("", "json", "the body is not strict JSON in UTF-8")])
+        return SubmissionError([Problem("", "invalid", "does not fit; send less at a time for the details")])
 
     def _read_carefully(self, body: bytes) -> list[Row]:
         try:

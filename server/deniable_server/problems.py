@@ -31,6 +31,7 @@ RETRY_SECONDS = 5
 class Kind(Enum):
     """All kinds of problem: a stable name for programs, a status, and a title for people."""
 
+    BAD_REQUEST = ("bad-request", 400, "The request cannot be understood")
     NOT_JSON = ("not-json", 400, "The body is not strict JSON")
     BAD_PARAMETER = ("bad-parameter", 400, "A parameter of the request does not fit")
     UNAUTHORIZED = ("unauthorized", 401, "This needs a token")
@@ -89,9 +90,7 @@ def problem(
     )
 
 
-_BY_STATUS = {
-    kind.status: kind for kind in (Kind.NOT_FOUND, Kind.METHOD, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.NOT_JSON)
-}
+_BY_STATUS = {kind.status: kind for kind in (Kind.NOT_FOUND, Kind.METHOD, Kind.TOO_LARGE, Kind.MEDIA_TYPE)}
 
 
 def register(app: Flask) -> None:
@@ -113,7 +112,7 @@ def register(app: Flask) -> None:
 
     @app.errorhandler(HTTPException)
     def http(error: HTTPException) -> Response:
-        kind = _BY_STATUS.get(error.code or 500, Kind.NOT_JSON if (error.code or 500) < 500 else Kind.INTERNAL)
+        kind = _BY_STATUS.get(error.code or 500, Kind.BAD_REQUEST if (error.code or 500) < 500 else Kind.INTERNAL)
         response = problem(kind, _DETAILS.get(kind, kind.title + "."))
         for name, value in error.get_headers():
             if name == "Allow":

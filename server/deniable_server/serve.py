@@ -16,7 +16,7 @@ from granian.constants import Interfaces
 from granian.log import LogLevels
 
 from .settings import SettingError, Settings, parse_bind
-from .storage import open_storage
+from .storage import StorageError, open_storage
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,10 @@ def serve(settings: Settings, workers: int, threads: int = THREADS) -> None:
         server.on_startup(lambda: log.info("Listening at http://%s%s", settings.bind, settings.base_path))
         server.serve()
         # Workers end without closing their connections, which is safe; closing one here cuts the log they leave.
-        open_storage(settings.database).close()
+        try:
+            open_storage(settings.database, create=False).close()
+        except StorageError as error:
+            log.error("%s", error)
         log.info("Stopped")
 
 

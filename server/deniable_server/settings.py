@@ -79,7 +79,7 @@ class Settings:
             "BIND": self.bind,
             "BASE_PATH": self.base_path,
             "TRUSTED_PROXIES": str(self.trusted_proxies),
-            "ALLOWED_ORIGINS": " ".join(self.allowed_origins),
+            "ALLOWED_ORIGINS": " ".join(self.allowed_origins) or "none",
             "RATE_LIMIT": "off" if rate is None else f"{rate.requests}/{rate.unit}",
             "MAX_BODY_BYTES": str(self.max_body_bytes),
         } | ({} if self.secret_key is None else {"SECRET_KEY": self.secret_key})
@@ -148,10 +148,10 @@ def _base_path(text: str) -> str:
 
 
 def _origins(text: str) -> tuple[str, ...]:
-    origins = tuple(text.split())
+    origins = () if text == "none" else tuple(text.split())
     if not all(origin == "*" or re.fullmatch(r"https?://[^/\s]+", origin) for origin in origins):
         raise SettingError(
-            "--allowed-origins (DENIABLE_ALLOWED_ORIGINS) takes * or origins such as https://app.example.org"
+            "--allowed-origins (DENIABLE_ALLOWED_ORIGINS) takes *, none, or origins such as https://app.example.org"
         )
     return origins
 

@@ -182,6 +182,12 @@ def test_an_error_never_repeats_what_was_sent(http: FlaskClient, submission: dic
         assert b"canary" not in http.post(SUBMISSIONS, json=tree).data
 
 
+@pytest.mark.parametrize("path", ["//api/v1/surveys/campus-health", "/api/v1//surveys/campus-health", "/healthz/"])
+def test_a_wrong_address_is_not_redirected(http: FlaskClient, path: str) -> None:
+    """Double or trailing slashes are addresses of nothing."""
+    assert_problem(http.get(path), Kind.NOT_FOUND)
+
+
 # --- trouble inside --------------------------------------------------------------------------------------------------
 
 
@@ -294,6 +300,7 @@ def test_the_list_and_the_downloads(
     assert listed["submissions"] == 1_200
     response = http.get(f"{SURVEY}/reports.csv", headers=analyst)
     assert response.content_type.startswith("text/csv")
+    assert int(response.headers["Content-Length"]) == len(response.data)
     rows = list(csv.DictReader(io.StringIO(response.text)))
     sent = sorted(submissions, key=lambda submission: submission["id"])
     assert rows == [{k: str(v) for k, v in (one["segments"] | one["reports"]).items()} for one in sent]
@@ -380,6 +387,10 @@ def test_the_rate_limit(tmp_path: Path, example: bytes, submission: dict[str, An
     assert http.get(SURVEY).status_code == 200
     # A household's IPv6 addresses count as one.
     assert [post(f"2001:db8::{i}").status_code for i in range(4)] == [201] * 3 + [429]
+    # Neither ports nor nonsense open a way around.
+    assert [post(f"10.0.0.9:{i}").status_code for i in range(4)] == [201] * 3 + [429]
+    assert [post(f"[2001:db8:1::1]:{i}").status_code for i in range(4)] == [201] * 3 + [429]
+    assert [post(f"nonsense-{i}").status_code for i in range(4)] == [201] * 3 + [429]
     storage_of(app).close()
 
 
@@ -424,7 +435,9 @@ def test_a_base_path(tmp_path: Path, example: bytes, submission: dict[str, Any])
     assert http.get("/surveys/healthz").headers.get("Access-Control-Allow-Origin") is None
     assert http.get(f"/surveys{SURVEY}").headers["Access-Control-Allow-Origin"] == "*"
     assert_problem(http.get(SURVEY), Kind.NOT_FOUND)
-    assert_problem(http.get("/surveysx/healthz"), Kind.NOT_FOUND)
+    outside = http.get("/surveysx/healthz")
+    assert_problem(outside, Kind.NOT_FOUND)
+    assert outside.headers["X-Content-Type-Options"] == "nosniff"
     storage_of(app).close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import msgspec
@@ -179,6 +180,9 @@ def test_an_unknown_key_is_refused_and_not_repeated(intake: Intake, good: dict[s
         b'{"reports":{"vaped":NaN}}',
         b'{"reports":{"vaped":Infinity}}',
         b'{"id":"\\ud800"}',
+        b'{"id":"\xff"}',
+        b'{"\xff":1}',
+        b'{"reports":{"\xff":1}}',
         b'{"id":"\\udc00\\ud800"}',
         b"[" * 100_000,
         b'{"a":' * 100_000,
@@ -217,6 +221,35 @@ def test_a_submission_beside_a_batch_is_refused(intake: Intake, good: dict[str, 
     """A body is a submission or a batch, not both."""
     with pytest.raises(SubmissionError):
         intake.read(encode({**good, "submissions": [good]}))
+    for key in ("id", "digest", "reports", "segments"):
+        with pytest.raises(SubmissionError):
+            intake.read(encode({"submissions": [good], key: good[key]}))
+
+
+def test_white_space_changes_nothing(intake: Intake, good: dict[str, Any]) -> None:
+    """However a body is laid out, the quick way takes it, with the same rows."""
+    for body in (json.dumps(good).encode(), json.dumps(good, indent="\t").encode(), b" \r\n" + encode(good) + b"\n"):
+        assert intake._read_quickly(body) == intake.read(encode(good))
+
+
+def test_large_bodies_are_refused_without_being_built_up(intake: Intake, good: dict[str, Any]) -> None:
+    """Above a million bytes a wrong body is told its first wrong place, or that it is no JSON, and costs little."""
+    many = [good] * 4_000
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode({"submissions": [*many, {**good, "id": "secret"}]}))
+    assert [p.place for p in caught.value.problems] == ["submissions[4000].id"]
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode({"submissions": [*many, {**good, "secret": 1}]}))
+    assert "secret" not in str(caught.value)
+    for body in (b"[" * 2_000_000, b"[[]," * 500_000, b'"' + b"\xff" * 2_000_000 + b'"'):
+        tracemalloc.start()
+        with pytest.raises(SubmissionError):
+            intake.read(body)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        tracemalloc.stop()
+    twice = encode({"submissions": many}).replace(b'"vaped":', b'"vaped":0,"vaped":', 1)
+    with pytest.raises(SubmissionError):
+        intake.read(twice)
 
 
 def test_a_batch_is_limited(intake: Intake, good: dict[str, Any]) -> None:

@@ -300,6 +300,7 @@ def test_the_doctor_finds_damage(installed: Settings) -> None:
         ("server { access_log off; location / { proxy_pass http://y; access_log /x.log main; } }", "problem"),
         ("access_log off; server { location / { proxy_pass http://y; } }", "ok"),
         ("print({'a': 1})", "warning"),
+        ("survey.example.org { log\n reverse_proxy 127.0.0.1:8000 }", "problem"),
         ("survey.example.org {\n  reverse_proxy 127.0.0.1:8000\n}", "ok"),
         ("survey.example.org {\n  log {\n output file x\n }\n  reverse_proxy 127.0.0.1:8000\n}", "problem"),
     ],

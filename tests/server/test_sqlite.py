@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import stat
@@ -83,6 +84,12 @@ def test_a_database_of_another_program_is_refused(path: Path) -> None:
     database = Database(path)
     assert database.table_names() == ["cats"]
     assert before[100:] in path.read_bytes()
+    theirs = Migrations("theirs")
+    theirs()(lambda db: None)
+    theirs.apply(database)
+    database.close()
+    with pytest.raises(StorageError, match="another program"):
+        SQLiteStorage(path)
 
 
 def test_a_database_of_a_newer_version_is_refused(path: Path, storage: SQLiteStorage) -> None:
@@ -103,6 +110,7 @@ def test_what_is_not_a_database_is_refused(path: Path, tmp_path: Path) -> None:
         (str(tmp_path), "is a folder"),
         (str(tmp_path / "no" / "a.db"), "does not exist"),
         ("sqlite://a.db", "three slashes"),
+        (":memory:", "in a file"),
     ):
         with pytest.raises(StorageError, match=message):
             open_storage(url)
@@ -243,10 +251,11 @@ def test_a_full_or_read_only_disk(
     for _ in range(3):
         with pytest.raises(Unavailable):
             storage.accept(survey, rows)
-    with pytest.raises(Unavailable, match="moments ago"):
+    with pytest.raises(Unavailable):
         storage.ready()
     assert sum("Writing failed" in record.message for record in caplog.records) == 1
     mend()
+    storage.ready()
     assert storage.statistics(survey) == recounted(survey, rows[:10])
     assert storage.accept(survey, rows) == Accepted(1_990, 10)
     storage.ready()
@@ -305,9 +314,116 @@ def test_a_closing_that_was_interrupted_is_finished_at_the_next_start(
     storage.close()
     assert Database(path).execute("SELECT status FROM surveys").fetchone() == ("closing",)
     again = SQLiteStorage(path)
+    again.finish_closing()
     assert Database(path).execute("SELECT status FROM surveys").fetchone() == ("closed",)
     assert again.statistics(survey) == recounted(survey, rows)
     again.close()
+
+
+def test_an_old_log_is_never_taken_for_a_new_databases(path: Path, storage: SQLiteStorage) -> None:
+    """Where a database was moved away without its log, none is made in its place: the log may hold submissions."""
+    storage.close()
+    path.rename(path.with_name("old.db"))
+    log = Path(f"{path}-wal")
+    log.write_bytes(b"acknowledged")
+    with pytest.raises(StorageError, match="is left from the database that was here"):
+        SQLiteStorage(path)
+    assert not path.exists() and log.read_bytes() == b"acknowledged"
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_acknowledged_into_a_file_that_is_gone(
+    storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict, replaced: bool
+) -> None:
+    """Moved away or replaced under a running server, the database is unavailable until it is put back."""
+    first, second = rows_of(survey, example_answers, 2)
+    storage.accept(survey, [first])
+    away = path.with_name("away")
+    path.rename(away)
+    if replaced:
+        path.touch()
+    for act in (lambda: storage.accept(survey, [second]), storage.ready, lambda: storage.statistics(survey)):
+        with pytest.raises(Unavailable, match="moved away or replaced"):
+            act()
+    path.unlink(missing_ok=True)
+    away.rename(path)
+    assert storage.accept(survey, [second]) == Accepted(1, 0)
+    assert storage.statistics(survey) == recounted(survey, [first, second])
+
+
+def test_a_missing_database_is_not_made_unless_wanted(path: Path) -> None:
+    """create=False says that there is none."""
+    with pytest.raises(StorageError, match="There is no database at"):
+        SQLiteStorage(path, create=False)
+    assert not path.exists()
+
+
+def test_closing_waits_for_downloads(
+    storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict
+) -> None:
+    """While a reader keeps the log from being wiped, the survey takes nothing more but is not closed yet."""
+    rows = rows_of(survey, example_answers, 30)
+    for row in rows:
+        storage.accept(survey, [row])
+    with storage.submissions(survey) as submissions:
+        list(submissions)
+        with pytest.raises(Unavailable, match="download"):
+            storage.close_survey(survey)
+        assert Database(path).execute("SELECT status FROM surveys").fetchone() == ("closing",)
+    assert storage.close_survey(survey) is True
+    assert Database(path).execute("SELECT status FROM surveys").fetchone() == ("closed",)
+    assert not any(row.id in Path(f"{path}-wal").read_bytes() for row in rows)
+
+
+def test_servers_together_fold_no_fewer_than_the_threshold(
+    storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict
+) -> None:
+    """A server that counted up to its threshold after another had folded does not fold the few that are left."""
+    other_server = SQLiteStorage(path, fold_at=50)
+    rows = rows_of(survey, example_answers, 110)
+    for row in rows[:49]:
+        other_server.accept(survey, [row])
+    for row in rows[49:99]:
+        storage.accept(survey, [row])
+    sealed = "SELECT count(*) FROM sealed"
+    assert Database(path).execute(sealed).fetchone() == (99,)
+    other_server.accept(survey, rows[99:100])
+    assert Database(path).execute(sealed).fetchone() == (99,)
+    other_server.close()
+
+
+def test_folding_that_fails_is_logged_once_and_put_off(
+    storage: SQLiteStorage,
+    survey: Published,
+    example_answers: dict,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """On a disk where submissions fit and foldings do not, the log does not note each respondent's time."""
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("not even a storage error")
+
+    monkeypatch.setattr(SQLiteStorage, "_add_statistics", staticmethod(fail))
+    for row in rows_of(survey, example_answers, 80):
+        assert storage.accept(survey, [row]) == Accepted(1, 0)
+    assert [record.message for record in caplog.records] == ["Folding failed and has to wait: RuntimeError"]
+    storage.ready()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_forked_from_a_reader_has_no_storage(storage: SQLiteStorage, survey: Published) -> None:
+    """A connection in use cannot be closed before a fork, and must not be inherited: the child is told so."""
+    with storage.submissions(survey):
+        child = os.fork()
+        if child == 0:
+            try:
+                storage.surveys()
+            except Unavailable:
+                os._exit(7)
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert storage.surveys()
 
 
 # --- what the files tell ---------------------------------------------------------------------------------------------
@@ -331,9 +447,10 @@ def test_a_reader_does_not_hold_up_folding(storage: SQLiteStorage, survey: Publi
     rows = rows_of(survey, example_answers, 200)
     storage.accept(survey, rows[:60])
     with storage.submissions(survey) as submissions:
-        first = next(submissions)
+        seen = list(submissions)
         assert storage.accept(survey, rows[60:]) == Accepted(140, 0)
-        assert [first, *submissions] != [] and storage.statistics(survey) == recounted(survey, rows)
+        assert list(submissions) == seen and len(seen) == 60
+        assert storage.statistics(survey) == recounted(survey, rows)
     storage.fold(survey)
     assert storage.verify() == []
 
@@ -429,6 +546,28 @@ def test_a_damaged_backup_is_not_restored(
         restore(backup, target)
     assert not target.exists()
     assert [file.name for file in tmp_path.iterdir() if "partial" in file.name] == []
+
+
+def test_the_file_of_a_crashed_server_is_not_a_backup(
+    storage: SQLiteStorage, survey: Published, path: Path, tmp_path: Path, example_answers: dict
+) -> None:
+    """Beside it lies its log, with what is not in the file yet: it is refused, with the command that makes a backup."""
+    storage.accept(survey, rows_of(survey, example_answers, 5))
+    with pytest.raises(StorageError, match="deniable backup --database"):
+        restore(path, tmp_path / "new.db")
+
+
+def test_a_file_system_without_links(
+    storage: SQLiteStorage, survey: Published, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Backups work where files cannot have two names."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr("os.link", refuse)
+    storage.backup(str(tmp_path / "b.db"))
+    restore(tmp_path / "b.db", tmp_path / "c.db")
 
 
 def test_a_foreign_file_is_not_restored(tmp_path: Path) -> None:

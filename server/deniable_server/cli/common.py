@@ -81,14 +81,14 @@ def existing(database: str) -> Iterator[Storage]:
         raise StorageError(
             f"There is no database at {path}. Start with  deniable survey publish FILE,  or give the right --database"
         )
-    with opened(database) as storage:
+    with opened(database, create=False) as storage:
         yield storage
 
 
 @contextmanager
-def opened(database: str) -> Iterator[Storage]:
+def opened(database: str, *, create: bool = True) -> Iterator[Storage]:
     """The storage, made where there is none, and closed at the end."""
-    storage = open_storage(database)
+    storage = open_storage(database, create=create)
     try:
         yield storage
     finally:

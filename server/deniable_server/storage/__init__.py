@@ -13,7 +13,7 @@ May not: know HTTP, decide who may do what, or estimate anything.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
@@ -130,6 +130,10 @@ class Storage(ABC):
         """Take no more submissions, fold the rest, and compact the files. False where that was done before."""
 
     @abstractmethod
+    def finish_closing(self) -> None:
+        """Complete what a crash has interrupted: for a server, when it starts."""
+
+    @abstractmethod
     def statistics(self, survey: Published) -> Statistics:
         """The sufficient statistics of all submissions."""
 
@@ -138,8 +142,8 @@ class Storage(ABC):
         """The same, counted again from every stored submission: for verification only."""
 
     @abstractmethod
-    def submissions(self, survey: Published) -> AbstractContextManager[Iterator[tuple[bytes, Content]]]:
-        """All submissions, by id, streamed."""
+    def submissions(self, survey: Published) -> AbstractContextManager[Iterable[tuple[bytes, Content]]]:
+        """All submissions, by id, streamed; the same each time they are gone through."""
 
     @abstractmethod
     def days(self, survey: Published) -> dict[date, int]:
@@ -163,7 +167,7 @@ class Storage(ABC):
 
     @abstractmethod
     def ready(self) -> None:
-        """Unavailable where reading fails, or where the last write failed moments ago."""
+        """Unavailable where reading fails, or where writing did and still does."""
 
     @abstractmethod
     def verify(self) -> list[str]:
@@ -181,6 +185,8 @@ class Storage(ABC):
 def sqlite_path(url: str) -> Path | None:
     """The file that ``sqlite:///path``, or a plain path, names; None for a database of another kind."""
     scheme, separator, rest = url.partition("://")
+    if url == ":memory:":
+        raise StorageError("a server needs a database in a file")
     if not separator:
         return Path(url)
     if scheme == "sqlite" and not rest.startswith("/"):
@@ -188,12 +194,12 @@ def sqlite_path(url: str) -> Path | None:
     return Path(rest.removeprefix("/")) if scheme == "sqlite" else None
 
 
-def open_storage(url: str) -> Storage:
-    """The storage at ``sqlite:///path`` or a plain path, made where there is none."""
+def open_storage(url: str, *, create: bool = True) -> Storage:
+    """The storage at ``sqlite:///path`` or a plain path; made where there is none, if that is wanted."""
     path = sqlite_path(url)
     if path is None:
         kind = url.partition("://")[0]
         raise StorageError(f"{kind}:// is not a known kind of database; use a path or sqlite:///path")
     from .sqlite import SQLiteStorage
 
-    return SQLiteStorage(path)
+    return SQLiteStorage(path, create=create)

@@ -9,7 +9,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,7 @@ from deniable_protocol import DeniableError, Document, verify
 from deniable_server.tallies import Cell, Content, Statistics, merge, tally
 
 from . import StorageError
+from .connections import refuse_leftovers
 from .schema import migrations
 
 CHUNK = 10_000
@@ -41,6 +42,12 @@ def restore(source: Path, target: Path) -> None:
     """Put a backup where a database belongs, once it is proved sound. Never overwrites one."""
     if not source.is_file():
         raise StorageError(f"{source} is not a file")
+    for ending in ("-wal", "-journal"):
+        if (log := source.with_name(source.name + ending)).exists() and log.stat().st_size:
+            raise StorageError(
+                f"{log} lies beside it: {source} is the file of a database in use, or of one that crashed, and not "
+                f"all of it. Make a backup first:  deniable backup --database '{source}' --to FILE"
+            )
     with _finished(target, str(source)) as partial, source.open("rb") as reader, partial.open("wb") as writer:
         shutil.copyfileobj(reader, writer)
 
@@ -56,7 +63,7 @@ def _finished(final: Path, name: str) -> Iterator[Path]:
         yield partial
         _check_copy(partial, name)
         _sync(partial)
-        os.link(partial, final)  # unlike a rename, this does not overwrite what came into being meanwhile
+        _name(partial, final)
         _sync(final.parent)
     except (OSError, sqlite3.Error) as error:
         if not final.parent.is_dir():
@@ -64,19 +71,25 @@ def _finished(final: Path, name: str) -> Iterator[Path]:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StorageError(f"{final} could not be written: {reason}. Nothing was left behind.") from None
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _name(partial: Path, final: Path) -> None:
+    """Unlike a rename, a link does not overwrite what came into being meanwhile; some file systems have none."""
+    try:
+        os.link(partial, final)
+    except FileExistsError:
+        raise
+    except OSError:
+        _refuse_taken(final)
+        partial.rename(final)
 
 
 def _refuse_taken(final: Path) -> None:
     if final.exists():
         raise StorageError(f"{final} exists already, and is not overwritten; move it away first, or use another path")
-    for ending in ("-wal", "-shm", "-journal"):
-        # SQLite would take it for the log of the new file, and write it into that.
-        if (left := final.with_name(final.name + ending)).exists():
-            raise StorageError(
-                f"{left} is left from the database that was here, and may hold submissions of it. Move the database "
-                "and all files whose names start like it together, or use another path"
-            )
+    refuse_leftovers(final)
 
 
 def _check_copy(path: Path, name: str) -> None:
@@ -150,11 +163,11 @@ def recount(
 
 def refuse_foreign(path: Path, connection: sqlite3.Connection) -> None:
     """StorageError for a database of another program, or of a newer Deniable."""
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if tables and migrations.migrations_table not in tables:
-        raise StorageError(f"{path} is a database of another program; give Deniable a path of its own")
+    tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table'").fetchone()[0]
     known = {migration.name for migration in migrations.pending(Database(sqlite3.connect(":memory:")))}
     applied = {migration.name for migration in migrations.applied(Database(connection))}
+    if tables and not applied:
+        raise StorageError(f"{path} is a database of another program; give Deniable a path of its own")
     if unknown := sorted(applied - known):
         raise StorageError(
             f"{path} was written by a newer Deniable (it has {unknown[0]}, which this version does not know). "

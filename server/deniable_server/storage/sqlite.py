@@ -15,7 +15,7 @@ import logging
 import sqlite3
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -34,7 +34,6 @@ from . import (
     Row,
     Status,
     Storage,
-    StorageError,
     SurveyClosed,
     SurveyDiffers,
     Token,
@@ -55,8 +54,8 @@ from .schema import migrations
 
 log = logging.getLogger(__name__)
 
-FAILED_LATELY = 5.0
-"""Seconds for which a failed write makes the storage not ready."""
+FOLD_AGAIN_AFTER = 60.0
+"""Seconds until a folding that failed is tried again."""
 
 
 def utc_today() -> date:
@@ -73,6 +72,21 @@ class _Request:
         self.outcome: Accepted | Exception | None = None
 
 
+class _Submissions:
+    """The submissions of a survey by id, as one reader sees them: the same each time they are gone through."""
+
+    def __init__(self, db: sqlite3.Connection, number: int) -> None:
+        self._db, self._number = db, number
+
+    def __iter__(self) -> Iterator[tuple[bytes, Content]]:
+        rows = self._db.execute(
+            "SELECT id, content FROM sealed WHERE survey = ?1"
+            " UNION ALL SELECT id, content FROM inbox WHERE survey = ?1 ORDER BY id",
+            (self._number,),
+        )
+        return ((submission, read_content(content)) for submission, content in rows)
+
+
 class SQLiteStorage(Storage):
     """One SQLite file. One connection writes; reading connections are kept for the next reader."""
 
@@ -80,18 +94,19 @@ class SQLiteStorage(Storage):
         self,
         path: str | Path,
         *,
+        create: bool = True,
         busy_seconds: float = 5.0,
         fold_at: int = 1_000,
         today: Callable[[], date] = utc_today,
     ) -> None:
-        self._connections = Connections(Path(path), busy_seconds)
+        self._connections = Connections(Path(path), busy_seconds, create=create)
         self._fold_at, self._today = fold_at, today
         self._surveys: dict[str, Published] = {}
         self._waiting: deque[_Request] = deque()
         _prepare(self._connections)
         with self._connections.reading() as db:
             self._unfolded = Counter(dict(db.execute("SELECT survey, count(*) FROM inbox GROUP BY survey")))
-        self._finish_closing()
+        self._fold_again_at = float("-inf")
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
@@ -159,13 +174,13 @@ class SQLiteStorage(Storage):
     def _seal(self, survey: Published) -> None:
         """The rest of closing: fold, compact, and only then say closed. Repeated after a crash in between."""
         self._fold(survey)
-        self._connections.compact()
+        self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
         with self._connections.writing() as db:
             db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
         log.info("Closed %s", survey.document.survey.id)
         self._connections.cut_log(patient=False)
 
-    def _finish_closing(self) -> None:
+    def finish_closing(self) -> None:
         with self._connections.reading() as db:
             rows = db.execute("SELECT id FROM surveys WHERE status = 'closing'").fetchall()
         for (survey,) in rows:
@@ -264,16 +279,22 @@ class SQLiteStorage(Storage):
 
     def _fold_where_due(self, surveys: dict[int, Published]) -> None:
         for number, survey in surveys.items():
-            if self._unfolded[number] >= self._fold_at:
+            if self._unfolded[number] >= self._fold_at and time.monotonic() >= self._fold_again_at:
                 try:
-                    self._fold(survey)
-                except StorageError as error:
-                    # What was acknowledged stays acknowledged, whatever becomes of the folding.
-                    log.warning("Folding has to wait: %s", error)
+                    self._fold(survey, at_least=self._fold_at)
+                except Exception as error:
+                    # What was acknowledged stays acknowledged, whatever becomes of the folding. Only the first of a row
+                    # of failures is logged, and tried again after a while: each is at a respondent's time.
+                    if self._fold_again_at == float("-inf"):
+                        log.error("Folding failed and has to wait: %s", type(error).__qualname__)
+                    self._fold_again_at = time.monotonic() + FOLD_AGAIN_AFTER
+                else:
+                    self._fold_again_at = float("-inf")
 
-    def _fold(self, survey: Published) -> int:
+    def _fold(self, survey: Published, at_least: int = 1) -> int:
+        """Fold all that waits, if it is enough: another server may have folded just now, and few would stand out."""
         moved = 0
-        while chunk := self._fold_chunk(survey):
+        while chunk := self._fold_chunk(survey, 1 if moved else at_least):
             moved += chunk
         self._unfolded.pop(survey.number, None)
         if moved:
@@ -282,11 +303,13 @@ class SQLiteStorage(Storage):
             log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
         return moved
 
-    def _fold_chunk(self, survey: Published) -> int:
-        with self._connections.writing() as db:
+    def _fold_chunk(self, survey: Published, at_least: int) -> int:
+        with self._connections.writing(housekeeping=True) as db:
             rows = db.execute(
                 "SELECT id, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
             ).fetchall()
+            if len(rows) < at_least:
+                return 0
             if rows:
                 up_to = (survey.number, rows[-1][0])
                 db.execute("INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id <= ? ORDER BY id", up_to)
@@ -322,14 +345,9 @@ class SQLiteStorage(Storage):
             return recount(db, survey.number, survey.document)
 
     @contextmanager
-    def submissions(self, survey: Published) -> Iterator[Iterator[tuple[bytes, Content]]]:
+    def submissions(self, survey: Published) -> Iterator[Iterable[tuple[bytes, Content]]]:
         with self._connections.reading() as db:
-            rows = db.execute(
-                "SELECT id, content FROM sealed WHERE survey = ?1"
-                " UNION ALL SELECT id, content FROM inbox WHERE survey = ?1 ORDER BY id",
-                (survey.number,),
-            )
-            yield ((submission, read_content(content)) for submission, content in rows)
+            yield _Submissions(db, survey.number)
 
     def days(self, survey: Published) -> dict[date, int]:
         with self._connections.reading() as db:
@@ -366,9 +384,12 @@ class SQLiteStorage(Storage):
     def ready(self) -> None:
         with self._connections.reading() as db:
             db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
-        failed = self._connections.write_failed_at
-        if failed is not None and time.monotonic() - failed < FAILED_LATELY:
-            raise Unavailable("the last write failed moments ago")
+        if self._connections.write_failed:
+            # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space
+            # and leaves nothing.
+            with self._connections.turn, self._connections.writing() as db:
+                db.execute("CREATE TABLE probe AS SELECT zeroblob(100000)")
+                db.execute("DROP TABLE probe")
 
     def verify(self) -> list[str]:
         with self._connections.reading() as db:
