@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from deniable import Client, DocumentError, Unreachable, randomize
-from deniable_protocol import Choice, DeniableError, MultiChoice, Number, Question, Scale, Survey, YesNo
+from deniable_protocol import Choice, DeniableError, MultiChoice, Number, Question, Scale, Segment, Survey, YesNo
 from deniable_protocol.checks import DECLINED
 
 from .estimates import QuestionEstimate
@@ -24,6 +24,9 @@ from .intake import MAX_BATCH, Intake
 from .storage import Published, Storage
 
 DECLINING = 0.05
+BLOCK = 1_000
+"""People who are made up at a time: one by one takes longer than to randomise their answers."""
+
 CLIENTS = 8
 """Respondents who answer at the same time."""
 
@@ -66,30 +69,38 @@ class Population:
 
     def respondents(self, n: int) -> Iterator[Respondent]:
         """The next n people."""
-        for _ in range(n):
-            answers = {question.id: self._answer(question) for question in self.survey.questions}
-            self._remember(answers)
-            yield Respondent(
-                answers,
-                {
-                    segment.id: segment.options[self._random.choice(len(segment.options), p=shares)].code
-                    for segment, shares in zip(self.survey.segments, self._segments.values(), strict=True)
-                },
-            )
+        for start in range(0, n, BLOCK):
+            size = min(BLOCK, n - start)
+            answers = {question.id: self._answers(question, size) for question in self.survey.questions}
+            segments = {segment.id: self._codes(segment, size) for segment in self.survey.segments}
+            for i in range(size):
+                person = Respondent({q: each[i] for q, each in answers.items()}, {s: c[i] for s, c in segments.items()})
+                self._remember(person.answers)
+                yield person
 
-    def _answer(self, question: Question) -> Any:
+    def _codes(self, segment: Segment, n: int) -> list[str]:
+        codes = [option.code for option in segment.options]
+        return [codes[i] for i in self._random.choice(len(codes), n, p=self._segments[segment.id])]
+
+    def _answers(self, question: Question, n: int) -> list[Any]:
+        """What n people answer."""
         habit = self._habits[question.id]
-        if question.decline and self._random.random() < DECLINING:
-            return DECLINED
+        given: list[Any]
         if isinstance(question, YesNo):
-            return bool(self._random.random() < habit)
-        if isinstance(question, MultiChoice):
-            taken = self._random.random(len(habit)) < habit
-            return [code for code, yes in zip(question.codes, taken, strict=True) if yes]
-        if isinstance(question, Number):
-            return round(question.min + (question.max - question.min) * self._random.beta(*habit), 2)
-        position = int(self._random.choice(len(habit), p=habit))
-        return question.options[position].code if isinstance(question, Choice) else position + 1
+            given = (self._random.random(n) < habit).tolist()
+        elif isinstance(question, MultiChoice):
+            taken = self._random.random((n, len(habit))) < habit
+            given = [[code for code, yes in zip(question.codes, row, strict=True) if yes] for row in taken]
+        elif isinstance(question, Number):
+            spread = question.min + (question.max - question.min) * self._random.beta(habit[0], habit[1], n)
+            given = [round(value, 2) for value in spread.tolist()]
+        else:
+            answers = [*question.codes] if isinstance(question, Choice) else [*range(1, len(habit) + 1)]
+            given = [answers[i] for i in self._random.choice(len(habit), n, p=habit)]
+        if question.decline:
+            declines = self._random.random(n) < DECLINING
+            given = [DECLINED if no else answer for no, answer in zip(declines, given, strict=True)]
+        return given
 
     def _remember(self, answers: Mapping[str, Any]) -> None:
         self.people += 1
