@@ -9,6 +9,9 @@ from typing import Any, NoReturn
 import pytest
 from hypothesis import Phase, settings
 
+# How long an example takes says nothing on a machine that does other things as well.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 # For runs that only ask whether a property fails, not for its smallest counterexample.
 settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.generate], deadline=None)
 

@@ -108,12 +108,12 @@ def test_half_of_all_responses_lost(server: Server, tmp_path: Path, example_answ
                 continue  # the document's response was lost, too
         with client:
             segments = {"campus": "north" if person % 2 else "south"}
-            receipt = client.submit(example_answers, segments=segments, timeout=1)
-            assert any(client.flush(1) for _ in range(100))
+            receipt = client.submit(example_answers, segments=segments, timeout=2)
+            assert any(client.flush(2) for _ in range(100))
             assert receipt.delivered
             return receipt.id
 
-    with ThreadPoolExecutor(60) as pool:
+    with ThreadPoolExecutor(16) as pool:
         ids = list(pool.map(respond, range(people)))
     proxy.close()
     bodies = defaultdict(set)
