@@ -18,6 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from flask import Flask
+
+from deniable_server.storage import Storage
+
 
 class Answer(NamedTuple):
     """A response, whatever its status."""
@@ -43,6 +47,12 @@ def ask(url: str, data: object = None, headers: dict[str, str] | None = None, me
     except urllib.error.HTTPError as error:
         with error:
             return Answer(error.code, dict(error.headers), error.read())
+
+
+def storage_of(app: Flask) -> Storage:
+    """What an app in this process stores in."""
+    storage: Storage = app.extensions["deniable"].storage
+    return storage
 
 
 def free_port() -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
-from datetime import date
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from flask import current_app, request
 
 from .problems import Kind, Refusal
-from .storage import Role, Storage, Token
+from .storage import Role, Storage, Token, utc_today
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,10 +19,10 @@ R = TypeVar("R")
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="deniable"'}
 
 
-def make_token(storage: Storage, role: Role, label: str, today: date) -> tuple[str, Token]:
+def make_token(storage: Storage, role: Role, label: str) -> tuple[str, Token]:
     """A new token: the secret, which is not kept, and what is."""
     secret = secrets.token_urlsafe(32)  # 256 bits: nobody guesses it, so its plain digest is safe to keep
-    token = Token(secrets.token_hex(4), role, label, digest_of(secret), today.isoformat())
+    token = Token(secrets.token_hex(4), role, label, digest_of(secret), utc_today().isoformat())
     storage.add_token(token)
     return secret, token
 

@@ -12,14 +12,14 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Literal
 
 from deniable_protocol import DeniableError
 
 from .settings import MIN_KEY, Settings
-from .storage import Storage, open_storage
+from .storage import Storage, open_storage, utc_today
 
 NOT_BEFORE = date(2026, 1, 1)
 """This software is younger than that: a clock that says otherwise is wrong."""
@@ -73,7 +73,7 @@ def _database(settings: Settings) -> Iterator[Symptom]:
 
 
 def _clock(storage: Storage) -> Symptom:
-    today = datetime.now(UTC).date()
+    today = utc_today()
     days = [day for listed in storage.surveys() if (found := storage.find(listed.id)) for day in storage.days(found)]
     if today < NOT_BEFORE:
         return Symptom("clock", "problem", f"it says {today}: set it, or counts per day will be wrong")

@@ -31,6 +31,9 @@ _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 class NotJSON(SubmissionError):
     """The body is not the strict JSON that both languages read alike."""
 
+    def __init__(self) -> None:
+        super().__init__([Problem("", "json", "the body is not strict JSON in UTF-8")])
+
 
 class TooMany(SubmissionError):
     """A batch holds more submissions than a request may."""
@@ -95,14 +98,14 @@ class Intake:
                 return TooMany([Problem(place, "range", f"at most {MAX_BATCH} at a time")])
             return SubmissionError([Problem(place, "invalid", "does not fit; send less at a time for the details")])
         except _REFUSED:
-            return NotJSON([Problem("", "json", "the body is not strict JSON in UTF-8")])
+            return NotJSON()
         return SubmissionError([Problem("", "invalid", "does not fit; send less at a time for the details")])
 
     def _read_carefully(self, body: bytes) -> list[Row]:
         try:
             tree = strict_json(body.decode())
         except ValueError:  # its message may quote the body
-            raise NotJSON([Problem("", "json", "the body is not strict JSON in UTF-8")]) from None
+            raise NotJSON from None
         check = Checker()
         batch = isinstance(tree, dict) and "submissions" in tree
         if batch:

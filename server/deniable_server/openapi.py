@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -43,6 +44,7 @@ def documented(summary: str, **details: Any) -> Callable[[F], F]:
     return decorate
 
 
+@lru_cache(maxsize=4)  # anyone may ask, and routes do not change
 def describe_api(app: Flask) -> dict[str, Any]:
     """The OpenAPI 3.1 document of every documented route."""
     operations = [

@@ -1,4 +1,4 @@
-"""Running the server: granian, which answers about three times as many requests as other WSGI servers for Flask."""
+"""Running the server, on granian."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from .settings import SettingError, Settings, parse_bind
 from .storage import StorageError, open_storage
 
 log = logging.getLogger(__name__)
-
-THREADS = 16
-"""Requests that may wait for a commit together, and share it."""
 
 
 def listen_error(bind: str) -> str | None:
@@ -44,7 +41,7 @@ def resolve(bind: str) -> tuple[str, int]:
     return str(found[0][4][0]), port
 
 
-def serve(settings: Settings, workers: int, threads: int = THREADS) -> None:
+def serve(settings: Settings, workers: int, threads: int) -> None:
     """Serve until SIGTERM or SIGINT; then finish what was begun, and leave a tidy database."""
     if trouble := listen_error(settings.bind):
         raise SettingError(trouble)

@@ -16,6 +16,7 @@ from .storage import sqlite_path
 
 DEFAULT_DATABASE = "deniable.db"
 DEFAULT_BIND = "127.0.0.1:8000"
+DEFAULT_MAX_BODY = 16 * 2**20
 MIN_KEY = 32
 
 
@@ -49,7 +50,7 @@ class Settings:
     trusted_proxies: int = 0
     allowed_origins: tuple[str, ...] = ("*",)
     rate_limit: Rate | None = None
-    max_body_bytes: int = 16 * 2**20
+    max_body_bytes: int = DEFAULT_MAX_BODY
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -67,7 +68,7 @@ class Settings:
             allowed_origins=_origins(get("ALLOWED_ORIGINS", "*")),
             rate_limit=parse_rate(get("RATE_LIMIT", "off")),
             max_body_bytes=_whole(
-                "--max-body-bytes (DENIABLE_MAX_BODY_BYTES)", get("MAX_BODY_BYTES", str(16 * 2**20)), 1_000, 2**30
+                "--max-body-bytes (DENIABLE_MAX_BODY_BYTES)", get("MAX_BODY_BYTES", str(DEFAULT_MAX_BODY)), 1_000, 2**30
             ),
         )
 

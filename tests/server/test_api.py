@@ -7,7 +7,6 @@ import io
 import json
 import tomllib
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,8 @@ from deniable_server import create_app
 from deniable_server.access import make_token
 from deniable_server.problems import Kind
 from deniable_server.settings import Settings, parse_rate
-from deniable_server.storage import Storage, Unavailable
+from deniable_server.storage import Unavailable
+from running import storage_of
 
 SURVEY = "/api/v1/surveys/campus-health"
 SUBMISSIONS = f"{SURVEY}/submissions"
@@ -38,11 +38,6 @@ def app(settings: Settings, example: bytes) -> Iterator[Flask]:
     storage_of(app).publish(example)
     yield app
     storage_of(app).close()
-
-
-def storage_of(app: Flask) -> Storage:
-    storage: Storage = app.extensions["deniable"].storage
-    return storage
 
 
 @pytest.fixture
@@ -67,7 +62,7 @@ def tree(root: Path) -> dict[str, Any]:
 
 
 def bearer(app: Flask, role: Any) -> dict[str, str]:
-    return {"Authorization": f"Bearer {make_token(storage_of(app), role, 'test', date(2026, 3, 1))[0]}"}
+    return {"Authorization": f"Bearer {make_token(storage_of(app), role, 'test')[0]}"}
 
 
 def assert_problem(response: TestResponse, kind: Kind) -> dict[str, Any]:

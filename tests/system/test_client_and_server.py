@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import deniable
 from deniable_server import create_app
 from deniable_server.access import make_token
 from deniable_server.settings import Settings, parse_rate
-from deniable_server.storage import Storage
+from running import storage_of
 
 LINK = "http://survey.example/s/campus-health"
 
@@ -25,11 +24,6 @@ def app(tmp_path: Path, example: bytes) -> Iterator[Flask]:
     storage_of(app).publish(example)
     yield app
     storage_of(app).close()
-
-
-def storage_of(app: Flask) -> Storage:
-    storage: Storage = app.extensions["deniable"].storage
-    return storage
 
 
 def stored(app: Flask) -> int:
@@ -152,7 +146,7 @@ def test_what_analysts_read_is_what_clients_sent(app: Flask, example_answers: di
     for i in range(30):
         with deniable.Client(LINK, transport=deniable.WSGITransport(app)) as client:
             client.submit(example_answers, segments={"campus": "north" if i % 3 else "south"})
-    secret, _ = make_token(storage_of(app), "analyst", "", date(2026, 3, 1))
+    secret, _ = make_token(storage_of(app), "analyst", "")
     answer = app.test_client().get(
         "/api/v1/surveys/campus-health/estimates?by=campus", headers={"Authorization": f"Bearer {secret}"}
     )

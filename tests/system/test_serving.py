@@ -16,7 +16,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 from pathlib import Path
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
@@ -417,7 +416,7 @@ def test_logs_are_useful_and_tell_of_nobody(
 ) -> None:
     """Starting, stopping and closing are logged; single requests are not."""
     storage = open_storage(str(database))
-    secret, _ = make_token(storage, "admin", "", date(2026, 3, 1))
+    secret, _ = make_token(storage, "admin", "")
     storage.close()
     log = tmp_path / "server.log"
     with running(database, log) as server:

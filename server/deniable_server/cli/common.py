@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import msgspec
@@ -20,8 +20,6 @@ from deniable_server.storage import Published, Storage, StorageError, open_stora
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from deniable_server.access import make_token
 from deniable_server.doctor import examine
-from deniable_server.settings import DEFAULT_BIND, SettingError, Settings
+from deniable_server.settings import DEFAULT_BIND, DEFAULT_MAX_BODY, SettingError, Settings
 from deniable_server.storage import Role, StorageError, sqlite_path
 
 from .common import DATABASE, JSON, Group, existing, opened, out, print_json
@@ -27,7 +26,13 @@ BIND = click.option(
 @DATABASE
 @BIND
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Server processes.")
-@click.option("--threads", default=16, show_default=True, type=click.IntRange(1, 256), help="Threads per process.")
+@click.option(
+    "--threads",
+    default=16,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Requests that a process works on at once; those that wait for a commit share it.",
+)
 @click.option("--base-path", default="", help="Serve under this path, such as /surveys. Also DENIABLE_BASE_PATH.")
 @click.option(
     "--trusted-proxies",
@@ -49,7 +54,7 @@ BIND = click.option(
 )
 @click.option(
     "--max-body-bytes",
-    default=str(16 * 2**20),
+    default=str(DEFAULT_MAX_BODY),
     show_default=True,
     help="The largest request. Also DENIABLE_MAX_BODY_BYTES.",
 )
@@ -80,7 +85,7 @@ def token() -> None:
 def create(database: str, role: Role, label: str, as_json: bool) -> None:
     """Make a token and print it, once: only its digest is kept."""
     with opened(database) as storage:
-        secret, made = make_token(storage, role, label, datetime.now(UTC).date())
+        secret, made = make_token(storage, role, label)
     if as_json:
         print_json({"id": made.id, "role": made.role, "token": secret})
     else:

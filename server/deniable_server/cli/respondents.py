@@ -11,7 +11,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -113,7 +112,7 @@ def demo(ctx: click.Context, /, bind: str, respondents: int, once: bool) -> None
         database = str(Path(folder) / "demo.db")
         with opened(database) as storage:
             storage.publish(published)
-            secret, _ = make_token(storage, "analyst", "demo", datetime.now(UTC).date())
+            secret, _ = make_token(storage, "analyst", "demo")
         out.rule("What one respondent answers, and what leaves their device")
         show_one_respondent(published)
         chosen = ctx.get_parameter_source("bind") is not click.core.ParameterSource.DEFAULT
@@ -165,11 +164,10 @@ def show_compared(compared: list[Compared], earlier: int, respondents: int) -> N
         if previous and one.question != previous:
             grid.add_section()
         words = plain if one.what == "mean" else percent
-        mark = Text("holds", style="green") if one.covered else Text("misses", style="yellow")
-        mark = mark if alone else Text("")
+        verdict = Text("holds", style="green") if one.covered else Text("misses", style="yellow")
         interval = f"{words(one.low)} and {words(one.high)}"
         label = one.question if one.question != previous else ""
-        grid.add_row(label, one.what, words(one.truth), words(one.estimate), interval, mark)
+        grid.add_row(label, one.what, words(one.truth), words(one.estimate), interval, verdict if alone else "")
         previous = one.question
     out.print(grid)
     if alone:

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -180,6 +180,11 @@ class Storage(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of all connections. Safe to repeat; nothing is lost without it."""
+
+
+def utc_today() -> date:
+    """The day that is noted, the same wherever a server stands."""
+    return datetime.now(UTC).date()
 
 
 def sqlite_path(url: str) -> Path | None:

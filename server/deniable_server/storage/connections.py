@@ -57,6 +57,7 @@ class Connections:
     def open(self) -> sqlite3.Connection:
         """A new connection, after reading back that it keeps what it acknowledges."""
         self._check_file()
+        connection = None
         try:
             # mode=rw: SQLite itself never makes a file, and so never takes an old log for that of a new one.
             location = f"{self.path.absolute().as_uri()}?mode=rw"
@@ -69,6 +70,8 @@ class Connections:
             connection.execute("PRAGMA synchronous=FULL")
             (sync,) = connection.execute("PRAGMA synchronous").fetchone()
         except (OSError, sqlite3.Error) as error:
+            if connection is not None:
+                connection.close()
             raise explained(self.path, error) from None
         if (mode, sync) != ("wal", 2):
             connection.close()

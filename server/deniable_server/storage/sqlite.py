@@ -17,7 +17,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -38,6 +38,7 @@ from . import (
     SurveyDiffers,
     Token,
     Unavailable,
+    utc_today,
 )
 from .connections import Connections, explained
 from .copies import (
@@ -56,10 +57,6 @@ log = logging.getLogger(__name__)
 
 FOLD_AGAIN_AFTER = 60.0
 """Seconds until a folding that failed is tried again."""
-
-
-def utc_today() -> date:
-    return datetime.now(UTC).date()
 
 
 class _Request:
