@@ -9,7 +9,7 @@ from werkzeug.datastructures import MultiDict
 
 from deniable_protocol import DeniableError, Document, Survey
 
-from .estimates import QuestionEstimate, estimate_question
+from .estimator import QuestionEstimate, estimate_question
 from .storage import Published
 from .tallies import Cell, Statistics, channels_of, select
 

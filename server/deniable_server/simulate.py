@@ -19,7 +19,7 @@ from deniable import Client, DocumentError, Unreachable, randomize
 from deniable_protocol import Choice, DeniableError, MultiChoice, Number, Question, Scale, Segment, Survey, YesNo
 from deniable_protocol.checks import DECLINED
 
-from .estimates import QuestionEstimate
+from .estimator import QuestionEstimate
 from .intake import MAX_BATCH, Intake
 from .storage import Published, Storage
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from deniable_protocol import Choice, MultiChoice, Question, Scale, Survey
 from deniable_protocol.checks import DECLINED
 from deniable_server.analysis import Asked, SurveyEstimates, estimate_survey
-from deniable_server.estimates import QuestionEstimate
+from deniable_server.estimator import QuestionEstimate
 from deniable_server.storage import Storage
 
 from .common import DATABASE, JSON, existing, find_survey, out, print_json

@@ -1,0 +1,87 @@
+"""What a false submission can do.
+
+A respondent whose answer is x adds z with expectation e_x to the sum of n; a false one adds any z it likes, and so
+moves the mean by (z - e_x)/n. A fraction f of them around a share s: f(max z - s) up, f(s - min z) down. For one, e_x
+is 0 or 1, not s: the most is max(max z, 1 - min z)/n, for yes_no e^epsilon/(e^epsilon - 1)/n.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from scipy.special import betainc
+
+from deniable_protocol import Band, Channel, Drawn, Subset, Table, decode
+
+from .intervals import support
+from .scores import table_of
+
+FALSE_ALARMS = 0.001
+"""How often, at most, honest reports to a question are said not to be consistent with honesty."""
+
+
+@lru_cache(maxsize=256)
+def share_influence(channel: Channel) -> float:
+    """The most that one false submission moves any unbiased share or any estimate, times the number of reports."""
+    if isinstance(channel, Drawn):
+        # max z = (1-q)/gap, and 1 - min z = 1 + q/gap = p/gap
+        return max(max(1 - rule.q, rule.p) / rule.gap for rule in map(support, channel.parts))
+    # All subsets are alike but for the names of the options, and so are the answers in one, and those outside.
+    reports = [(1 << channel.size) - 1] if isinstance(channel, Subset) else [*channel.reports()]
+    answers = [0, channel.size] if isinstance(channel, Subset) else [*range(channel.answers)]
+    decoded = [[float(z) for z in decode(channel, report)] for report in reports]
+    return max(_most_moved([z - (j == x) for j, z in enumerate(row)]) for row in decoded for x in answers)
+
+
+def _most_moved(change: list[float]) -> float:
+    """The most that a change of the unbiased shares moves one of them, before or after the projection.
+
+    The projection takes off the mean change of the options above zero, A: entry j of A changes by change_j - mean
+    over A. That is greatest for the largest entry with an A of the smallest, or the reverse.
+    """
+    rising = sorted(change)
+    most = max(rising[-1], -rising[0])
+    for others in range(1, len(rising)):
+        up = others * rising[-1] - sum(rising[:others])
+        down = sum(rising[-others:]) - others * rising[0]
+        most = max(most, up / (others + 1), down / (others + 1))
+    return most
+
+
+def consistent(channel: Channel, counts: list[int], answers: int) -> bool:
+    """Whether honest respondents could have given these counts, whatever their answers.
+
+    An honest report shows a feature (holds an option; is this report) with a probability between the least and the
+    most over all answers, so that the count of n is stochastically between two binomial ones. Beyond them by chance:
+    in at most ``FALSE_ALARMS`` of questions, over all features and both sides together.
+    """
+    if not answers:
+        return True
+    checked = _features(channel, counts, answers)
+    alpha = FALSE_ALARMS / (2 * len(checked))
+    return not any(
+        _at_least(n - y, n, 1 - least) < alpha or _at_least(y, n, most) < alpha for y, n, least, most in checked if n
+    )
+
+
+def _at_least(y: int, n: int, rate: float) -> float:
+    """P(Bin(n, rate) >= y), as in ``clopper_pearson``."""
+    return float(betainc(y, n - y + 1, rate)) if y else 1.0
+
+
+def _features(channel: Channel, counts: list[int], answers: int) -> list[tuple[int, int, float, float]]:
+    """Count, reports that could have counted, and the least and most probability of each feature."""
+    if isinstance(channel, Subset):
+        return [(y, answers, support(channel).q, support(channel).p) for y in counts]
+    if isinstance(channel, Drawn):
+        asked = [(no + yes, yes) for no, yes in zip(counts[::2], counts[1::2], strict=True)]
+        each = 1 / len(channel.parts)  # which part reports is drawn, whatever the answer
+        bits = [(yes, n, support(part).q, support(part).p) for part, (n, yes) in zip(channel.parts, asked, strict=True)]
+        return [(n, answers, each, each) for n, _ in asked] + bits
+    return [(y, answers, *extremes) for y, extremes in zip(counts, _extremes(channel), strict=True)]
+
+
+@lru_cache(maxsize=256)
+def _extremes(channel: Band | Table) -> list[tuple[float, float]]:
+    table = table_of(channel)
+    return [(float(column.min()), float(column.max())) for column in table.T]

@@ -1,0 +1,293 @@
+"""The estimate of one question: shares or a mean, how sure they are, and what is to be said about them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from deniable_protocol import Band, Channel, Drawn, Number, Question, Scale, Subset, Table, YesNo
+
+from .distribution import Point, likely_distribution
+from .influence import consistent, share_influence
+from .intervals import Raw, clip, share_of_support, support
+from .scores import mean_scores, score_mean, share_scores
+from .summaries import Summary, summarize
+
+TOO_NOISY = "too noisy to say"
+NOT_HONEST = "not consistent with honest reports"
+
+Counts: TypeAlias = Sequence[float]
+"""For a subset channel how many reports hold each option, for the others how often each report came. Whole numbers,
+but for those of weighted reports."""
+
+
+class Share(msgspec.Struct, frozen=True):
+    """The share of one option; the numbers are None where no report tells of it.
+
+    ``unbiased`` may lie outside [0, 1]; ``estimate`` is a possible share, and lies between ``low`` and ``high``.
+    ``note`` is there where the interval spans more than half of all that is possible.
+    """
+
+    code: str
+    estimate: float | None
+    unbiased: float | None
+    standard_error: float | None
+    low: float
+    high: float
+    note: str | UnsetType = UNSET
+
+
+class Mean(msgspec.Struct, frozen=True):
+    """A mean in the question's own units; it takes one report for a value and two for a standard error."""
+
+    value: float | None
+    standard_error: float | None
+    low: float
+    high: float
+    note: str | UnsetType = UNSET
+
+
+class Weighted(msgspec.Struct, frozen=True):
+    """The same with reports weighted to known margins; as sure as ``effective_answers`` that need no weights."""
+
+    effective_answers: float
+    shares: list[Share]
+    mean: Mean | None
+    summaries: list[Summary] | UnsetType = UNSET
+
+
+class QuestionEstimate(msgspec.Struct, frozen=True):
+    """All that is estimated of one question: shares, or (with no shares) a mean.
+
+    ``open_equivalent``: how many unprotected answers would tell as much; None for means and where nothing is known.
+    ``fake_influence``: the most that one false submission moves any share, or the mean in its units.
+    ``notes``: what a reader must be told first. ``summaries`` are there for scales with shares, ``distribution`` and
+    ``weighted`` where they were asked for.
+    """
+
+    id: str
+    type: str
+    epsilon: str
+    answers: int
+    shares: list[Share]
+    mean: Mean | None
+    open_equivalent: int | None
+    fake_influence: float | None
+    notes: list[str]
+    summaries: list[Summary] | UnsetType = UNSET
+    distribution: list[Point] | UnsetType = UNSET
+    weighted: Weighted | UnsetType = UNSET
+
+
+def estimate_question(
+    question: Question,
+    channel: Channel,
+    counts: Iterable[int],
+    answers: int,
+    *,
+    confidence: float = 0.95,
+    simultaneous: bool = False,
+    population: int | None = None,
+    distribution: bool = False,
+) -> QuestionEstimate:
+    """The estimate from the sufficient statistic of ``answers`` reports.
+
+    ``simultaneous``: the k intervals of the question hold together (Bonferroni: each at 1 - alpha/k).
+    ``population``: how many people the respondents were drawn from without replacement; with as many as answered, the
+    intervals are for the respondents themselves.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError("confidence must lie between 0 and 1")
+    counts = _checked(channel, [int(count) for count in counts], answers)
+    alpha = 1 - confidence
+    shares, mean, summaries = _numbers(question, channel, counts, answers, alpha, simultaneous, population)
+    open_equivalent = None
+    if mean is not None:
+        assert not isinstance(channel, Drawn) and isinstance(question, Scale | Number)
+        scores = mean_scores(channel, isinstance(question, Number)).values
+        low, high = range_of(question)
+        # Equivalent open answers are *their* variance over SE^2. The reports hardly tell that variance, and its bound,
+        # (value - min)(max - value), would flatter us: open_equivalent stays None.
+        influence = max(max(scores), 1 - min(scores)) * (high - low) / max(answers, 1)
+    else:
+        # Sampling counts here whatever the interval is for: an open answer, too, tells of a population.
+        sampled = shares if population is None else _numbers(question, channel, counts, answers, alpha)[0]
+        open_equivalent = _open_equivalent(sampled, answers)
+        # Where parts are drawn, a false submission chooses its part: the one with the fewest honest reports.
+        fewest = min(_asked(counts)) if isinstance(channel, Drawn) else answers
+        influence = share_influence(channel) / max(fewest, 1)
+    curve = (
+        likely_distribution(channel, counts, *range_of(question))
+        if distribution and isinstance(question, Number) and isinstance(channel, Band | Table)
+        else UNSET
+    )
+    return QuestionEstimate(
+        id=question.id,
+        type=question.type,
+        epsilon=question.epsilon,
+        answers=answers,
+        shares=shares,
+        mean=mean,
+        open_equivalent=open_equivalent,
+        # Rounded up, by more than the floating point above may lose: the figure is never understated.
+        fake_influence=influence * (1 + 1e-12) if answers else None,
+        notes=_notes(channel, counts, answers, [*shares, *([] if mean is None else [mean])]),
+        summaries=summaries,
+        distribution=curve,
+    )
+
+
+def estimate_weighted(
+    question: Question,
+    channel: Channel,
+    counts: Counts,
+    effective: float,
+    *,
+    confidence: float = 0.95,
+    simultaneous: bool = False,
+    population: int | None = None,
+) -> Weighted:
+    """The numbers from weighted counts, which sum as those of ``effective`` reports do (weights.py)."""
+    numbers = _numbers(question, channel, counts, effective, 1 - confidence, simultaneous, population)
+    return Weighted(effective, *numbers)
+
+
+def _numbers(
+    question: Question,
+    channel: Channel,
+    counts: Counts,
+    n: float,
+    alpha: float,
+    simultaneous: bool = False,
+    population: int | None = None,
+) -> tuple[list[Share], Mean | None, list[Summary] | UnsetType]:
+    if isinstance(question, Scale | Number) and question.measure == "mean":
+        return [], mean_of(question, channel, counts, n, alpha, population), UNSET
+    raw = raw_shares(channel, counts, n, alpha / channel.answers if simultaneous else alpha, population)
+    if isinstance(channel, Drawn):
+        estimates = [None if share is None else clip(share.unbiased) for share in raw]
+    else:
+        known = [share.unbiased for share in raw if share is not None]
+        estimates = [*project(known)] if known else [None] * len(raw)
+    shares = [_share(*entry) for entry in zip(question.codes, estimates, raw, strict=True)]
+    summaries: list[Summary] | UnsetType = UNSET
+    if isinstance(question, Scale) and isinstance(channel, Subset | Table):
+        possible = [share for share in estimates if share is not None]
+        factor = sampling_factor(n, population)
+        summaries = summarize(channel, len(question.labels), counts, n, possible, alpha, factor)
+    # Where the report is the noisy bit, no comes first; people read yes first.
+    return (shares[::-1] if isinstance(question, YesNo) and not question.decline else shares), None, summaries
+
+
+def _checked(channel: Channel, counts: list[int], answers: int) -> list[int]:
+    length = channel.options if isinstance(channel, Subset) else sum(1 for _ in channel.reports())
+    total = answers * channel.size if isinstance(channel, Subset) else answers
+    if len(counts) != length or sum(counts) != total or not all(0 <= count <= answers for count in counts):
+        raise ValueError(f"these are not the {length} counts of {answers} reports")
+    return counts
+
+
+def sampling_factor(n: float, population: int | None) -> float:
+    """How much of the sampling variance is left if n were drawn from a population without replacement."""
+    if population is None:
+        return 1.0
+    return max(population - n, 0.0) / max(population - 1, 1)
+
+
+def raw_shares(
+    channel: Channel, counts: Counts, n: float, alpha: float, population: int | None = None
+) -> list[Raw | None]:
+    """The unbiased shares in the channel's order; None where no report tells of one."""
+    if isinstance(channel, Drawn):
+        # Given how often its part was drawn, an option is a yes_no of its own, put to a sample of the respondents.
+        return [
+            share_of_support(support(part), yes, asked, alpha, sampling_factor(asked, population)) if asked else None
+            for part, yes, asked in zip(channel.parts, counts[1::2], _asked(counts), strict=True)
+        ]
+    if not n:
+        return [None] * channel.answers
+    factor = sampling_factor(n, population)
+    if isinstance(channel, Subset):
+        return [share_of_support(support(channel), y, n, alpha, factor) for y in counts]
+    if isinstance(channel, Table):
+        return [score_mean(scores, counts, n, alpha, factor) for scores in share_scores(channel)]
+    yes = share_of_support(support(channel), counts[1], n, alpha, factor)
+    return [Raw(1 - yes.unbiased, yes.standard_error, 1 - yes.high, 1 - yes.low), yes]
+
+
+def _asked(counts: Counts) -> list[float]:
+    """How many reports tell of each part of a drawn channel."""
+    return [no + yes for no, yes in zip(counts[::2], counts[1::2], strict=True)]
+
+
+def _share(code: str, estimate: float | None, raw: Raw | None) -> Share:
+    if estimate is None or raw is None:
+        return Share(code, None, None, None, 0.0, 1.0, TOO_NOISY)
+    # The projection only ever lowers a positive share, and where many options vie it can take one below its own
+    # interval, which knows nothing of the others. The interval then reaches down to it: wider, never less sure.
+    low, high = min(raw.low, estimate), max(raw.high, estimate)
+    return Share(code, estimate, raw.unbiased, raw.standard_error, low, high, too_noisy(high - low, 1.0))
+
+
+def too_noisy(width: float, scale: float) -> str | UnsetType:
+    """The note for an interval that spans more than half of all that is possible."""
+    return TOO_NOISY if width > scale / 2 else UNSET
+
+
+def project(values: Sequence[float]) -> list[float]:
+    """The nearest point of the simplex: max(v - t, 0), with the t at which the entries sum to 1.
+
+    Taking the largest entries one by one, t = (their sum - 1)/(their number) until the next entry is not above it
+    (Held, Wolfe and Crowder 1974, Math. Programming 6; Duchi et al. 2008, ICML).
+    A common shift changes nothing: with the largest entry at 0, all that counts is within 1 of it and stays exact.
+    """
+    top = max(values)
+    total, threshold = 0.0, -math.inf
+    for number, value in enumerate(sorted((value - top for value in values), reverse=True), start=1):
+        if value <= threshold:
+            break
+        total += value
+        threshold = (total - 1) / number
+    return [max(value - top - threshold, 0.0) for value in values]
+
+
+def _open_equivalent(shares: list[Share], n: int) -> int | None:
+    """The m, rounded down, at which the variances s(1-s)/m of m unprotected answers sum to as much as SE^2."""
+    known = [(s.estimate, s.standard_error) for s in shares if s.estimate is not None and s.standard_error is not None]
+    if len(known) < len(shares):
+        return None
+    return int(min(n, sum(s * (1 - s) for s, _ in known) / sum(error**2 for _, error in known)))
+
+
+def range_of(question: Scale | Number) -> tuple[float, float]:
+    """The least and the largest answer."""
+    low, high = (1.0, len(question.labels)) if isinstance(question, Scale) else (question.min, question.max)
+    return low + 0.0, high + 0.0  # -0.0 is 0.0
+
+
+def mean_of(
+    question: Scale | Number, channel: Channel, counts: Counts, n: float, alpha: float, population: int | None = None
+) -> Mean:
+    """The mean answer, in the question's own units."""
+    assert not isinstance(channel, Drawn)
+    low, high = range_of(question)
+    if not n:
+        return Mean(None, None, low, high, TOO_NOISY)
+    between = isinstance(question, Number)
+    # A number is rounded at random to a neighbouring level, one of m - 1 steps: a variance of at most (step/2)^2.
+    rounding = (0.5 / (channel.answers - 1)) ** 2 if between else 0.0
+    factor = sampling_factor(n, population)
+    raw = score_mean(mean_scores(channel, between), counts, n, alpha, factor, rounding)
+    error = None if raw.standard_error is None else raw.standard_error * (high - low)
+    # Both ends come out exactly in this form.
+    value, bottom, top = (low * (1 - part) + high * part for part in (clip(raw.unbiased), raw.low, raw.high))
+    return Mean(value, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
+
+
+def _notes(channel: Channel, counts: list[int], answers: int, numbers: Sequence[Share | Mean]) -> list[str]:
+    notes = [] if consistent(channel, counts, answers) else [NOT_HONEST]
+    return notes + ([TOO_NOISY] if any(number.note is not UNSET for number in numbers) else [])
