@@ -45,6 +45,7 @@ from deniable_protocol import (
 from deniable_web import web_file
 
 from .node import find_node
+from .wording import channel_in_words
 
 CONFIDENCE = 0.999
 CHUNK = 10_000
@@ -105,7 +106,7 @@ def audit(
     return [
         Finding(
             question=question.id,
-            channel=describe(document.channels[question.id]),
+            channel=channel_in_words(question, document.channels[question.id]),
             stated=question.epsilon,
             observed=_observe(question, [name for name, _ in panels[question.id]], tallies[question.id], comparisons),
             **_exact(question, document.channels[question.id]),
@@ -150,17 +151,6 @@ def _beta_quantile(a: Floats, b: Floats, probability: float) -> Floats:
     """Clopper-Pearson limits are quantiles of beta distributions; the degenerate ends are 0 and 1."""
     inner = betaincinv(np.maximum(a, 1e-9), np.maximum(b, 1e-9), probability)
     return np.where(a <= 0, 0.0, np.where(b <= 0, 1.0, inner))
-
-
-def describe(channel: Channel) -> str:
-    """A channel in a few words."""
-    if isinstance(channel, Subset):
-        return f"subset, {channel.size} of {channel.options}"
-    if isinstance(channel, Band):
-        return "noisy bit" if channel.levels == 2 else f"band, {channel.width} wide on {channel.levels} levels"
-    if isinstance(channel, Drawn):
-        return f"1 of {len(channel.parts)} options, a noisy bit"
-    return f"table, {len(channel.weights)} answers by {len(channel.weights[0])} reports"
 
 
 def panel(question: Question, channel: Channel) -> list[tuple[str, Any]]:

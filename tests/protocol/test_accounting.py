@@ -110,6 +110,13 @@ def test_words_state_the_power_of_the_best_test() -> None:
     assert "13.6%" in in_words(Fraction(1))
     assert detection_power(Fraction(1)) == pytest.approx(0.05 * math.e, rel=1e-9)
     assert detection_power(Fraction(10)) == pytest.approx(1 - 0.95 * math.exp(-10), rel=1e-9)
+    assert "hardly protected" in in_words(Fraction(10))
+
+
+def test_advanced_composition_of_large_epsilons_is_their_sum() -> None:
+    """Where the formula would be above the sum, or beyond all floats, the sum stands."""
+    for epsilon in (1, 3, 800):
+        assert advanced_composition(Fraction(epsilon), 4, 1e-6) == pytest.approx(4 * epsilon)
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 2, float("nan")])

@@ -25,7 +25,7 @@ def test_check_shows_every_question_and_the_total() -> None:
     """A good survey is shown with its channels, its total epsilon and what that means."""
     result = run("survey", "check", EXAMPLE)
     assert result.exit_code == 0
-    for word in ("vaped", "noisy bit", "band, 8 wide on 9 levels", "all together", "37%", "ok"):
+    for word in ("vaped", "noisy bit", "bands 8 wide on 9 levels", "all together", "37%", "ok"):
         assert word in result.stdout.replace("\n", " ")
 
 

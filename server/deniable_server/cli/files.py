@@ -14,7 +14,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from deniable_protocol import SurveyError, in_words, publish, verify
-from deniable_server.audit import CONFIDENCE, Finding, audit, describe
+from deniable_server.audit import CONFIDENCE, Finding, audit
+from deniable_server.wording import channel_in_words
 
 from .common import (
     DATABASE,
@@ -52,7 +53,7 @@ def check(file: Path, as_json: bool) -> None:
     document = verify(publish(parsed))
     if as_json:
         questions = [
-            {"id": q.id, "type": q.type, "epsilon": q.epsilon, "channel": describe(document.channels[q.id])}
+            {"id": q.id, "type": q.type, "epsilon": q.epsilon, "channel": channel_in_words(q, document.channels[q.id])}
             for q in parsed.questions
         ]
         print_json({"survey": parsed.id, "epsilon": parsed.epsilon, "digest": document.digest, "questions": questions})
@@ -61,7 +62,9 @@ def check(file: Path, as_json: bool) -> None:
     for heading in ("Question", "Type", "How it is randomised", "ε"):
         grid.add_column(heading, justify="right" if heading == "ε" else "left")
     for question in parsed.questions:
-        grid.add_row(question.id, question.type, describe(document.channels[question.id]), question.epsilon)
+        grid.add_row(
+            question.id, question.type, channel_in_words(question, document.channels[question.id]), question.epsilon
+        )
     grid.add_section()
     grid.add_row("all together", "", "", parsed.epsilon)
     out.print(grid)

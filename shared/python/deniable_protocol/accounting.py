@@ -37,6 +37,8 @@ def advanced_composition(epsilon: Fraction, times: int, delta: float) -> float:
     """Dwork, Rothblum and Vadhan (2010): sqrt(2k ln(1/delta)) e + k e (e^e - 1), if that is below the sum."""
     _check_delta(delta)
     e = float(epsilon)
+    if e > 1:  # e^e - 1 > 1: the second term alone is above the sum, and may be too large for a float
+        return _up(times * e)
     bound = math.sqrt(2 * times * math.log(1 / delta)) * e + times * e * math.expm1(e)
     return _up(min(bound, times * e))
 
@@ -104,6 +106,11 @@ def detection_power(epsilon: Fraction, false_alarms: float = 0.05) -> float:
 def in_words(epsilon: Fraction) -> str:
     """What an epsilon means for one person."""
     percent = math.ceil(detection_power(epsilon) * 1000) / 10
+    if percent >= 100:
+        return (
+            "This answer is hardly protected: a test that is wrong about honest people at most 5% of the time "
+            "could catch it nearly always."
+        )
     return (
         "No test that is wrong about honest people at most 5% of the time "
         f"can catch this answer more than {percent:g}% of the time."
