@@ -1,0 +1,19 @@
+"""Planning: how many respondents a survey needs, what protection costs it, and what it spends. No input or output."""
+
+from .plan import Few, Given, QuestionPlan, Range, Shuffled, SurveyPlan, Waves, plan_survey
+from .sample_size import PlanError, Wanted
+from .textbook import Alternative
+
+__all__ = [
+    "Alternative",
+    "Few",
+    "Given",
+    "PlanError",
+    "QuestionPlan",
+    "Range",
+    "Shuffled",
+    "SurveyPlan",
+    "Wanted",
+    "Waves",
+    "plan_survey",
+]

@@ -1,0 +1,679 @@
+"""Planning: sample sizes against exact computations, other designs against their textbooks, and the command."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import deniable_server
+from deniable_protocol import (
+    Band,
+    Drawn,
+    Number,
+    Subset,
+    Survey,
+    Table,
+    basic_composition,
+    design,
+    exact_composition,
+    in_words,
+    parse_survey,
+    survey_from_tree,
+)
+from deniable_server.cli import cli
+from deniable_server.estimator.intervals import share_of_support, support
+from deniable_server.estimator.scores import mean_scores
+from deniable_server.planning import PlanError, QuestionPlan, SurveyPlan, Wanted, composition, plan_survey
+from deniable_server.planning.composition import compose_waves
+from deniable_server.planning.textbook import sensitivity
+from deniable_server.planning.variances import designed_variance, worst_population
+from surveys import questions, surveys
+
+EXAMPLE = files("deniable_server") / "example.toml"
+Z = stats.norm.ppf(0.975)
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def survey_of(*trees: dict[str, Any]) -> Survey:
+    asked = [{"id": f"q{i}", "text": "?", **tree} for i, tree in enumerate(trees)]
+    return survey_from_tree({"id": "a-survey", "title": "A survey", "questions": asked})
+
+
+def plan_of(tree: dict[str, Any], **wanted: Any) -> QuestionPlan:
+    return plan_survey(survey_of(tree), Wanted(**{"waves": 1} | wanted)).questions[0]
+
+
+def needed(question: QuestionPlan, other: str) -> int:
+    return next(alternative.respondents for alternative in question.alternatives if alternative.design == other)
+
+
+def yes_no(epsilon: float | str) -> dict[str, Any]:
+    return {"type": "yes_no", "epsilon": str(epsilon)}
+
+
+def choice(options: int, epsilon: float | str, kind: str = "choice") -> dict[str, Any]:
+    listed = [{"code": f"c{i}", "text": "?"} for i in range(options)]
+    return {"type": kind, "epsilon": str(epsilon), "options": listed}
+
+
+def scale(points: int, epsilon: float | str, **keys: str) -> dict[str, Any]:
+    return {"type": "scale", "epsilon": str(epsilon), "labels": [*LETTERS[:points]], **keys}
+
+
+def number(epsilon: float | str, **keys: Any) -> dict[str, Any]:
+    return {"type": "number", "epsilon": str(epsilon), "min": -5, "max": 15, **keys}
+
+
+# --- respondents for a margin ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("epsilon", "respondents"), [("0.5", 17_789), ("1", 4_997), ("2", 1_840), ("4", 1_149)])
+def test_yes_no_needs_the_published_numbers(epsilon: str, respondents: int) -> None:
+    """3 points at 95% take so many respondents at epsilon 0.5, 1, 2 and 4, and 1,068 without privacy."""
+    planned = plan_of(yes_no(epsilon))
+    assert planned.respondents == respondents
+    assert needed(planned, "open") == 1_068
+
+
+@pytest.mark.parametrize("tree", [yes_no(1) | {"decline": True}, choice(10, 1), scale(7, 2), choice(12, "0.3")])
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.8])
+def test_shares_need_what_the_enumerated_channel_says(tree: dict[str, Any], share: float) -> None:
+    """N = z^2 rate(1-rate)/(gap^2 m^2), with the rates of support summed over all reports in exact fractions."""
+    channel = design(survey_of(tree).questions[0])
+    assert isinstance(channel, Subset)
+    p, q = (
+        sum((channel.probability(truth, report) for report in channel.reports() if report & 1), Fraction(0))
+        for truth in (0, 1)
+    )
+    rate = q + Fraction(share) * (p - q)
+    exact = rate * (1 - rate) / (p - q) ** 2 * Fraction(Z) ** 2 / Fraction(0.03) ** 2
+    assert abs(plan_of(tree, share=share, difference=0.01).respondents - math.ceil(exact)) <= 1
+
+
+def test_several_choices_need_as_many_times_as_there_are_options() -> None:
+    """Each respondent reports on one of k options: k times the respondents of yes_no."""
+    one, several = designed_variance(survey_of(yes_no(1)).questions[0]), plan_of(choice(7, 1, "multi_choice"))
+    assert several.respondents == math.ceil(7 * one(0.5) * Z**2 / 0.03**2)
+
+
+@pytest.mark.parametrize("tree", [number(1), number(4), number(10), scale(5, 1, measure="mean"), number("0.1")])
+def test_means_need_what_the_worst_population_asks_for(tree: dict[str, Any]) -> None:
+    """No population over the levels has a larger variance, and one of two levels has that variance.
+
+    Sampling counts: even at epsilon 10 no fewer than an open survey's 1,068.
+    """
+    question = survey_of(tree).questions[0]
+    channel = design(question)
+    assert isinstance(channel, Band)
+    between = isinstance(question, Number)
+    values = np.array(mean_scores(channel, between).values)
+    rows = np.array([[float(channel.probability(x, y)) for y in channel.reports()] for x in range(channel.levels)])
+
+    def variance(population: np.ndarray[Any, Any]) -> float:
+        mass = population @ rows
+        return float(mass @ values**2 - (mass @ values) ** 2)
+
+    worst = worst_population(channel, between)
+    random = np.random.default_rng(1)
+    for concentration in (0.05, 0.3, 1.0, 5.0):
+        for population in random.dirichlet([concentration] * channel.levels, size=300):
+            assert variance(population) <= worst * (1 + 1e-9)
+    two_levels = max(
+        variance((1 - part) * np.eye(channel.levels)[a] + part * np.eye(channel.levels)[b])
+        for a, b in itertools.product(range(channel.levels), repeat=2)
+        for part in np.linspace(0, 1, 201)
+    )
+    assert two_levels == pytest.approx(worst, rel=1e-3)
+    planned = plan_of(tree)
+    assert planned.respondents == math.ceil(Z**2 * worst / 0.03**2) >= 1_068
+
+
+def test_a_mean_of_two_levels_is_a_share() -> None:
+    """A scale of two points with its mean asked for needs what yes_no needs."""
+    assert plan_of(scale(2, 1, measure="mean")).respondents == 4_997
+
+
+def test_the_interval_at_the_planned_size_is_a_shade_wider() -> None:
+    """The printed interval has a continuity correction: 0.7% wider at 4,997, and exactly 3 points at 5,065."""
+    channel = design(survey_of(yes_no(1)).questions[0])
+    assert isinstance(channel, Band)
+
+    def half(n: int) -> float:
+        raw = share_of_support(support(channel), n / 2, n, 0.05)
+        return (raw.high - raw.low) / 2
+
+    assert half(4_997) == pytest.approx(0.03 * 1.007, rel=1e-3)
+    assert half(5_064) > 0.03 >= half(5_065)
+
+
+# --- differences between groups ----------------------------------------------------------------------------------
+
+
+def exact_power(first: float, second: float, n: int) -> float:
+    """Of the pooled two-sided z test at 5% between two groups of n noisy counts, by sums over both binomials."""
+    counts = []
+    for rate in (first, second):
+        reach = 7 * math.sqrt(n * rate * (1 - rate))
+        y = np.arange(max(0, math.floor(n * rate - reach)), min(n, math.ceil(n * rate + reach)) + 1)
+        counts.append((y, stats.binom.pmf(y, n, rate)))
+    (a, mass_a), (b, mass_b) = counts
+    pooled = (a[:, None] + b[None, :]) / (2 * n)
+    with np.errstate(invalid="ignore"):
+        z = np.abs(a[:, None] - b[None, :]) / n / np.sqrt(pooled * (1 - pooled) * 2 / n)
+    return float(mass_a @ (np.nan_to_num(z) >= Z) @ mass_b)
+
+
+@pytest.mark.parametrize(("epsilon", "share", "difference"), [("0.5", 0.5, 0.1), ("1", 0.5, 0.05), ("4", 0.3, 0.1)])
+def test_the_difference_is_found_as_often_as_asked(epsilon: str, share: float, difference: float) -> None:
+    """At the planned group size the exact power of the pooled z test on noisy counts is 80%, give or take 0.5%."""
+    planned = plan_of(yes_no(epsilon), share=share, difference=difference)
+    channel = design(survey_of(yes_no(epsilon)).questions[0])
+    assert isinstance(channel, Band)
+    rule = support(channel)
+    first, second = (rule.q + rule.gap * (share + side * difference / 2) for side in (-1, 1))
+    assert exact_power(first, second, planned.per_group) == pytest.approx(0.8, abs=0.005)
+    assert exact_power(first, first, planned.per_group) == pytest.approx(0.05, abs=0.002)
+
+
+def test_group_sizes_without_noise_are_the_textbook_ones() -> None:
+    """At epsilon 10 a yes_no is as good as open: (z + z_power)^2 (p1 q1 + p2 q2)/d^2 for 5 points around half."""
+    open_size = (Z + stats.norm.ppf(0.8)) ** 2 * (0.475 * 0.525 + 0.525 * 0.475) / 0.05**2
+    assert plan_of(yes_no(10)).per_group == pytest.approx(open_size, rel=1e-3)
+
+
+# --- what a given number tells -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(questions(), st.sampled_from([0.2, 0.5, 0.9]))
+def test_a_given_number_and_a_needed_number_agree(tree: dict[str, Any], share: float) -> None:
+    """With the respondents needed, margin and difference are just met; with one fewer, they are missed."""
+    asked = {"share": share, "difference": 0.05, "waves": 1}
+    survey = survey_of(tree)
+    planned = plan_survey(survey, Wanted(**asked)).questions[0]
+    assume(planned.respondents > 2 and planned.per_group < 10**9)
+
+    def told(respondents: int) -> Any:
+        return plan_survey(survey, Wanted(**asked, respondents=respondents)).questions[0].given
+
+    assert told(planned.respondents).margin <= 0.03 * (1 + 1e-12) < told(planned.respondents - 1).margin * (1 + 2e-12)
+    assert told(2 * planned.per_group).difference <= 0.05 * (1 + 1e-9)
+    if planned.per_group > 1:
+        smaller = told(2 * planned.per_group - 2).difference
+        assert smaller is None or smaller >= 0.05 * (1 - 1e-9)
+
+
+def test_too_few_find_no_difference() -> None:
+    """Where not even the widest possible difference would be found, there is none to state."""
+    given_ = plan_of(yes_no("0.1"), respondents=10).given
+    assert given_ is not None and given_.difference is None and given_.margin > 1
+
+
+# --- other designs -----------------------------------------------------------------------------------------------
+
+
+def vectors(tree: dict[str, Any]) -> list[tuple[float, ...]]:
+    """Every answer as the numbers that a textbook would add noise to."""
+    if tree["type"] == "multi_choice":
+        return [*itertools.product((0.0, 1.0), repeat=len(tree["options"]))]
+    if tree["type"] == "number" or tree.get("measure") == "mean":
+        return [(0.0,), (1.0,)]
+    if tree["type"] == "yes_no" and not tree.get("decline"):
+        return [(0.0,), (1.0,)]
+    codes = survey_of(tree).questions[0].codes
+    return [tuple(float(i == j) for j in range(len(codes))) for i in range(len(codes))]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [yes_no(1), yes_no(1) | {"decline": True}, choice(5, 1), choice(5, 1, "multi_choice"), scale(4, 1), number(1)],
+)
+def test_noise_is_calibrated_to_the_true_sensitivity(tree: dict[str, Any]) -> None:
+    """The largest change over all pairs of answers, as a sum and as a length."""
+    pairs = [*itertools.product(map(np.array, vectors(tree)), repeat=2)]
+    moved = sensitivity(survey_of(tree).questions[0])
+    assert moved.sum == max(float(np.abs(a - b).sum()) for a, b in pairs)
+    assert moved.length == pytest.approx(max(float(np.linalg.norm(a - b)) for a, b in pairs))
+
+
+@pytest.mark.parametrize(
+    "tree", [yes_no(1), choice(5, "0.2"), choice(4, 1, "multi_choice"), number("0.05"), scale(5, 1, measure="mean")]
+)
+def test_the_curators_number_just_meets_the_margin(tree: dict[str, Any]) -> None:
+    """By substitution: s(1-s)/n + 2(sensitivity/(epsilon n))^2 is (m/z)^2 or less at n, and more at n - 1."""
+    n, target = needed(plan_of(tree), "curator"), (0.03 / Z) ** 2
+    scale_ = {"multi_choice": 4.0, "choice": 2.0}.get(tree["type"], 1.0) / float(tree["epsilon"])
+
+    def variance(respondents: int) -> float:
+        return 0.25 / respondents + 2 * (scale_ / respondents) ** 2
+
+    assert variance(n) <= target < variance(n - 1)
+
+
+def test_additive_noise_is_the_textbooks() -> None:
+    """Laplace: 2/epsilon^2 on a bit or a mean, 8/epsilon^2 on one bit of k. Gaussian: the analytic sigma, 4.2247."""
+    assert needed(plan_of(number(2)), "laplace") == math.ceil(Z**2 * (0.25 + 2 / 4) / 0.03**2)
+    assert needed(plan_of(yes_no(1)), "laplace") == math.ceil(Z**2 * (0.25 + 2) / 0.03**2)
+    assert needed(plan_of(choice(5, 1)), "laplace") == math.ceil(Z**2 * (0.25 + 8) / 0.03**2)
+    assert needed(plan_of(yes_no(1)), "gaussian") == pytest.approx(Z**2 * (0.25 + 4.2247**2) / 0.03**2, rel=1e-4)
+    assert needed(plan_of(choice(5, 1)), "gaussian") == pytest.approx(Z**2 * (0.25 + 2 * 4.2247**2) / 0.03**2, rel=1e-4)
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 11), st.integers(100, 100_000))
+def test_bands_never_need_more_than_laplace_noise(points: int, units: int) -> None:
+    """Means of scales and numbers: the planner leaves out bands of which that shows that others decide."""
+    epsilon = f"{units / 10_000:.4f}"
+    for question in survey_of(scale(points, epsilon, measure="mean"), number(epsilon)).questions:
+        assert designed_variance(question)(0.5) <= 0.25 + 2 / float(epsilon) ** 2
+
+
+def test_the_gaussian_keeps_the_delta_that_is_asked_for() -> None:
+    """A larger delta takes fewer respondents; a question's own delta goes before the plan's."""
+    loose, tight = (needed(plan_of(number(1), delta=delta), "gaussian") for delta in (1e-4, 1e-9))
+    assert loose < tight
+    own = number(1, mechanism="gaussian", delta="0.0001")
+    assert needed(plan_of(own, delta=1e-9), "gaussian") == loose
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 50), st.integers(100, 100_000))
+def test_k_ary_response_never_needs_fewer(options: int, units: int) -> None:
+    """The best subset size is at least as good as size 1, and for two options it is size 1."""
+    planned = plan_of(choice(options, f"{units / 10_000:.4f}"))
+    assert needed(planned, "k_ary") >= planned.respondents
+    if options == 2:
+        assert needed(planned, "k_ary") == planned.respondents
+
+
+@pytest.mark.parametrize("measure", ["shares", "mean"])
+def test_the_exponential_mechanism_is_the_textbooks(measure: str) -> None:
+    """Weights e^(-epsilon |x-y| / (2(k-1))), inverted: the worst share at one half, or the worst mean."""
+    k, epsilon = 5, 1.0
+    weights = np.array([[math.exp(-epsilon * abs(x - y) / (2 * (k - 1))) for y in range(k)] for x in range(k)])
+    table = weights / weights.sum(axis=1, keepdims=True)
+    decoded = np.linalg.inv(table)  # column j: the score of answer j
+    if measure == "shares":
+        noise = table @ decoded**2 - np.eye(k)  # variance of score j under answer i
+        worst = max(0.25 + noise[j, j] / 2 + max(noise[i, j] for i in range(k) if i != j) / 2 for j in range(k))
+    else:
+        levels = np.linspace(0, 1, k)
+        moments = table @ (decoded @ levels) ** 2
+        worst = max(
+            (1 - t) * moments[a] + t * moments[b] - ((1 - t) * levels[a] + t * levels[b]) ** 2
+            for a in range(k)
+            for b in range(k)
+            for t in np.linspace(0, 1, 1001)
+        )
+    found = needed(plan_of(scale(k, epsilon, measure=measure)), "exponential")
+    assert found == pytest.approx(Z**2 * worst / 0.03**2, rel=1e-5, abs=1)
+
+
+def test_splitting_epsilon_over_the_options_is_yes_no_at_its_part() -> None:
+    """Four options at epsilon 2, split: each is a yes_no at 0.5, so 17,789."""
+    assert needed(plan_of(choice(4, 2, "multi_choice")), "split") == 17_789
+
+
+@pytest.mark.parametrize(
+    ("tree", "other"),
+    [
+        (choice(20, "0.5") | {"mechanism": "krr"}, "k_ary"),
+        (scale(6, 1, mechanism="exponential"), "exponential"),
+        (scale(6, 1, mechanism="exponential", measure="mean"), "exponential"),
+    ],
+)
+def test_a_named_mechanism_is_its_own_alternative_and_shows_the_default(tree: dict[str, Any], other: str) -> None:
+    """The survey's number is the mechanism's; the default needs what the question would need without it."""
+    planned = plan_of(tree)
+    assert needed(planned, other) == planned.respondents
+    without = {key: value for key, value in tree.items() if key != "mechanism"}
+    assert needed(planned, "default") == plan_of(without).respondents < planned.respondents
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+def test_named_noise_on_numbers_costs_more_than_the_default(name: str) -> None:
+    """The table of the named mechanism is decoded as such, and needs more than the default band."""
+    extra = {"delta": "0.000001"} if name == "gaussian" else {}
+    planned = plan_of(number(1, mechanism=name, **extra))
+    assert isinstance(design(survey_of(number(1, mechanism=name, **extra)).questions[0]), Table)
+    assert needed(planned, "default") < planned.respondents <= needed(planned, name) * 1.05
+
+
+# --- composition over waves --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(100, 100_000).map(lambda units: Fraction(units, 10_000)), min_size=1, max_size=3),
+    st.integers(1, 4),
+    st.sampled_from([1e-15, 1e-9, 1e-6, 1e-3, 0.01]),
+)
+def test_fast_composition_is_the_exact_one(epsilons: list[Fraction], waves: int, delta: float) -> None:
+    """Never below the composition in 50 digits, and at most a ten-thousandth above it."""
+    (fast,) = compose_waves(epsilons, [waves], delta)
+    assert 0 <= fast - exact_composition(epsilons * waves, delta) <= Decimal("0.0001")
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(st.sampled_from(["0.01", "0.1", "0.25", "0.5", "1", "2"]), min_size=1, max_size=6),
+    st.integers(5, 20),
+    st.sampled_from([1e-12, 1e-6, 1e-3]),
+)
+def test_fast_composition_is_exact_over_many_waves(texts: list[str], waves: int, delta: float) -> None:
+    """The same where many answers make the sum far too pessimistic."""
+    epsilons = [*map(Fraction, texts)]
+    (fast,) = compose_waves(epsilons, [waves], delta)
+    assert 0 <= fast - exact_composition(epsilons * waves, delta) <= Decimal("0.0001")
+
+
+def test_twenty_different_epsilons_over_twelve_waves() -> None:
+    """Between the results for epsilons rounded down and up to a coarser grid, below the sum, and rising with waves."""
+    epsilons = [Fraction(5_000 + 1_237 * i, 10_000) for i in range(20)]
+    waves = [1, 2, 4, 8, 12]
+    found = compose_waves(epsilons, waves, 1e-6)
+    rounded_down = [Fraction(math.floor(epsilon * 10), 10) for epsilon in epsilons]
+    rounded_up = [Fraction(math.ceil(epsilon * 10), 10) for epsilon in epsilons]
+    below, above = compose_waves(rounded_down, waves, 1e-6), compose_waves(rounded_up, waves, 1e-6)
+    for times, low, exact, high in zip(waves, below, found, above, strict=True):
+        assert low <= exact <= high
+        assert exact <= float(basic_composition(epsilons)) * times
+    assert found == sorted(found) and float(found[-1]) < 0.95 * float(basic_composition(epsilons)) * 12
+
+
+def test_a_coarser_grid_rounds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the work would be too much, results grow by less than half a grid step per answer, and never shrink."""
+    epsilons = [Fraction(5_000 + 1_237 * i, 10_000) for i in range(6)]
+    fine = compose_waves(epsilons, [1, 5], 1e-6)
+    monkeypatch.setattr(composition, "MOST_SUMS", 1_000.0)
+    unit = composition._unit(epsilons, 5)
+    coarse = compose_waves(epsilons, [1, 5], 1e-6)
+    assert unit > 100
+    for times, exact, rounded in zip([1, 5], fine, coarse, strict=True):
+        assert exact <= rounded <= exact + Decimal(unit) / 10_000 * len(epsilons) * times
+
+
+def test_waves_show_all_three_bounds() -> None:
+    """The sum, the advanced bound where it is less, and the exact one, the least; 1, 2, 4 ... up to what is asked."""
+    plan = plan_survey(survey_of(*[yes_no("0.1")] * 10), Wanted(waves=20))
+    assert [row.waves for row in plan.waves] == [1, 2, 4, 8, 16, 20]
+    last = plan.waves[-1]
+    assert last.basic == "20"
+    advanced = math.sqrt(2 * 200 * math.log(1e6)) * 0.1 + 200 * 0.1 * math.expm1(0.1)
+    assert float(last.advanced) == pytest.approx(advanced, abs=1e-4) and float(last.advanced) >= advanced
+    assert last.exact == str(exact_composition([Fraction("0.1")] * 200, 1e-6))
+    for row in plan.waves:
+        assert float(row.exact) <= float(row.advanced) <= float(row.basic)
+
+
+def test_the_largest_survey_can_be_planned() -> None:
+    """200 questions at epsilon 10 over a year of days: no overflow, and never above the sum."""
+    plan = plan_survey(survey_of(*[yes_no(10)] * 200), Wanted(waves=366))
+    assert float(plan.waves[-1].exact) <= float(plan.waves[-1].advanced) <= float(plan.waves[-1].basic) == 732_000
+
+
+def test_a_delta_of_the_survey_is_added_in_every_wave() -> None:
+    """A Gaussian question keeps epsilon but for its delta: what is stated over waves has it as often, on top."""
+    gaussian = number(1, mechanism="gaussian", delta="0.0001")
+    plan = plan_survey(survey_of(yes_no(1), gaussian), Wanted(waves=4))
+    assert [row.delta for row in plan.waves] == pytest.approx([0.000101, 0.000201, 0.000401])
+    words = plan.questions[1].in_words
+    assert words.startswith(in_words(Fraction(1))) and "δ = 0.0001, which may come on top" in words
+    assert plan.questions[1].shuffled.epsilon is None
+
+
+# --- a few questions to each -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(surveys(most_questions=5))
+def test_nobody_spends_more_by_being_asked_a_few(tree: dict[str, Any]) -> None:
+    """Whatever questions a respondent is asked, their epsilons sum to the survey's at most, and none exceeds 10."""
+    survey = survey_from_tree(tree)
+    plan = plan_survey(survey, Wanted(waves=1))
+    for row in plan.few:
+        largest = sorted((question.exact_epsilon for question in survey.questions), reverse=True)[: row.asked]
+        raised = [
+            min(
+                Fraction(10),
+                Fraction(math.floor(q.exact_epsilon * survey.exact_epsilon / sum(largest) * 10_000), 10_000),
+            )
+            for q in survey.questions
+        ]
+        assert (row.least_epsilon, row.largest_epsilon) == tuple(
+            re.sub(r"\.?0+$", "", f"{float(e):.4f}") for e in (min(raised), max(raised))
+        )
+        for chosen in itertools.combinations(raised, row.asked):
+            assert sum(chosen) <= survey.exact_epsilon
+    if plan.few:
+        assert plan.few[-1].respondents == plan.respondents and plan.few[-1].surveys == 1
+        best = min(row.respondents for row in plan.few)
+        assert [row.respondents for row in plan.few if row.asked == plan.best_few] == [best]
+    else:
+        assert len(survey.questions) == 1 and plan.best_few is None
+
+
+def test_asking_one_of_four_equal_questions_gives_it_all_of_epsilon() -> None:
+    """Four yes_no at 0.5: asked one each at 2, they need 4 x 1,840 instead of 17,789."""
+    plan = plan_survey(survey_of(*[yes_no("0.5")] * 4), Wanted(waves=1))
+    first = plan.few[0]
+    assert (first.asked, first.least_epsilon, first.surveys) == (1, "2", 4)
+    assert first.respondents == 4 * 1_840 and plan.few[-1].respondents == 17_789
+    assert plan.best_few == 1
+
+
+def test_epsilon_is_capped_where_the_survey_format_ends() -> None:
+    """Three questions at 4: asked one each they could have 12, and get 10."""
+    plan = plan_survey(survey_of(*[yes_no(4)] * 3), Wanted(waves=1))
+    assert plan.few[0].largest_epsilon == "10" and plan.few[0].capped == ["q0", "q1", "q2"]
+    assert plan.few[1].largest_epsilon == "6" and plan.few[1].capped == []
+
+
+@given(st.integers(2, 30), st.data())
+def test_so_many_surveys_ask_every_question_equally_often(count: int, data: st.DataObject) -> None:
+    """K/gcd(K, m) windows of m questions on a circle, gcd apart, hold each question m/gcd times."""
+    asked = data.draw(st.integers(1, count))
+    step = math.gcd(count, asked)
+    windows = [[(start + i) % count for i in range(asked)] for start in range(0, count, step)]
+    assert len(windows) == count // step
+    assert {sum(q in window for window in windows) for q in range(count)} == {asked // step}
+
+
+def test_a_long_survey_gets_a_few_rows() -> None:
+    """Thirty questions: at most eight rows, from one question to all."""
+    plan = plan_survey(survey_of(*[yes_no("0.5")] * 30), Wanted(waves=1))
+    assert len(plan.few) <= 8 and plan.few[0].asked == 1 and plan.few[-1].asked == 30
+
+
+# --- the whole plan ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(surveys())
+def test_any_survey_can_be_planned(tree: dict[str, Any]) -> None:
+    """Every figure is there and sane, and the plan survives JSON."""
+    survey = survey_from_tree(tree)
+    plan = plan_survey(survey, Wanted(waves=2, respondents=5_000))
+    assert plan.epsilon == survey.epsilon
+    assert plan.respondents == max(q.respondents for q in plan.questions)
+    assert plan.per_group == max(q.per_group for q in plan.questions)
+    for question in plan.questions:
+        assert question.respondents >= needed(question, "open") == 1_068
+        assert needed(question, "open") <= needed(question, "curator")
+        for other in question.alternatives:
+            assert other.ratio == pytest.approx(other.respondents / question.respondents)
+        assert question.given is not None and question.given.margin > 0
+        if question.shuffled.epsilon is not None:
+            assert 0 < question.shuffled.epsilon <= float(question.epsilon) * (1 + 1e-9)
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=SurveyPlan) == plan
+
+
+@settings(max_examples=30)
+@given(questions(), st.sampled_from(["margin", "confidence", "share"]))
+def test_asking_for_more_takes_more(tree: dict[str, Any], what: str) -> None:
+    """A tighter margin and more confidence take more respondents; half the margin takes four times as many."""
+    base = plan_of(tree)
+    if what == "margin":
+        assert plan_of(tree, margin=0.015).respondents == pytest.approx(4 * base.respondents, abs=4)
+    elif what == "confidence":
+        assert plan_of(tree, confidence=0.99).respondents > base.respondents
+    elif tree["type"] == "yes_no" and not tree.get("decline"):
+        assert plan_of(tree, share=0.1).respondents <= base.respondents
+
+
+def test_shuffling_is_stated_at_the_respondents_there_will_be() -> None:
+    """At those that are needed, or at those given; None where they are too few for the bound."""
+    assert plan_of(yes_no(1)).shuffled.respondents == 4_997
+    assert plan_of(yes_no(1), respondents=100).shuffled.epsilon is None
+    assert plan_of(yes_no(1), respondents=10**6).shuffled.epsilon == pytest.approx(0.0236, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ({"margin": 0}, "margin must be from 0.0001 to 0.5"),
+        ({"margin": math.nan}, "margin must be"),
+        ({"confidence": 1}, "confidence must be from 0.5 to 0.9999"),
+        ({"share": 0}, "share must be"),
+        ({"difference": 1}, "difference must be"),
+        ({"share": 0.02}, "difference must be at most 0.04, or the share nearer 0.5"),
+        ({"power": 0.2}, "power must be"),
+        ({"waves": 0}, "waves must be from 1 to 366"),
+        ({"delta": 0}, "delta must be"),
+        ({"respondents": 1}, "respondents must be"),
+    ],
+)
+def test_a_number_out_of_range_says_what_to_do(numbers: dict[str, Any], words: str) -> None:
+    """Each with the range and an example."""
+    with pytest.raises(PlanError, match=words):
+        Wanted(**numbers)
+
+
+def test_everything_out_of_range_is_said_at_once() -> None:
+    """One line for each."""
+    with pytest.raises(PlanError) as caught:
+        Wanted(margin=2, power=2, delta=2)
+    assert [line.split()[0] for line in str(caught.value).splitlines()] == ["margin", "power", "delta"]
+
+
+def test_planning_does_no_input_or_output() -> None:
+    """Its modules import the protocol, the estimator and arithmetic: no storage, HTTP, clients, files or clock."""
+    allowed = {"__future__", "collections", "decimal", "deniable_protocol", "deniable_server", "fractions", "functools"}
+    allowed |= {"math", "msgspec", "numpy", "scipy", "typing"}
+    folder = Path(deniable_server.__file__).parent / "planning"
+    assert len([*folder.glob("*.py")]) > 1
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                assert {alias.name.partition(".")[0] for alias in node.names} <= allowed, path.name
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                name = node.module or ""
+                assert name.partition(".")[0] in allowed, path.name
+                own = name.startswith(("deniable_server.estimator.", "deniable_server.wording"))
+                assert own or not name.startswith("deniable_server"), path.name
+
+
+# --- the command -------------------------------------------------------------------------------------------------
+
+
+def run(*arguments: str, columns: int = 80) -> Result:
+    runner = CliRunner(env={"COLUMNS": str(columns)})
+    return runner.invoke(cli, ["plan", *arguments], catch_exceptions=False)
+
+
+def test_plan_says_what_a_team_asks_first() -> None:
+    """The respondents first; then each epsilon in words, sizes in the question's own units, costs and spending."""
+    result = run(str(EXAMPLE))
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1].startswith("19,988 respondents tell every share within ±3 points")
+    for words in (
+        in_words(Fraction(1)),
+        "vaped ±3 points 4,997 5 points 7,347",
+        "drinks ±1.2 drinks",
+        "wellbeing ±0.12 on 1 to 5",
+        "vaped 4,997 1,068 1,076",
+        "add up to ε = 10.",
+        "give every respondent one at random",
+        "vaped 4,997 1 0.292",
+    ):
+        assert words in said
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_plan_fits_the_screen(columns: int, tmp_path: Path) -> None:
+    """No line is cut or runs over, however long the names, and square brackets are text."""
+    name = "a_name_of_forty_one_characters_xxxxxxxxxx"
+    file = tmp_path / "survey.json"
+    listed = [yes_no("0.01"), choice(3, 10, "multi_choice"), number(1, unit="[red]kg", mechanism="laplace")]
+    listed.append(scale(11, "0.01", mechanism="exponential"))
+    asked = [{"id": f"{name[:39]}_{i}", "text": "?", **tree} for i, tree in enumerate(listed)]
+    file.write_text(json.dumps({"id": "a-survey", "title": "[bold]title", "questions": asked}))
+    result = run(str(file), "--respondents", "50", columns=columns)
+    assert result.exit_code == 0
+    assert max(map(len, result.stdout.splitlines())) <= columns
+    assert "[bold]title (a-survey)" in result.stdout and "[red]kg" in result.stdout and "…" not in result.stdout
+    for words in ("tells nothing", "no difference", "too few respondents", "> 1 billion", "at the limit"):
+        assert words in result.stdout
+
+
+def test_plan_as_json_is_the_plan() -> None:
+    """--json prints what plan_survey returns for the same options."""
+    options = ["--margin", "0.02", "--confidence", "0.9", "--share", "0.3", "--difference", "0.1", "--power", "0.9"]
+    options += ["--waves", "3", "--delta", "1e-9", "--respondents", "7000"]
+    wanted = Wanted(
+        margin=0.02, confidence=0.9, share=0.3, difference=0.1, power=0.9, waves=3, delta=1e-9, respondents=7000
+    )
+    expected = plan_survey(parse_survey(EXAMPLE.read_bytes()), wanted)
+    result = run(str(EXAMPLE), *options, "--json")
+    assert msgspec.json.decode(result.stdout, type=SurveyPlan) == expected
+
+
+def test_a_single_question_has_no_sums(tmp_path: Path) -> None:
+    """One question in one wave: no total of questions, no few."""
+    file = tmp_path / "one.json"
+    file.write_bytes(msgspec.json.encode(survey_of(yes_no(1))))
+    result = run(str(file), "--waves", "1")
+    assert "One answer spends ε = 1." in result.stdout
+    assert "all of them" not in result.stdout and "Each is asked" not in result.stdout and "Waves" not in result.stdout
+
+
+def test_wrong_numbers_end_in_a_message() -> None:
+    """Exit status 1 and a line for each on standard error, no traceback."""
+    result = run(str(EXAMPLE), "--margin", "3", "--power", "nan")
+    assert result.exit_code == 1 and "Traceback" not in result.output
+    assert [line.split()[0] for line in result.stderr.splitlines()] == ["margin", "power"]
+
+
+def test_figures_in_the_documentation_are_what_the_command_prints(root: Path) -> None:
+    """Each text block of docs/planning.md stands, line by line, in the output of the command above it."""
+    page = (root / "docs" / "planning.md").read_text("utf-8")
+    pairs = re.findall(r"```sh\ndeniable plan ([^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert len(pairs) >= 2
+    for arguments, block in pairs:
+        words = arguments.replace("survey.toml", str(EXAMPLE)).split()
+        lines = [line.rstrip() for line in run(*words).stdout.splitlines()]
+        for line in block.splitlines():
+            assert line.rstrip() in lines or line.strip() == "...", line
+
+
+def test_drawn_channels_have_equal_parts() -> None:
+    """What the planner takes for granted of several choices."""
+    channel = design(survey_of(choice(5, 1, "multi_choice")).questions[0])
+    assert isinstance(channel, Drawn) and len(set(channel.parts)) == 1
