@@ -2,66 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
 
 import msgspec
-from werkzeug.datastructures import MultiDict
+from msgspec import UNSET, UnsetType
 
-from deniable_protocol import DeniableError, Document, Survey
+from deniable_protocol import Channel, Document, Question
 
-from .estimator import QuestionEstimate, estimate_question
+from .asking import Asked, AskedWrongly
+from .estimator import QuestionEstimate, estimate_question, estimate_weighted
+from .estimator.weights import Part, Unreachable, rake, weigh
+from .groups import Grouping
 from .storage import Published
-from .tallies import Cell, Statistics, channels_of, select
-
-
-class AskedWrongly(DeniableError):
-    """What was asked about does not exist in the survey, or a number is out of range."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What an analyst asks for."""
-
-    confidence: float = 0.95
-    where: dict[str, str] = field(default_factory=dict)
-    by: str | None = None
-
-    @classmethod
-    def from_query(cls, survey: Survey, query: MultiDict[str, str]) -> Asked:
-        """The same from the parameters of an address: ``confidence=0.95&where=campus:north&by=campus``."""
-        if unknown := sorted(set(query) - {"confidence", "where", "by"}):
-            raise AskedWrongly(f"{unknown[0]} is not a parameter; known are confidence, where, by")
-        return cls.from_texts(survey, query.get("confidence", "0.95"), query.getlist("where"), query.get("by"))
-
-    @classmethod
-    def from_texts(cls, survey: Survey, confidence: str, where: list[str], by: str | None) -> Asked:
-        """Checked against the survey: AskedWrongly names what is known."""
-        try:
-            level = float(confidence)
-        except ValueError:
-            level = 0.0
-        if not 0.5 <= level <= 0.9999:
-            raise AskedWrongly("confidence must be a number from 0.5 to 0.9999")
-        codes = {segment.id: [option.code for option in segment.options] for segment in survey.segments}
-        chosen: dict[str, str] = {}
-        for pair in where:
-            segment, separator, code = pair.partition(":")
-            if not separator or code not in codes.get(segment, ()) or chosen.get(segment, code) != code:
-                known = "; ".join(f"{name}:{'|'.join(options)}" for name, options in codes.items()) or "no segments"
-                raise AskedWrongly(f"where takes segment:code, each segment once. This survey has {known}")
-            chosen[segment] = code
-        if by is not None and by not in codes:
-            raise AskedWrongly(f"by takes a segment. This survey has {', '.join(codes) or 'none'}")
-        return cls(level, chosen, by)
+from .tallies import Cell, Codes, Statistics, channels_of
 
 
 class Group(msgspec.Struct, frozen=True):
-    """The estimates of the submissions with one segment code."""
+    """The estimates of the submissions with one segment code, or with one of several that are merged."""
 
     segment: str
     code: str
     submissions: int
     questions: list[QuestionEstimate]
+    merged: list[str] | UnsetType = UNSET
+
+
+class Weighting(msgspec.Struct, frozen=True):
+    """The margins that submissions are weighted to, and the extremes of the weights, which are 1 on average."""
+
+    margins: dict[str, dict[str, float]]
+    smallest: float
+    largest: float
 
 
 class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -75,34 +48,110 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     where: dict[str, str]
     questions: list[QuestionEstimate]
     groups: list[Group] | None = None
+    target: str = "population"
+    population: int | None = None
+    simultaneous: bool = False
+    weighting: Weighting | None = None
 
 
-def estimate_survey(published: Published, status: str, statistics: Statistics, asked: Asked) -> SurveyEstimates:
-    """The estimates, from the sufficient statistics alone."""
-    document = published.document
-    total = select(document, statistics, asked.where)
-    estimates = SurveyEstimates(
-        survey=document.survey.id,
-        digest=document.digest,
-        status=status,
-        submissions=total.submissions,
-        confidence=asked.confidence,
-        where=asked.where,
-        questions=_questions(document, total, asked),
-    )
-    if asked.by is None:
+class Analysis:
+    """One survey's statistics, and what may be shown of them."""
+
+    def __init__(self, published: Published, statistics: Statistics, minimum: int) -> None:
+        self.document: Document = published.document
+        self.survey = self.document.survey
+        self.statistics = statistics
+        self.grouping = Grouping(self.document, statistics, minimum)
+
+    def find(self, question: str) -> tuple[int, Question, Channel] | None:
+        """The place of a question, the question and its channel."""
+        for place, asked in enumerate(self.survey.questions):
+            if asked.id == question:
+                return place, asked, self.document.channels[question]
+        return None
+
+    def estimates(self, status: str, asked: Asked) -> SurveyEstimates:
+        """The estimates, from the sufficient statistics alone."""
+        self.grouping.check([*asked.where, *([] if asked.by is None else [asked.by])])
+        weights = self._weights(asked)
+        cells = self.grouping.select(asked.where)
+        submissions = sum(cell.submissions for cell in cells.values())
+        if asked.population is not None and asked.population < submissions:
+            raise AskedWrongly(f"population is smaller than the {submissions} submissions that came from it")
+        groups = None
+        if asked.by is not None:
+            groups = []
+            for group in self.grouping.groups(asked.by):
+                if asked.where.get(asked.by, group.code) != group.code:
+                    continue
+                members = self.grouping.within(cells, asked.by, group)
+                groups.append(
+                    Group(
+                        segment=asked.by,
+                        code=group.code,
+                        submissions=sum(cell.submissions for cell in members.values()),
+                        # How many people of the population belong to a group is not known.
+                        questions=self._questions(members, replace(asked, population=None), weights),
+                        merged=list(group.codes) if len(group.codes) > 1 else UNSET,
+                    )
+                )
+        return SurveyEstimates(
+            survey=self.survey.id,
+            digest=self.document.digest,
+            status=status,
+            submissions=submissions,
+            confidence=asked.confidence,
+            where=asked.where,
+            questions=self._questions(cells, asked, weights),
+            groups=groups,
+            target=asked.target,
+            population=asked.population,
+            simultaneous=asked.simultaneous,
+            weighting=Weighting(asked.weights, min(weights.values()), max(weights.values())) if weights else None,
+        )
+
+    def _questions(
+        self, cells: Mapping[Codes, Cell], asked: Asked, weights: Mapping[Codes, float]
+    ) -> list[QuestionEstimate]:
+        total = self.grouping.total(cells)
+        estimates = []
+        for i, (question, channel) in enumerate(zip(self.survey.questions, self._channels, strict=True)):
+            estimate = estimate_question(
+                question,
+                channel,
+                total.counts[i].tolist(),
+                total.submissions,
+                confidence=asked.confidence,
+                simultaneous=asked.simultaneous,
+                population=total.submissions if asked.target == "respondents" else asked.population,
+                distribution=asked.distribution,
+            )
+            if weights:
+                parts = [Part(weights[codes], cell.submissions, cell.counts[i]) for codes, cell in cells.items()]
+                counts, effective = weigh(question, channel, parts)
+                weighted = estimate_weighted(
+                    question,
+                    channel,
+                    counts,
+                    effective,
+                    confidence=asked.confidence,
+                    simultaneous=asked.simultaneous,
+                    population=asked.population,
+                )
+                estimate = msgspec.structs.replace(estimate, weighted=weighted)
+            estimates.append(estimate)
         return estimates
-    segment = next(segment for segment in document.survey.segments if segment.id == asked.by)
-    groups = []
-    for option in segment.options:
-        if asked.where.get(segment.id, option.code) == option.code:
-            cell = select(document, statistics, {**asked.where, segment.id: option.code})
-            groups.append(Group(segment.id, option.code, cell.submissions, _questions(document, cell, asked)))
-    return msgspec.structs.replace(estimates, groups=groups)
 
+    @cached_property
+    def _channels(self) -> list[Channel]:
+        return channels_of(self.document)
 
-def _questions(document: Document, cell: Cell, asked: Asked) -> list[QuestionEstimate]:
-    return [
-        estimate_question(question, channel, counts.tolist(), cell.submissions, confidence=asked.confidence)
-        for question, channel, counts in zip(document.survey.questions, channels_of(document), cell.counts, strict=True)
-    ]
+    def _weights(self, asked: Asked) -> dict[Codes, float]:
+        """Weights of all cells of the survey: margins are those of the whole population, whatever part is shown."""
+        if not asked.weights:
+            return {}
+        margins = {self.grouping.segments[name][0]: [*shares.values()] for name, shares in asked.weights.items()}
+        try:
+            return rake({codes: cell.submissions for codes, cell in self.statistics.items()}, margins)
+        except Unreachable as error:
+            raise AskedWrongly(f"weights: {error}") from None

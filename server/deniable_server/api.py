@@ -1,13 +1,6 @@
-"""The HTTP interface, version 1: surveys and submissions for anyone, the rest by role."""
+"""The HTTP interface, version 1: surveys and submissions. What analysts read is in ``results``."""
 
 from __future__ import annotations
-
-import csv
-import io
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from itertools import islice
-from typing import Any
 
 import msgspec
 from flask import Blueprint, Response, current_app, request
@@ -19,17 +12,13 @@ from deniable_protocol.checks import strict_json
 from deniable_protocol.document import MAX_BYTES
 
 from .access import requires
-from .analysis import Asked, SurveyEstimates, estimate_survey
 from .installation import Installation
 from .intake import NotJSON
 from .openapi import documented
 from .problems import Kind, Refusal
 from .storage import Listed, Published
-from .tallies import Content
 
 api = Blueprint("api", __name__)
-
-CSV_ROWS = 1_000
 
 
 class Stored(Struct, frozen=True):
@@ -169,68 +158,6 @@ def close_survey(survey: str) -> ResponseReturnValue:
 @documented("All surveys, with their status and number of submissions.", role="analyst", gives=SurveyList)
 def list_surveys() -> ResponseReturnValue:
     return as_json(SurveyList(here().storage.surveys()))
-
-
-@api.get("/surveys/<survey>/estimates")
-@requires("analyst")
-@documented(
-    "Population shares and means with confidence intervals.",
-    role="analyst",
-    gives=SurveyEstimates,
-    query={
-        "confidence": "Between 0.5 and 0.9999; 0.95 where it is left out.",
-        "where": "segment:code, to count only these; can be repeated.",
-        "by": "A segment, to give the estimates of each of its groups too.",
-    },
-    problems=(Kind.BAD_PARAMETER,),
-)
-def get_estimates(survey: str) -> ResponseReturnValue:
-    published = find(survey)
-    asked = Asked.from_query(published.document.survey, request.args)
-    storage = here().storage
-    return as_json(estimate_survey(published, storage.status(published), storage.statistics(published), asked))
-
-
-@api.get("/surveys/<survey>/reports.csv")
-@requires("analyst")
-@documented("All randomised reports and segments, in no order that means anything.", role="analyst", gives="text/csv")
-def get_reports(survey: str) -> ResponseReturnValue:
-    published = find(survey)
-    reading = ExitStack()
-    submissions = reading.enter_context(here().storage.submissions(published))
-    # Gone through twice, first for the length: a download that breaks off half-way is then seen to be incomplete.
-    try:
-        length = sum(len(piece) for piece in report_lines(published, submissions))
-    except BaseException:
-        reading.close()
-        raise
-
-    def pieces() -> Iterator[bytes]:
-        with reading:
-            yield from report_lines(published, submissions)
-
-    response = Response(pieces(), content_type="text/csv; charset=utf-8")
-    response.headers["Content-Length"] = str(length)
-    response.headers["Content-Disposition"] = f'attachment; filename="{survey}-reports.csv"'
-    response.headers["Cache-Control"] = "no-store"
-    response.call_on_close(reading.close)  # where nobody goes through the pieces, as for HEAD
-    return response
-
-
-def report_lines(published: Published, submissions: Iterable[tuple[bytes, Content]]) -> Iterator[bytes]:
-    """The ids of submissions are left out: with them, a receipt would point at its row."""
-    survey = published.document.survey
-    codes = [[option.code for option in segment.options] for segment in survey.segments]
-    rows = (
-        [*(known[i] for known, i in zip(codes, content.segments, strict=True)), *content.reports]
-        for _, content in submissions
-    )
-    lines: list[list[Any]] = [[asked.id for asked in (*survey.segments, *survey.questions)]]
-    while lines:
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerows(lines)
-        yield buffer.getvalue().encode()
-        lines = list(islice(rows, CSV_ROWS))
 
 
 def _described(survey: str) -> PublishedSurvey:

@@ -8,6 +8,7 @@ from . import edges, metrics, problems
 from .api import api
 from .installation import Installation
 from .operation import operation
+from .results import results
 from .settings import Settings
 from .storage import Storage, open_storage
 
@@ -24,6 +25,7 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     installation = app.extensions["deniable"] = Installation(settings, storage)
 
     app.register_blueprint(api, url_prefix="/api/v1")
+    app.register_blueprint(results, url_prefix="/api/v1")
     app.register_blueprint(operation)
     problems.register(app)
     metrics.register(app, installation.metrics)

@@ -18,7 +18,9 @@ from werkzeug.exceptions import HTTPException
 from deniable_protocol import DeniableError, DocumentError, Problem, SurveyError
 from deniable_protocol.receive import SubmissionError
 
-from .analysis import AskedWrongly
+from .asking import AskedWrongly
+from .estimator.comparison import NotComparable
+from .groups import Withheld
 from .intake import NotJSON, TooMany
 from .storage import IdConflict, StorageError, SurveyClosed, SurveyDiffers
 
@@ -45,6 +47,7 @@ class Kind(Enum):
     TOO_LARGE = ("too-large", 413, "The request is too large")
     MEDIA_TYPE = ("media-type", 415, "The body must be application/json, not compressed")
     INVALID = ("invalid", 422, "The content does not fit")
+    WITHHELD = ("withheld", 422, "A group would be too small to be shown")
     RATE_LIMIT = ("rate-limit", 429, "Too many requests from one address")
     INTERNAL = ("internal", 500, "Something is wrong on the server")
     UNAVAILABLE = ("unavailable", 503, "The server cannot store anything just now")
@@ -143,6 +146,8 @@ _BY_ERROR: dict[type[DeniableError], Kind] = {
     SurveyClosed: Kind.CLOSED,
     SurveyDiffers: Kind.DIFFERS,
     AskedWrongly: Kind.BAD_PARAMETER,
+    NotComparable: Kind.BAD_PARAMETER,
+    Withheld: Kind.WITHHELD,
 }
 
 _DETAILS: dict[Kind, str] = {

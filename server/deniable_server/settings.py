@@ -17,6 +17,7 @@ from .storage import sqlite_path
 DEFAULT_DATABASE = "deniable.db"
 DEFAULT_BIND = "127.0.0.1:8000"
 DEFAULT_MAX_BODY = 16 * 2**20
+DEFAULT_MINIMUM_GROUP = 10
 MIN_KEY = 32
 
 
@@ -51,6 +52,7 @@ class Settings:
     allowed_origins: tuple[str, ...] = ("*",)
     rate_limit: Rate | None = None
     max_body_bytes: int = DEFAULT_MAX_BODY
+    minimum_group: int = DEFAULT_MINIMUM_GROUP
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -70,6 +72,7 @@ class Settings:
             max_body_bytes=_whole(
                 "--max-body-bytes (DENIABLE_MAX_BODY_BYTES)", get("MAX_BODY_BYTES", str(DEFAULT_MAX_BODY)), 1_000, 2**30
             ),
+            minimum_group=parse_minimum_group(get("MINIMUM_GROUP", str(DEFAULT_MINIMUM_GROUP))),
         )
 
     def to_environment(self) -> dict[str, str]:
@@ -83,6 +86,7 @@ class Settings:
             "ALLOWED_ORIGINS": " ".join(self.allowed_origins) or "none",
             "RATE_LIMIT": "off" if rate is None else f"{rate.requests}/{rate.unit}",
             "MAX_BODY_BYTES": str(self.max_body_bytes),
+            "MINIMUM_GROUP": str(self.minimum_group),
         } | ({} if self.secret_key is None else {"SECRET_KEY": self.secret_key})
         return {f"DENIABLE_{name}": value for name, value in environment.items()}
 
@@ -139,6 +143,11 @@ def parse_rate(text: str) -> Rate | None:
     if match is None:
         raise SettingError('--rate-limit (DENIABLE_RATE_LIMIT) takes "off", or a rate such as 60/minute')
     return Rate(int(match[1]), match[2])
+
+
+def parse_minimum_group(text: str) -> int:
+    """The least number of submissions that a group is shown with."""
+    return _whole("--minimum-group (DENIABLE_MINIMUM_GROUP)", text, 1, 10**6)
 
 
 def _base_path(text: str) -> str:

@@ -102,17 +102,3 @@ def merge(parts: Iterable[Statistics]) -> Statistics:
         for codes, cell in part.items():
             total[codes] = total[codes] + cell if codes in total else cell
     return total
-
-
-def select(document: Document, statistics: Statistics, where: dict[str, str]) -> Cell:
-    """All cells with these segment codes, added up."""
-    wanted = [
-        (i, [option.code for option in segment.options].index(where[segment.id]))
-        for i, segment in enumerate(document.survey.segments)
-        if segment.id in where
-    ]
-    total = empty(document)
-    for codes, cell in statistics.items():
-        if all(codes[i] == position for i, position in wanted):
-            total = total + cell
-    return total

@@ -319,7 +319,7 @@ def test_estimates_over_http(
     ]
     assert [q["id"] for q in got["questions"]] == [q.id for q in document.survey.questions]
     assert list(got["questions"][0]) == [
-        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence",
+        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
     ]  # fmt: skip
     south = http.get(f"{SURVEY}/estimates?where=campus:south&confidence=0.9", headers=analyst).json
     assert south["where"] == {"campus": "south"} and south["questions"] == got["groups"][1]["questions"]

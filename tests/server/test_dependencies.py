@@ -11,7 +11,7 @@ import deniable_server
 # command line shows the version; and the server serves the one copy of the browser's module.
 MAY_USE_CLIENTS = {"audit.py", "simulate.py", "cli/respondents.py", "cli/__init__.py", "operation.py"}
 # Flask and HTTP stay out of these.
-KNOW_NO_HTTP = {"storage", "estimator", "tallies.py", "intake.py"}
+KNOW_NO_HTTP = {"storage", "estimator", "planning", "tallies.py", "intake.py"}
 
 
 SERVER = Path(deniable_server.__file__).parent

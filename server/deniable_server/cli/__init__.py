@@ -9,6 +9,8 @@ from deniable import __version__
 from .common import Group
 from .files import audit_, survey
 from .operation import backup, doctor, restore, serve, token
+from .planning import plan
+from .relations import compare, crosstab_, regress
 from .respondents import demo, simulate
 from .results import estimate
 
@@ -21,5 +23,8 @@ def cli() -> None:
     """Surveys under local differential privacy: answers are randomised on the respondent's own device."""
 
 
-for command in (demo, serve, survey, estimate, simulate, audit_, token, backup, restore, doctor):
+COMMANDS = [
+    demo, serve, survey, plan, estimate, compare, crosstab_, regress, simulate, audit_, token, backup, restore, doctor,
+]  # fmt: skip
+for command in COMMANDS:
     cli.add_command(command)

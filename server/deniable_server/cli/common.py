@@ -15,7 +15,7 @@ from rich.text import Text
 
 from deniable_protocol import DeniableError, Problem, Survey, SurveyError, parse_survey
 from deniable_protocol.checks import strict_json
-from deniable_server.settings import DEFAULT_DATABASE
+from deniable_server.settings import DEFAULT_DATABASE, DEFAULT_MINIMUM_GROUP
 from deniable_server.storage import Published, Storage, StorageError, open_storage, sqlite_path
 
 out = Console(highlight=False)
@@ -29,6 +29,13 @@ DATABASE = click.option(
     default=DEFAULT_DATABASE,
     show_default=True,
     help="A path, or sqlite:///path. Also DENIABLE_DATABASE.",
+)
+MINIMUM_GROUP = click.option(
+    "--minimum-group",
+    envvar="DENIABLE_MINIMUM_GROUP",
+    default=str(DEFAULT_MINIMUM_GROUP),
+    show_default=True,
+    help="Groups with fewer submissions are merged or withheld. Also DENIABLE_MINIMUM_GROUP.",
 )
 
 

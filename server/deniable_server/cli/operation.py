@@ -15,7 +15,7 @@ from deniable_server.doctor import examine
 from deniable_server.settings import DEFAULT_BIND, DEFAULT_MAX_BODY, SettingError, Settings
 from deniable_server.storage import Role, StorageError, sqlite_path
 
-from .common import DATABASE, JSON, Group, existing, opened, out, print_json
+from .common import DATABASE, JSON, MINIMUM_GROUP, Group, existing, opened, out, print_json
 
 BIND = click.option(
     "--bind", envvar="DENIABLE_BIND", default=DEFAULT_BIND, show_default=True, help="HOST:PORT. Also DENIABLE_BIND."
@@ -58,6 +58,7 @@ BIND = click.option(
     show_default=True,
     help="The largest request. Also DENIABLE_MAX_BODY_BYTES.",
 )
+@MINIMUM_GROUP
 @click.pass_context
 def serve(ctx: click.Context, /, workers: int, threads: int, **flags: str) -> None:
     """Run the collection server until it is stopped (SIGTERM or Ctrl-C)."""

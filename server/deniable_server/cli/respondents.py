@@ -22,7 +22,6 @@ from rich.text import Text
 from deniable import randomize
 from deniable_protocol import parse_survey, publish, verify
 from deniable_server.access import make_token
-from deniable_server.analysis import Asked
 from deniable_server.serve import listen_error
 from deniable_server.settings import Settings
 from deniable_server.simulate import (
@@ -84,7 +83,7 @@ def simulate(
                 base = (server or f"http://{settings.bind}{settings.base_path}").rstrip("/")
                 link = f"{base}/s/{survey_id}#{published.document.digest}"
                 simulate_over_http(link, population, respondents, advance)
-        compared = compare(population, read_estimates(storage, survey_id, Asked()).questions)
+        compared = compare(population, read_estimates(storage, published).questions)
     if as_json:
         print_json(
             {"survey": survey_id, "respondents": respondents, "earlier": listed.submissions, "compared": compared}
@@ -122,7 +121,7 @@ def demo(ctx: click.Context, /, bind: str, respondents: int, once: bool) -> None
             with progress_bar("answering", respondents) as advance:
                 simulate_over_http(f"{base}/s/{parsed.id}", population, respondents, advance)
             with opened(database) as storage:
-                compared = compare(population, read_estimates(storage, parsed.id, Asked()).questions)
+                compared = compare(population, read_estimates(storage, find_survey(storage, parsed.id)).questions)
             show_compared(compared, 0, respondents)
             if not once:
                 serve_until_stopped(base, parsed.id, secret)

@@ -2,37 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
 import click
+from msgspec import UNSET
 from rich.table import Table as Grid
 from rich.text import Text
 
 from deniable_protocol import Choice, MultiChoice, Question, Scale, Survey
 from deniable_protocol.checks import DECLINED
-from deniable_server.analysis import Asked, SurveyEstimates, estimate_survey
-from deniable_server.estimator import QuestionEstimate
-from deniable_server.storage import Storage
+from deniable_server.analysis import Analysis, SurveyEstimates
+from deniable_server.asking import Asked, Parameters, read_margins
+from deniable_server.estimator import NOT_HONEST, TOO_NOISY, QuestionEstimate, Weighted
+from deniable_server.settings import DEFAULT_MINIMUM_GROUP, parse_minimum_group
+from deniable_server.storage import Published, Storage
 
-from .common import DATABASE, JSON, existing, find_survey, out, print_json
+from .common import DATABASE, JSON, MINIMUM_GROUP, existing, find_survey, out, print_json
+
+SUMMARIES = {"top_two": "top two", "bottom_two": "bottom two", "net_score": "net score"}
+BARS = "·▁▂▃▄▅▆▇█"
+
+CONFIDENCE = click.option("--confidence", default="0.95", show_default=True, help="Of the intervals: 0.5 to 0.9999.")
+WHERE = click.option("--where", multiple=True, help="segment:code, to count only these. Can be repeated.")
 
 
 @click.command(short_help="Shares and means, with intervals.")
 @click.argument("survey_id")
 @DATABASE
-@click.option("--confidence", default="0.95", show_default=True, help="Of the intervals: 0.5 to 0.9999.")
-@click.option("--where", multiple=True, help="segment:code, to count only these. Can be repeated.")
+@CONFIDENCE
+@WHERE
 @click.option("--by", help="A segment, to show each of its groups too.")
+@click.option("--simultaneous", is_flag=True, help="Intervals that hold together for all options of a question.")
+@click.option(
+    "--target",
+    type=click.Choice(["population", "respondents"]),
+    help="Whom the intervals are about: those who answered, or those they stand for (the default).",
+)
+@click.option("--population", help="How many people the respondents were drawn from, if they are a good part of them.")
+@click.option(
+    "--weights",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A TOML or JSON file with known shares of segments, to weight to: a table per segment, a share per code.",
+)
+@click.option("--distribution", is_flag=True, help="Also the likely distribution of number questions.")
+@MINIMUM_GROUP
 @JSON
 def estimate(
-    survey_id: str, database: str, confidence: str, where: tuple[str, ...], by: str | None, as_json: bool
+    survey_id: str, database: str, weights: Path | None, minimum_group: str, as_json: bool, **given: Any
 ) -> None:
     """Estimate shares and means of a survey, with confidence intervals."""
     with existing(database) as storage:
-        survey = find_survey(storage, survey_id).document.survey
-        asked = Asked.from_texts(survey, confidence, list(where), by)
-        result = read_estimates(storage, survey_id, asked)
+        published = find_survey(storage, survey_id)
+        texts = parameters(published, given)
+        asked = texts.asked()
+        if weights is not None:
+            margins = texts.checked_margins(read_margins(weights.read_bytes(), is_json=weights.suffix == ".json"))
+            asked = replace(asked, weights=margins)
+        analysis = Analysis(published, storage.statistics(published), parse_minimum_group(minimum_group))
+        result = analysis.estimates(storage.status(published), asked)
     if as_json:
         print_json(result)
         return
+    survey = published.document.survey
     filters = "".join(f", {segment} {code}" for segment, code in result.where.items())
     status = "" if result.status == "open" else ", closed"
     show(survey, result.questions, f"{survey.title}: {result.submissions:,} submissions{filters}{status}", result)
@@ -40,42 +75,91 @@ def estimate(
         show(survey, group.questions, f"{group.segment} {group.code}: {group.submissions:,} submissions", result)
 
 
-def read_estimates(storage: Storage, survey_id: str, asked: Asked) -> SurveyEstimates:
-    """The estimates of a survey that is there."""
-    published = find_survey(storage, survey_id)
-    return estimate_survey(published, storage.status(published), storage.statistics(published), asked)
+def parameters(published: Published, options: Mapping[str, Any]) -> Parameters:
+    """The options of a command as the parameters that a request would have."""
+    texts: dict[str, list[str]] = {}
+    for name, value in options.items():
+        if isinstance(value, bool):
+            value = "1" if value else None
+        if value is not None:
+            texts[name] = [value] if isinstance(value, str) else list(value)
+    return Parameters(published.document.survey, texts, list(options))
+
+
+def read_estimates(storage: Storage, published: Published) -> SurveyEstimates:
+    """The estimates of a survey, all that is not chosen as it is by default."""
+    analysis = Analysis(published, storage.statistics(published), DEFAULT_MINIMUM_GROUP)
+    return analysis.estimates(storage.status(published), Asked())
+
+
+class Line(NamedTuple):
+    """One number of a question as people read it."""
+
+    label: str
+    about: str
+    low: str
+    high: str
+
+    @property
+    def between(self) -> str:
+        return f"{self.low} and {self.high}" if self.low else ""
 
 
 def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: SurveyEstimates) -> None:
     """A table of estimates."""
     asked = {question.id: question for question in survey.questions}
+    weighted = result.weighting is not None
     grid = Grid(title=Text(title), title_justify="left")
     grid.add_column("Question", max_width=44)
     grid.add_column("Answer", max_width=30)
     grid.add_column("About", justify="right")
     grid.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right")
+    if weighted:
+        grid.add_column("Weighted", justify="right")
+        grid.add_column("Between", justify="right")
     grid.add_column("ε", justify="right")
-    for question in questions:
-        first = True
-        for label, about, low, high in rows(asked[question.id], question):
-            heading = Text(asked[question.id].text) if first else Text("")
-            grid.add_row(heading, Text(label), about, f"{low} and {high}", question.epsilon if first else "")
-            first = False
+    for estimate in questions:
+        question = asked[estimate.id]
+        heading = Text(question.text)
+        for note in estimate.notes:
+            if note == NOT_HONEST:
+                heading.append(f"\n{note}", style="yellow")
+        others = lines(question, estimate.weighted) if estimate.weighted is not UNSET else []
+        for line, other in zip_longest([*lines(question, estimate), *curve(estimate)], others):
+            more = ([other.about, other.between] if other else ["", ""]) if weighted else []
+            grid.add_row(
+                heading, Text(line.label), line.about, line.between, *more, estimate.epsilon if heading else ""
+            )
+            heading = Text("")
         grid.add_section()
     out.print(grid)
 
 
-def rows(question: Question, estimate: QuestionEstimate) -> list[tuple[str, str, str, str]]:
-    """Label, estimate and limits of every number of a question, as people read them."""
+def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Line]:
+    """Label, estimate and limits of every number of a question."""
     labels = answer_texts(question)
-    shown = [
-        (labels[share.code], percent(share.estimate), percent(share.low), percent(share.high))
-        for share in estimate.shares
-    ]
+    shown = []
+    for share in estimate.shares:
+        about = TOO_NOISY if share.note is not UNSET else percent(share.estimate)
+        shown.append(Line(labels[share.code], about, percent(share.low), percent(share.high)))
+    for summary in estimate.summaries or ():
+        form = points if summary.minus else percent
+        shown.append(Line(SUMMARIES[summary.id], form(summary.estimate), form(summary.low), form(summary.high)))
     if estimate.mean is not None:
         mean, unit = estimate.mean, getattr(question, "unit", None)
-        shown.append((f"mean, {unit}" if unit else "mean", plain(mean.value), plain(mean.low), plain(mean.high)))
+        about = TOO_NOISY if mean.note is not UNSET else plain(mean.value)
+        shown.append(Line(f"mean, {unit}" if unit else "mean", about, plain(mean.low), plain(mean.high)))
     return shown
+
+
+def curve(estimate: QuestionEstimate) -> list[Line]:
+    """The likely distribution as a row of bars, which promises no more than it holds."""
+    points = estimate.distribution or ()
+    if not points:
+        return []
+    top = max(point.share for point in points)
+    bars = "".join(BARS[round(point.share / top * (len(BARS) - 1))] for point in points)
+    return [Line(f"likely, {points[0].at:g} to {points[-1].at:g}", bars, "", "")]
 
 
 def answer_texts(question: Question) -> dict[str, str]:
@@ -90,6 +174,11 @@ def answer_texts(question: Question) -> dict[str, str]:
 
 def percent(share: float | None) -> str:
     return "unknown" if share is None else f"{100 * share:.1f}%"
+
+
+def points(share: float | None) -> str:
+    """A difference of shares."""
+    return "unknown" if share is None else f"{100 * share:+.1f}"
 
 
 def plain(value: float | None) -> str:

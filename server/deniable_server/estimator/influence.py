@@ -59,8 +59,9 @@ def consistent(channel: Channel, counts: list[int], answers: int) -> bool:
         return True
     checked = _features(channel, counts, answers)
     alpha = FALSE_ALARMS / (2 * len(checked))
+    suspect = [feature for feature in checked if not feature[2] <= feature[0] / max(feature[1], 1) <= feature[3]]
     return not any(
-        _at_least(n - y, n, 1 - least) < alpha or _at_least(y, n, most) < alpha for y, n, least, most in checked if n
+        _at_least(n - y, n, 1 - least) < alpha or _at_least(y, n, most) < alpha for y, n, least, most in suspect if n
     )
 
 

@@ -9,7 +9,7 @@ the sampling of respondents plus the noise of the channel. f = 1 for the populat
 (M - n)/(M - 1) for one of M people, 0 for the respondents themselves.
 
 [1] Wilson 1927, J. Am. Stat. Assoc. 22.  [2] Clopper and Pearson 1934, Biometrika 26.  [3] Ye and Barg 2018, IEEE
-Trans. Inf. Theory 64.  [4] Cochran 1977, Sampling Techniques.  [5] Zou and Donner 2008, Statistics in Medicine 27.
+Trans. Inf. Theory 64.  [4] Cochran 1977, Sampling Techniques.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, betaincinv, ndtri
+from scipy.special import bdtr, betaincinv, gammaln, ndtri
 
 from deniable_protocol import Band, N, Subset
+
+Array: TypeAlias = npt.NDArray[Any]
 
 FEW = 10
 """Below this many expected reports of the rarer kind, exact limits take the place of Wilson's."""
@@ -95,8 +97,16 @@ def joint_support(channel: Subset, options: int) -> Support:
     return Support(float(p), float(q), float(gap), float(v1), float(v0), counted=d == 1 or t == 1)
 
 
-def share_of_support(rule: Support, y: float, n: float, alpha: float, sampling: float = 1.0) -> Raw:
-    """The share of an answer with the support y of n reports; ``sampling`` is f of the module's formula.
+def sampling_factor(n: float, population: int | None) -> float:
+    """f: how much of the sampling variance is left if n were drawn from a population without replacement."""
+    if population is None:
+        return 1.0
+    return max(population - n, 0.0) / max(population - 1, 1)
+
+
+def share_of_support(rule: Support, y: float, n: float, alpha: float, population: int | None = None) -> Raw:
+    """The share of an answer with the support y of n reports: among the ``population`` that they were drawn from, if it
+    has a size; among the respondents themselves if that is n.
 
     The support is first moved to where a share from 0 to 1 would put it, between nq and np, which only widens the
     interval within [0, 1] and keeps it from vanishing.
@@ -105,15 +115,17 @@ def share_of_support(rule: Support, y: float, n: float, alpha: float, sampling: 
     rate = y / n
     inside = min(max(y, n * q), n * p)
     unbiased = (rate - q) / gap
-    if rule.counted and sampling == 1:
+    if rule.counted and population is None:
         # If all reports agree, the sample shows no spread; the channel has some all the same.
         variance = (rate * (1 - rate) or (inside / n) * (1 - inside / n)) / gap**2
     else:
-        variance = _variance(rule, min(max(unbiased, 0.0), 1.0), sampling)
-    if rule.counted and n * min(q, 1 - p) < FEW:
-        low, high = _exact(rule, inside, n, alpha, sampling)
+        variance = _variance(rule, clip(unbiased), sampling_factor(n, population))
+    if not rule.counted or n * min(q, 1 - p) >= FEW:
+        low, high = score_limits(rule, inside, n, alpha, sampling_factor(n, population))
+    elif population is None:
+        low, high = (clip((limit - q) / gap) for limit in clopper_pearson(inside, n, alpha))
     else:
-        low, high = score_limits(rule, inside, n, alpha, sampling)
+        low, high = finite_limits(rule, inside, int(n), alpha, population)
     return Raw(unbiased, math.sqrt(variance / n), low, high)
 
 
@@ -149,33 +161,19 @@ def clopper_pearson(y: float, n: float, alpha: float) -> tuple[float, float]:
     return low, high
 
 
-def _exact(rule: Support, y: float, n: float, alpha: float, sampling: float) -> tuple[float, float]:
-    """Exact limits for f = 1 and f = 0. Between them V is f parts of one and 1 - f of the other, and so are the squared
-    distances of the limits from the share, from which those variances can be recovered [5].
+def finite_limits(rule: Support, y: float, n: int, alpha: float, population: int) -> tuple[float, float]:
+    """The exact limits in a population of M people: the least and largest share under which y is in no tail of alpha/2.
+
+    If T of them are such, m of the n who answer are with hypergeometric chances, and y is the sum of Bin(m, p) and
+    Bin(n - m, q). Its tails rise and fall with T, so that bisection finds both ends. Where y was moved between two
+    integers, the wider one counts.
     """
-    people = [clip((limit - rule.q) / rule.gap) for limit in clopper_pearson(y, n, alpha)]
-    if sampling == 1:
-        return people[0], people[1]
-    own = respondent_limits(rule, y, int(n), alpha)
-    share = clip((y / n - rule.q) / rule.gap)
-    low, high = (
-        math.sqrt(sampling * (share - wide) ** 2 + (1 - sampling) * (share - narrow) ** 2)
-        for wide, narrow in zip(people, own, strict=True)
-    )
-    return clip(share - low), clip(share + high)
-
-
-def respondent_limits(rule: Support, y: float, n: int, alpha: float) -> tuple[float, float]:
-    """The least and largest share among the n respondents themselves under which y is not in a tail of alpha/2.
-
-    With m of them true, y is the sum of Bin(m, p) and Bin(n - m, q): its tails rise and fall with m, so both limits
-    are found by bisection. Where y was moved between two integers, the wider one counts.
-    """
-    least, most = math.floor(y + 1e-9), math.ceil(y - 1e-9)
-    # The smallest m at which "y or more" has more than alpha/2, and the largest at which "y or fewer" has.
-    low = _first(n, lambda m: 1 - _at_most(rule, m, n, least - 1) > alpha / 2)
-    high = _first(n, lambda m: _at_most(rule, m, n, most) <= alpha / 2) - 1
-    return min(low, n) / n, max(high, 0) / n
+    below, up_to = _at_most(rule, math.floor(y + 1e-9) - 1, n), _at_most(rule, math.ceil(y - 1e-9), n)
+    people = max(population, n)
+    # The smallest T at which "y or more" has more than alpha/2, and the largest at which "y or fewer" has.
+    low = _first(people, lambda true: 1 - _expected(below, n, true, people) > alpha / 2)
+    high = _first(people, lambda true: _expected(up_to, n, true, people) <= alpha / 2) - 1
+    return min(low, people) / people, max(high, 0) / people
 
 
 def _first(n: int, holds: Callable[[int], bool]) -> int:
@@ -187,26 +185,48 @@ def _first(n: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-def _at_most(rule: Support, m: int, n: int, y: int) -> float:
-    """P(Bin(m, p) + Bin(n - m, q) <= y), going through the rarer of the two kinds of flip.
+def _expected(chances: Array, n: int, true: int, people: int) -> float:
+    """The mean of these over how many of n, drawn from ``people`` without replacement, are among the true ones."""
+    if n == people:
+        return float(chances[true])
+    centre, spread = n * true / people, math.sqrt(n * true * (people - true)) / people
+    first, last = max(0, n + true - people), min(n, true)
+    m = np.arange(max(first, int(centre - 12 * spread - 60)), min(last, int(centre + 12 * spread + 60)) + 1)
+    mass = np.exp(_log_choose(true, m) + _log_choose(people - true, n - m) - _log_choose(people, n))
+    return float(mass @ chances[m] / mass.sum())
 
-    With B false supports and A lost ones the sum is m - A + B. The kind gone through has a mean below 10 or so where
-    this is used; its tail beyond 60 more is below 10^-20.
+
+def _log_choose(n: int, k: Array | int) -> Array:
+    return np.asarray(gammaln(n + 1) - gammaln(np.add(k, 1)) - gammaln(np.subtract(n + 1, k)))
+
+
+def _at_most(rule: Support, y: int, n: int) -> Array:
+    """P(Bin(m, p) + Bin(n - m, q) <= y) for m = 0 ... n.
+
+    With B false supports and A lost ones the sum is m - A + B. Of the rarer kind, whose mean is below ``FEW`` where
+    this is used, all numbers up to 60 more are gone through: beyond lies less than 10^-20. So it does where y is
+    further from the mean than 12 standard deviations and 60: there the chance is 0 or 1.
     """
+    spread = math.sqrt(n * max(rule.p * (1 - rule.p), rule.q * (1 - rule.q)))
+    centre, reach = (y - n * rule.q) / rule.gap, (12 * spread + 60) / rule.gap
+    first, last = max(0, int(centre - reach)), min(n, int(centre + reach))
+    chances = np.where(np.arange(n + 1) < first, 1.0, 0.0)
+    if first > last:
+        return chances
+    m = np.arange(first, last + 1)[:, None]
     lost, false = (m, 1 - rule.p), (n - m, rule.q)
     rare, other = (false, lost) if rule.q <= 1 - rule.p else (lost, false)
-    reach = int(rare[0] * rare[1] + 12 * math.sqrt(rare[0] * rare[1]) + 60)
-    flips: npt.NDArray[np.float64] = np.arange(min(rare[0], reach) + 1, dtype=np.float64)
-    mass = np.diff(_cdf(flips, *rare), prepend=0.0)
-    if rare is false:  # m - A + B <= y  <=>  A >= m + B - y
-        return float(mass @ (1 - _cdf(m + flips - y - 1, *other)))
-    return float(mass @ _cdf(y - m + flips, *other))  # B <= y - m + A
+    flips = np.arange(int(n * rare[1] + 12 * math.sqrt(n * rare[1]) + 60))[None, :]
+    mass = np.diff(_cdf(flips, *rare), axis=1, prepend=0.0)
+    # m - A + B <= y means A >= m + B - y, or B <= y - m + A.
+    tail = 1 - _cdf(m + flips - y - 1, *other) if rare is false else _cdf(y - m + flips, *other)
+    chances[first : last + 1] = (mass * tail).sum(axis=1)
+    return chances
 
 
-def _cdf(x: npt.NDArray[np.float64], n: int, rate: float) -> npt.NDArray[np.float64]:
+def _cdf(x: Array, n: Array, rate: float) -> Array:
     """Of the binomial distribution, also outside 0 ... n."""
-    inside = np.clip(x, 0, n)
-    return np.where(x < 0, 0.0, np.where(x >= n, 1.0, bdtr(inside, n, rate)))
+    return np.where(x < 0, 0.0, np.where(x >= n, 1.0, bdtr(np.clip(x, 0, n).astype(float), n, rate)))
 
 
 def clip(share: float) -> float:

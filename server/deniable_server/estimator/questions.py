@@ -13,9 +13,9 @@ from deniable_protocol import Band, Channel, Drawn, Number, Question, Scale, Sub
 
 from .distribution import Point, likely_distribution
 from .influence import consistent, share_influence
-from .intervals import Raw, clip, share_of_support, support
+from .intervals import Raw, clip, sampling_factor, share_of_support, support
 from .scores import mean_scores, score_mean, share_scores
-from .summaries import Summary, summarize
+from .summaries import Reports, Summary, summarize
 
 TOO_NOISY = "too noisy to say"
 NOT_HONEST = "not consistent with honest reports"
@@ -177,8 +177,7 @@ def _numbers(
     summaries: list[Summary] | UnsetType = UNSET
     if isinstance(question, Scale) and isinstance(channel, Subset | Table):
         possible = [share for share in estimates if share is not None]
-        factor = sampling_factor(n, population)
-        summaries = summarize(channel, len(question.labels), counts, n, possible, alpha, factor)
+        summaries = summarize(len(question.labels), Reports(channel, counts, n, possible, alpha, population))
     # Where the report is the noisy bit, no comes first; people read yes first.
     return (shares[::-1] if isinstance(question, YesNo) and not question.decline else shares), None, summaries
 
@@ -191,13 +190,6 @@ def _checked(channel: Channel, counts: list[int], answers: int) -> list[int]:
     return counts
 
 
-def sampling_factor(n: float, population: int | None) -> float:
-    """How much of the sampling variance is left if n were drawn from a population without replacement."""
-    if population is None:
-        return 1.0
-    return max(population - n, 0.0) / max(population - 1, 1)
-
-
 def raw_shares(
     channel: Channel, counts: Counts, n: float, alpha: float, population: int | None = None
 ) -> list[Raw | None]:
@@ -205,17 +197,17 @@ def raw_shares(
     if isinstance(channel, Drawn):
         # Given how often its part was drawn, an option is a yes_no of its own, put to a sample of the respondents.
         return [
-            share_of_support(support(part), yes, asked, alpha, sampling_factor(asked, population)) if asked else None
+            share_of_support(support(part), yes, asked, alpha, population) if asked else None
             for part, yes, asked in zip(channel.parts, counts[1::2], _asked(counts), strict=True)
         ]
     if not n:
         return [None] * channel.answers
-    factor = sampling_factor(n, population)
     if isinstance(channel, Subset):
-        return [share_of_support(support(channel), y, n, alpha, factor) for y in counts]
+        return [share_of_support(support(channel), y, n, alpha, population) for y in counts]
     if isinstance(channel, Table):
+        factor = sampling_factor(n, population)
         return [score_mean(scores, counts, n, alpha, factor) for scores in share_scores(channel)]
-    yes = share_of_support(support(channel), counts[1], n, alpha, factor)
+    yes = share_of_support(support(channel), counts[1], n, alpha, population)
     return [Raw(1 - yes.unbiased, yes.standard_error, 1 - yes.high, 1 - yes.low), yes]
 
 

@@ -2,21 +2,28 @@
 
 The net score is the share of the top points minus that of the bottom ones: two of each; on a scale of eleven points the
 bottom seven, which makes it the Net Promoter Score.
+
+[1] Zou and Donner 2008, Statistics in Medicine 27 (the method of variance estimates recovery).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from statistics import fmean, variance
+from typing import NamedTuple, TypeAlias
 
 import msgspec
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 from deniable_protocol import Subset, Table
 
-from .intervals import clip, joint_support, share_of_support, support
+from .intervals import Raw, clip, joint_support, sampling_factor, share_of_support, support
 from .scores import combined_scores, score_mean
+
+Signs: TypeAlias = tuple[float, ...]
+"""One per answer: 1 or -1 for those that count, 0 for the others."""
 
 FEWEST = 4
 """On a shorter scale the top two points and the bottom two overlap."""
@@ -34,88 +41,112 @@ class Summary(msgspec.Struct, frozen=True):
     high: float
 
 
-def summarize(
-    channel: Subset | Table,
-    points: int,
-    counts: Sequence[float],
-    n: float,
-    shares: Sequence[float],
-    alpha: float,
-    sampling: float,
-) -> list[Summary]:
-    """The summaries of a scale with this many points; ``shares`` are the estimates, possible ones."""
+class Reports(NamedTuple):
+    """What is known of a question; ``shares`` are the estimates of all answers, possible ones."""
+
+    channel: Subset | Table
+    counts: Sequence[float]
+    n: float
+    shares: Sequence[float]
+    alpha: float
+    population: int | None
+
+
+def summarize(points: int, reports: Reports) -> list[Summary]:
+    """The summaries of a scale with this many points."""
     if points < FEWEST:
         return []
     names = [str(point) for point in range(1, points + 1)]
-    top, bottom = names[-2:], names[:2]
-    low = names[:7] if points == 11 else bottom
-    wanted = [("top_two", top, []), ("bottom_two", bottom, []), ("net_score", top, low)]
-    return [_summary(*each, channel, points, counts, n, shares, alpha, sampling) for each in wanted]
+    top, bottom, lowest = names[-2:], names[:2], names[: 7 if points == 11 else 2]
+    return [
+        _summary("top_two", top, [], reports),
+        _summary("bottom_two", bottom, [], reports),
+        _summary("net_score", top, lowest, reports),
+    ]
 
 
-def _summary(
-    name: str,
-    of: list[str],
-    minus: list[str],
-    channel: Subset | Table,
-    points: int,
-    counts: Sequence[float],
-    n: float,
-    shares: Sequence[float],
-    alpha: float,
-    sampling: float,
-) -> Summary:
+def _summary(name: str, of: list[str], minus: list[str], reports: Reports) -> Summary:
     floor = -1.0 if minus else 0.0
-    if not n:
+    if not reports.n:
         return Summary(name, of, minus, None, None, floor, 1.0)
-    signs = [float(str(j + 1) in of) - float(str(j + 1) in minus) for j in range(channel.answers)]
-    estimate = sum(sign * share for sign, share in zip(signs, shares, strict=True))
-    if isinstance(channel, Table):
-        # As a score between 0 and 1.
-        raw = score_mean(combined_scores(channel, tuple(signs), floor), counts, n, alpha, sampling)
-        error, low, high = raw.standard_error, *(floor + (1 - floor) * limit for limit in (raw.low, raw.high))
-        error = None if error is None else error * (1 - floor)
+    answers = range(reports.channel.answers)  # the points, and then perhaps "declined"
+    first = tuple(float(str(j + 1) in of) for j in answers)
+    second = tuple(float(str(j + 1) in minus) for j in answers)
+    if isinstance(reports.channel, Table):
+        error, low, high = _scored(reports.channel, _minus(first, second), floor, reports)
     elif minus:
-        error, low, high = _difference(channel, signs, counts, n, shares, alpha, sampling)
+        error, low, high = _difference(reports.channel, first, second, reports)
     else:
-        held = sum(count for sign, count in zip(signs, counts, strict=True) if sign)
-        error, low, high = share_of_support(joint_support(channel, len(of)), held, n, alpha, sampling)[1:]
+        error, low, high = _together(reports.channel, first, reports)[1:]
+    estimate = _sum(reports.shares, _minus(first, second))
     return Summary(name, of, minus, estimate, error, min(low, estimate), max(high, estimate))
 
 
-def _difference(
-    channel: Subset,
-    signs: list[float],
-    counts: Sequence[float],
-    n: float,
-    shares: Sequence[float],
-    alpha: float,
-    sampling: float,
-) -> tuple[float, float, float]:
-    """The error and the limits of sum_j a_j z_j. Its variance is that of a among the answers plus the mean noise."""
-    rule = support(channel)
-    unbiased = sum(sign * (y / n - rule.q) / rule.gap for sign, y in zip(signs, counts, strict=True))
-    noise = [_noise(channel, signs, x) / rule.gap**2 for x in range(channel.options)]
-    mean = sum(share * sign for share, sign in zip(shares, signs, strict=True))
-    among = sum(share * (sign - mean) ** 2 for share, sign in zip(shares, signs, strict=True))
-    total = sampling * among + sum(share * h for share, h in zip(shares, noise, strict=True))
-    error = math.sqrt(total / n)
-    margin = -float(ndtri(alpha / 2)) * error
-    centre = 2 * clip((unbiased + 1) / 2) - 1
-    return error, max(centre - margin, -1.0), min(centre + margin, 1.0)
+def _scored(channel: Table, signs: Signs, floor: float, reports: Reports) -> tuple[float | None, float, float]:
+    """Error and limits from a score, which is moved between 0 and 1 and back."""
+    factor = sampling_factor(reports.n, reports.population)
+    raw = score_mean(combined_scores(channel, signs, floor), reports.counts, reports.n, reports.alpha, factor)
+    error = None if raw.standard_error is None else raw.standard_error * (1 - floor)
+    return error, floor + (1 - floor) * raw.low, floor + (1 - floor) * raw.high
 
 
-def _noise(channel: Subset, signs: list[float], x: int) -> float:
-    """The variance of the sum of the signs that a report holds if x is the truth.
+def _together(channel: Subset, signs: Signs, reports: Reports) -> Raw:
+    """The share of several points together."""
+    rule, held = joint_support(channel, round(sum(signs))), _sum(reports.counts, signs)
+    return share_of_support(rule, held, reports.n, reports.alpha, reports.population)
+
+
+def _difference(channel: Subset, first: Signs, second: Signs, reports: Reports) -> tuple[float, float, float]:
+    """Error and limits of the share of the first points minus that of the second.
+
+    Limits recovered from those of the two shares and their correlation r [1]: with a the distance of the first's lower
+    limit and b that of the second's upper one, sqrt(a^2 + b^2 - 2rab) below; and so above. They fall short where the
+    score is nearly 1 or -1, since the shares' limits stop there; plain t limits do for a handful of reports. The wider
+    of the two falls short in neither case.
+    """
+    top, bottom = _together(channel, first, reports), _together(channel, second, reports)
+    variances = [_variance(channel, signs, reports) for signs in (first, second, _minus(first, second))]
+    r = max(-1.0, (variances[0] + variances[1] - variances[2]) / (2 * math.sqrt(variances[0] * variances[1])))
+    high, low = clip(top.unbiased), clip(bottom.unbiased)
+
+    def distance(a: float, b: float) -> float:
+        return math.sqrt(a * a + b * b - 2 * r * a * b)
+
+    down, up = distance(high - top.low, bottom.high - low), distance(top.high - high, low - bottom.low)
+    error = math.sqrt(variances[2] / reports.n)
+    margin = -float(stdtrit(reports.n - 1, reports.alpha / 2)) * error if reports.n > 1 else 2.0
+    centre = min(max(top.unbiased - bottom.unbiased, -1.0), 1.0)
+    return error, max(min(high - low - down, centre - margin), -1.0), min(max(high - low + up, centre + margin), 1.0)
+
+
+def _variance(channel: Subset, signs: Signs, reports: Reports) -> float:
+    """Of one report's sum_j a_j z_j: that of a among the answers, as far as sampling counts, plus the mean noise."""
+    mean = _sum(reports.shares, signs)
+    among = _sum(reports.shares, tuple((sign - mean) ** 2 for sign in signs))
+    return sampling_factor(reports.n, reports.population) * among + _sum(reports.shares, _noise(channel, signs))
+
+
+def _sum(values: Sequence[float], signs: Sequence[float]) -> float:
+    return sum(value * sign for value, sign in zip(values, signs, strict=True))
+
+
+def _minus(first: Signs, second: Signs) -> Signs:
+    return tuple(a - b for a, b in zip(first, second, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _noise(channel: Subset, signs: Signs) -> list[float]:
+    """Per true answer x, the variance of the sum of the signs that a report holds, decoded.
 
     A favoured report holds x and d - 1 of the k - 1 others, another report d of them: samples without replacement,
     whose sum has mean m * average and variance m (1 - m/(k-1)) * (variance among the others).
     """
-    others = [sign for j, sign in enumerate(signs) if j != x]
-    size, average = len(others), fmean(others)
-    spread = variance(others) if size > 1 else 0.0
-    p, d = support(channel).p, channel.size
-    cases = [(p, signs[x] + (d - 1) * average, d - 1), (1 - p, d * average, d)]
-    mean = sum(chance * value for chance, value, _ in cases)
-    within = sum(chance * drawn * (1 - drawn / size) * spread for chance, _, drawn in cases)
-    return within + sum(chance * (value - mean) ** 2 for chance, value, _ in cases)
+    (p, _, gap, *_), d, noise = support(channel), channel.size, []
+    for x, own in enumerate(signs):
+        others = [sign for j, sign in enumerate(signs) if j != x]
+        size, average, spread = len(others), fmean(others), variance(others)
+        cases = [(p, own + (d - 1) * average, d - 1), (1 - p, d * average, d)]
+        mean = sum(chance * value for chance, value, _ in cases)
+        within = sum(chance * drawn * (1 - drawn / size) * spread for chance, _, drawn in cases)
+        noise.append((within + sum(chance * (value - mean) ** 2 for chance, value, _ in cases)) / gap**2)
+    return noise

@@ -1,0 +1,175 @@
+"""What analysts may ask, checked against the survey; the same from the address of a request and from a command."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from deniable_protocol import DeniableError, Question, Survey
+from deniable_protocol.checks import strict_json
+
+Margins = dict[str, dict[str, float]]
+"""Per segment the share of each code in the population."""
+
+FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
+
+
+class AskedWrongly(DeniableError):
+    """What was asked about does not exist in the survey, or a number is out of range."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an analyst asks for. Commands and routes use what they document, and refuse the rest."""
+
+    confidence: float = 0.95
+    where: dict[str, str] = field(default_factory=dict)
+    by: str | None = None
+    simultaneous: bool = False
+    target: Literal["population", "respondents"] = "population"
+    population: int | None = None
+    weights: Margins = field(default_factory=dict)
+    distribution: bool = False
+
+    @property
+    def alpha(self) -> float:
+        return 1 - self.confidence
+
+
+class Parameters:
+    """Parameters by name, each given any number of times, as texts."""
+
+    def __init__(self, survey: Survey, given: Mapping[str, Sequence[str]], known: Sequence[str]) -> None:
+        if unknown := sorted(set(given) - set(known)):
+            raise AskedWrongly(f"{unknown[0]} is not a parameter; known are {', '.join(known)}")
+        self.survey = survey
+        self._given = given
+        self._codes = {segment.id: [option.code for option in segment.options] for segment in survey.segments}
+
+    def asked(self) -> Asked:
+        """All that estimates, comparisons and cross-tabulations share."""
+        weights = self.weights()
+        target = self.one("target") or "population"
+        if target not in ("population", "respondents"):
+            raise AskedWrongly("target is population or respondents")
+        if target == "respondents" and (weights or self.one("population")):
+            raise AskedWrongly("weights and the size of the population are for target=population")
+        return Asked(
+            confidence=self.confidence(),
+            where=self.where(),
+            by=self.segment("by"),
+            simultaneous=self.flag("simultaneous"),
+            target=target,  # type: ignore[arg-type]  # one of the two, as was checked
+            population=self._population(),
+            weights=weights,
+            distribution=self.flag("distribution"),
+        )
+
+    def one(self, name: str) -> str | None:
+        texts = self._given.get(name, ())
+        if len(texts) > 1:
+            raise AskedWrongly(f"{name} is given once")
+        return texts[0] if texts else None
+
+    def needed(self, name: str) -> str:
+        text = self.one(name)
+        if text is None:
+            raise AskedWrongly(f"{name} must be given")
+        return text
+
+    def flag(self, name: str) -> bool:
+        text = self.one(name) or ""
+        if text not in FLAGS:
+            raise AskedWrongly(f"{name} is 1 or 0")
+        return FLAGS[text]
+
+    def confidence(self) -> float:
+        level = _number(self.one("confidence") or "0.95")
+        if level is None or not 0.5 <= level <= 0.9999:
+            raise AskedWrongly("confidence must be a number from 0.5 to 0.9999")
+        return level
+
+    def _population(self) -> int | None:
+        text = self.one("population")
+        if text is None:
+            return None
+        if not (text.isascii() and text.isdecimal() and 1 <= int(text[:20]) <= 10**12):
+            raise AskedWrongly("population is a whole number: how many people the respondents were drawn from")
+        return int(text)
+
+    def where(self) -> dict[str, str]:
+        chosen: dict[str, str] = {}
+        for pair in self._given.get("where", ()):
+            segment, separator, code = pair.partition(":")
+            if not separator or code not in self._codes.get(segment, ()) or chosen.get(segment, code) != code:
+                known = "; ".join(f"{name}:{'|'.join(codes)}" for name, codes in self._codes.items()) or "no segments"
+                raise AskedWrongly(f"where takes segment:code, each segment once. This survey has {known}")
+            chosen[segment] = code
+        return chosen
+
+    def segment(self, name: str) -> str | None:
+        text = self.one(name)
+        return None if text is None else self.known_segment(name, text)
+
+    def segments(self, name: str) -> list[str]:
+        return [self.known_segment(name, text) for text in dict.fromkeys(self._given.get(name, ()))]
+
+    def known_segment(self, name: str, text: str) -> str:
+        if text not in self._codes:
+            raise AskedWrongly(f"{name} takes a segment. This survey has {', '.join(self._codes) or 'none'}")
+        return text
+
+    def question(self, name: str) -> Question:
+        text = self.needed(name)
+        for question in self.survey.questions:
+            if question.id == text:
+                return question
+        known = ", ".join(question.id for question in self.survey.questions)
+        raise AskedWrongly(f"{name} takes a question. This survey has {known}")
+
+    def weights(self) -> Margins:
+        """From ``weight=segment:code:share``, once for every code of a segment."""
+        margins: dict[str, dict[str, object]] = {}
+        for entry in self._given.get("weight", ()):
+            segment, code, share = (*entry.split(":"), "", "", "")[:3]
+            margins.setdefault(segment, {})[code] = _number(share)
+        return self.checked_margins(margins)
+
+    def checked_margins(self, margins: Mapping[str, object]) -> Margins:
+        """Shares that sum to one, from shares or head counts for every code of each segment named."""
+        checked: Margins = {}
+        for segment, shares in margins.items():
+            codes = self._codes.get(segment)
+            if codes is None:
+                known = ", ".join(self._codes) or "none"
+                raise AskedWrongly(f"weights are for segments; this survey has {known}")
+            if not isinstance(shares, Mapping) or set(shares) != set(codes):
+                raise AskedWrongly(f"weights for {segment} need a share for each of {', '.join(codes)}")
+            numbers = [shares[code] for code in codes]
+            if not all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers) or not any(
+                numbers
+            ):
+                raise AskedWrongly(f"weights for {segment} must be shares or head counts, 0 or more")
+            total = float(sum(numbers))
+            checked[segment] = {code: number / total for code, number in zip(codes, numbers, strict=True)}
+        return checked
+
+
+def read_margins(raw: bytes, *, is_json: bool) -> dict[str, object]:
+    """The tree of a weights file: a table per segment, a share or head count per code."""
+    try:
+        tree = strict_json(raw.decode()) if is_json else tomllib.loads(raw.decode())
+    except (ValueError, RecursionError) as error:
+        raise AskedWrongly(f"the weights file is not valid {'JSON' if is_json else 'TOML'}: {error}") from None
+    if not isinstance(tree, dict):
+        raise AskedWrongly("the weights file holds a table per segment")
+    return tree
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

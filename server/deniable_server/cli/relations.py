@@ -1,0 +1,215 @@
+"""Commands that print how answers hang together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from msgspec import UNSET
+from rich.table import Table as Grid
+from rich.text import Text
+
+from deniable_protocol import Question, Survey
+from deniable_server.analysis import Analysis
+from deniable_server.asking import AskedWrongly
+from deniable_server.estimator import TOO_NOISY, Share
+from deniable_server.estimator.crosstab import JointShare
+from deniable_server.estimator.regression import Regression
+from deniable_server.relations import (
+    SurveyComparison,
+    SurveyCrosstab,
+    compare_groups,
+    compare_surveys,
+    explain,
+    tabulate,
+)
+from deniable_server.settings import parse_minimum_group
+
+from .common import DATABASE, JSON, MINIMUM_GROUP, existing, find_survey, out, print_json
+from .results import CONFIDENCE, WHERE, answer_texts, parameters, percent, plain, points
+
+
+@click.command(short_help="Differences between groups or surveys.")
+@click.argument("survey_id")
+@click.option("--question", required=True, help="The question to compare.")
+@click.option("--by", help="A segment, whose groups are compared with each other.")
+@click.option("--with", "other", help="Another survey with the same question, such as the wave before.")
+@DATABASE
+@CONFIDENCE
+@WHERE
+@MINIMUM_GROUP
+@JSON
+def compare(survey_id: str, database: str, other: str | None, minimum_group: str, as_json: bool, **given: Any) -> None:
+    """Compare a question between the groups of a segment, or with another survey."""
+    minimum = parse_minimum_group(minimum_group)
+    with existing(database) as storage:
+        published = find_survey(storage, survey_id)
+        texts = parameters(published, given)
+        question, asked = texts.question("question"), texts.asked()
+        if (asked.by is None) == (other is None):
+            raise AskedWrongly("compare takes --by, a segment, or --with, another survey")
+        analysis = Analysis(published, storage.statistics(published), minimum)
+        if asked.by is not None:
+            result = compare_groups(analysis, question.id, asked.by, asked)
+        else:
+            wave = find_survey(storage, other or "")
+            result = compare_surveys(analysis, Analysis(wave, storage.statistics(wave), minimum), question.id, asked)
+    if as_json:
+        print_json(result)
+    else:
+        show_comparison(question, result)
+
+
+def show_comparison(question: Question, result: SurveyComparison) -> None:
+    labels = answer_texts(question)
+    grid = Grid(title=Text(question.text), title_justify="left")
+    grid.add_column("Groups", overflow="fold")
+    grid.add_column("Answer", max_width=30)
+    grid.add_column("Difference", justify="right")
+    grid.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right")
+    grid.add_column("p", justify="right")
+    grid.add_column("adjusted", justify="right")
+    sizes = {group.label: group.answers for group in result.groups}
+    before = None
+    for row in result.differences:
+        form = signed if row.code is None else points
+        about = TOO_NOISY if row.note is not UNSET else form(row.estimate)
+        pair = f"{row.first} ({sizes[row.first]:,}) − {row.second} ({sizes[row.second]:,})"
+        if before not in (None, pair):
+            grid.add_section()
+        grid.add_row(
+            Text(pair if pair != before else ""),
+            Text("mean" if row.code is None else labels[row.code]),
+            about,
+            f"{form(row.low)} and {form(row.high)}",
+            probability(row.p_value),
+            probability(row.adjusted_p_value),
+        )
+        before = pair
+    out.print(grid)
+    unit = "percentage points" if any(row.code is not None for row in result.differences) else "the question's units"
+    out.print(Text(f"In {unit}. p: how often as much would come by chance; adjusted: allowing for all that are shown."))
+
+
+@click.command("crosstab", short_help="Two questions against each other.")
+@click.argument("survey_id")
+@click.option("--rows", required=True, help="A question with shares, or a segment.")
+@click.option("--columns", required=True, help="Another one.")
+@DATABASE
+@CONFIDENCE
+@WHERE
+@MINIMUM_GROUP
+@JSON
+def crosstab_(survey_id: str, database: str, minimum_group: str, as_json: bool, **given: Any) -> None:
+    """Show the shares of all pairs of answers to two questions, and test whether they are independent."""
+    minimum = parse_minimum_group(minimum_group)
+    with existing(database) as storage:
+        published = find_survey(storage, survey_id)
+        texts = parameters(published, given)
+        analysis = Analysis(published, storage.statistics(published), minimum)
+        with storage.submissions(published) as submissions:
+            result = tabulate(analysis, texts.needed("rows"), texts.needed("columns"), texts.asked(), submissions)
+    if as_json:
+        print_json(result)
+    else:
+        show_crosstab(published.document.survey, result)
+
+
+def show_crosstab(survey: Survey, result: SurveyCrosstab) -> None:
+    texts = {question.id: question.text for question in (*survey.questions, *survey.segments)}
+    names = {question.id: answer_texts(question) for question in survey.questions}
+    rows, columns = names.get(result.rows, {}), names.get(result.columns, {})
+    title = f"{texts[result.rows]}  ×  {texts[result.columns]}  ({result.submissions:,} submissions)"
+    grid = Grid(title=Text(title), title_justify="left", show_lines=True)
+    grid.add_column("")
+    for total in result.column_totals:
+        grid.add_column(Text(columns.get(total.code, total.code)), justify="right")
+    grid.add_column("all", justify="right")
+    cells = {(cell.row, cell.column): cell for cell in result.cells}
+    for total in result.row_totals:
+        entries = [interval(cells[total.code, column.code]) for column in result.column_totals]
+        grid.add_row(Text(rows.get(total.code, total.code)), *entries, interval(total))
+    grid.add_row("all", *map(interval, result.column_totals), "")
+    out.print(grid)
+    test = result.independence
+    if test.p_value is None:
+        out.print(Text(f"Independence: {test.note}."))
+    else:
+        figures = chi_square(test.statistic, test.degrees_of_freedom)
+        seen = f"as much dependence would be seen in {chance(test.p_value)} of surveys"
+        out.print(Text(f"If the two were independent, {seen} ({figures})."))
+
+
+def interval(share: Share | JointShare) -> str:
+    """A share above its limits."""
+    about = TOO_NOISY if share.note is not UNSET else percent(share.estimate)
+    return f"{about}\n{percent(share.low)} to {percent(share.high)}"
+
+
+@click.command(short_help="What explains an answer.")
+@click.argument("survey_id")
+@click.option("--question", required=True, help="The question to explain.")
+@click.option("--answer", default="yes", show_default=True, help="The code whose odds are explained.")
+@click.option("--on", multiple=True, required=True, help="A segment that may explain it. Can be repeated.")
+@DATABASE
+@CONFIDENCE
+@WHERE
+@MINIMUM_GROUP
+@JSON
+def regress(survey_id: str, database: str, minimum_group: str, as_json: bool, **given: Any) -> None:
+    """Explain the odds of an answer by segments: logistic regression through the noise."""
+    with existing(database) as storage:
+        published = find_survey(storage, survey_id)
+        texts = parameters(published, given)
+        question = texts.question("question")
+        analysis = Analysis(published, storage.statistics(published), parse_minimum_group(minimum_group))
+        result = explain(analysis, question.id, texts.needed("answer"), texts.segments("on"), texts.asked())
+    if as_json:
+        print_json(result)
+    else:
+        show_regression(question, result.regression)
+
+
+def show_regression(question: Question, result: Regression) -> None:
+    answer = answer_texts(question)[result.code]
+    if not result.converged:
+        out.print(Text(f"No fit was found: {result.note}."))
+        return
+    grid = Grid(title=Text(f"{question.text} Odds of {answer!r}"), title_justify="left")
+    grid.add_column("Segment")
+    grid.add_column("Group")
+    grid.add_column("Odds ratio", justify="right")
+    grid.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right")
+    grid.add_column("p", justify="right")
+    for segment, reference in result.references.items():
+        grid.add_row(Text(segment), Text(reference), "1", "", "")
+        for term in result.coefficients:
+            if term.segment == segment:
+                limits = f"{plain(term.odds_low)} and {plain(term.odds_high)}"
+                grid.add_row("", Text(term.code or ""), plain(term.odds_ratio), limits, probability(term.p_value))
+        grid.add_section()
+    out.print(grid)
+    out.print(
+        Text(
+            f"{result.submissions:,.0f} submissions. If no segment had a say, as much would be seen in "
+            f"{chance(result.p_value)} of surveys ({chi_square(result.statistic, result.degrees_of_freedom)})."
+        )
+    )
+
+
+def signed(value: float | None) -> str:
+    return plain(value) if value is None or value < 0 else f"+{plain(value)}"
+
+
+def probability(p: float | None) -> str:
+    if p is None:
+        return "unknown"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def chance(p: float | None) -> str:
+    return "unknown" if p is None else "less than 0.01%" if p < 0.0001 else f"{100 * p:.2f}%"
+
+
+def chi_square(statistic: float | None, degrees: int) -> str:
+    return f"χ² = {plain(statistic)} on {degrees} degree{'s' if degrees != 1 else ''} of freedom"

@@ -1,0 +1,301 @@
+"""Differences of one question between groups: segments of a survey, or surveys that ask the same.
+
+Groups hold different respondents, so that their estimates are independent and variances add.
+
+[1] Newcombe 1998, Statistics in Medicine 17.  [2] Zou and Donner 2008, Statistics in Medicine 27.  [3] Rao 1948, Proc.
+Cambridge Phil. Soc. 44.  [4] Welch 1947, Biometrika 34.  [5] Holm 1979, Scand. J. Statistics 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from scipy.special import ndtr, stdtr, stdtrit
+
+from deniable_protocol import Channel, DeniableError, Drawn, MultiChoice, Number, Question, Scale, Table, YesNo
+
+from .intervals import FEW, Raw, Support, clip, clopper_pearson, score_limits, support
+from .questions import Counts, range_of, raw_shares, too_noisy
+from .scores import mean_scores, score_mean
+
+CLEAR = Support(p=1.0, q=0.0, gap=1.0, v1=0.0, v0=0.0)
+"""Of what is sent in the clear."""
+
+
+class NotComparable(DeniableError):
+    """The groups were asked different things; the message names what differs."""
+
+
+class Group(NamedTuple):
+    """The reports to a question from some of the submissions; ``label`` is what a reader calls these."""
+
+    label: str
+    question: Question
+    channel: Channel
+    counts: Counts
+    answers: float
+
+
+class GroupSize(msgspec.Struct, frozen=True):
+    """How many answered in a group."""
+
+    label: str
+    answers: float
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """The first group minus the second: of the share of an option or, with ``code`` None, of the mean, in its units.
+
+    ``difference`` is unbiased, and can be impossible; ``estimate`` is possible, and lies between ``low`` and ``high``.
+    ``p_value`` is that of no difference; ``adjusted_p_value`` allows for all that were tested together. Numbers are
+    None where a group tells nothing of them. ``note`` is there where the interval spans more than half of all that is
+    possible.
+    """
+
+    first: str
+    second: str
+    code: str | None
+    estimate: float | None
+    difference: float | None
+    standard_error: float | None
+    low: float
+    high: float
+    p_value: float | None
+    adjusted_p_value: float | None
+    note: str | UnsetType = UNSET
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """All pairs of groups in order, and of each pair all options in reading order, or the mean."""
+
+    id: str
+    type: str
+    confidence: float
+    groups: list[GroupSize]
+    differences: list[Difference]
+
+
+def compare(groups: Sequence[Group], *, confidence: float = 0.95) -> Comparison:
+    """Every pair of these groups; NotComparable where they were not asked the same."""
+    if not groups:
+        raise ValueError("there is nothing to compare without groups")
+    if not 0 < confidence < 1:
+        raise ValueError("confidence must lie between 0 and 1")
+    question = groups[0].question
+    for group in groups[1:]:
+        _check_comparable(question, group.question)
+    alpha, pairs, repeated = 1 - confidence, [*combinations(groups, 2)], 1
+    if isinstance(question, Scale | Number) and question.measure == "mean":
+        differences = [_of_means(first, second, alpha) for first, second in pairs]
+    else:
+        differences = [row for first, second in pairs for row in _of_shares(first, second, alpha)]
+        # Two options that exclude each other are one hypothesis, said twice: it counts once, for both.
+        repeated = 2 if len(question.codes) == 2 and not isinstance(question, MultiChoice) else 1
+    tested = [row.p_value for row in differences[::repeated]]
+    p_values = [pair for pair in zip(tested, holm(tested), strict=True) for _ in range(repeated)]
+    return Comparison(
+        id=question.id,
+        type=question.type,
+        confidence=confidence,
+        groups=[GroupSize(group.label, group.answers) for group in groups],
+        differences=[
+            msgspec.structs.replace(row, p_value=p, adjusted_p_value=adjusted)
+            for row, (p, adjusted) in zip(differences, p_values, strict=True)
+        ],
+    )
+
+
+def _check_comparable(question: Question, other: Question) -> None:
+    """The same type, and the same of all that gives an answer its meaning. Texts, epsilon and channel may differ."""
+    for what in ("type", "measure", "labels", "min", "max", "unit", "codes"):
+        if getattr(question, what, None) != getattr(other, what, None):
+            raise NotComparable(f"{question.id} and {other.id} cannot be compared: their {what} differ")
+
+
+def reading_order(question: Question) -> list[int]:
+    """The places of the options as people read them. Where the report is the noisy bit, no is 0; yes is read first."""
+    order = [*range(len(question.codes))]
+    return order[::-1] if isinstance(question, YesNo) and not question.decline else order
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """The levels at which Holm's procedure [5] would reject each: the least of m times m, the next times m - 1, and so
+    on, none below those before it.
+    """
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    level = 0.0
+    for rank, (p, place) in enumerate(known):
+        level = max(level, min(1.0, p * (len(known) - rank)))
+        adjusted[place] = level
+    return adjusted
+
+
+# --- shares ------------------------------------------------------------------------------------------------------
+
+
+class Supported(NamedTuple):
+    """An option that y of n reports support."""
+
+    rule: Support
+    y: float
+    n: float
+
+
+def supported(channel: Channel, counts: Counts, answers: float) -> list[Supported | None]:
+    """Each option of the channel; None where a report does more than support it or not: in a table."""
+    if isinstance(channel, Table):
+        return [None] * channel.answers
+    if isinstance(channel, Drawn):
+        parts = zip(channel.parts, counts[::2], counts[1::2], strict=True)
+        return [Supported(support(part), yes, no + yes) for part, no, yes in parts]
+    # Of the two reports of a yes_no, each supports its own answer.
+    return [Supported(support(channel), y, answers) for y in counts]
+
+
+def _of_shares(first: Group, second: Group, alpha: float) -> list[Difference]:
+    raw = [raw_shares(group.channel, group.counts, group.answers, alpha) for group in (first, second)]
+    counted = [supported(group.channel, group.counts, group.answers) for group in (first, second)]
+    rows = []
+    for j in reading_order(first.question):
+        one, two, y1, y2 = raw[0][j], raw[1][j], counted[0][j], counted[1][j]
+        p_value, limits = None, (-1.0, 1.0)
+        if one is not None and two is not None:
+            limits = mover(uncut(one, y1, first.answers, alpha), uncut(two, y2, second.answers, alpha))
+            if y1 is not None and y2 is not None:
+                p_value = score_test(y1, y2)
+            elif one.standard_error and two.standard_error:
+                errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
+                p_value, _ = welch(one.unbiased - two.unbiased, *errors, alpha)
+        rows.append(_difference(first, second, first.question.codes[j], one, two, limits, p_value))
+    return rows
+
+
+def _difference(
+    first: Group,
+    second: Group,
+    code: str | None,
+    one: Raw | None,
+    two: Raw | None,
+    limits: tuple[float, float],
+    p_value: float | None,
+    span: float = 1.0,
+) -> Difference:
+    """From what is known of both, on [0, 1], and the limits on [-1, 1], to the units of which 1 is ``span``."""
+    estimate = difference = error = None
+    if one is not None and two is not None:
+        estimate = (clip(one.unbiased) - clip(two.unbiased)) * span
+        difference = (one.unbiased - two.unbiased) * span
+        if one.standard_error and two.standard_error:
+            error = math.hypot(one.standard_error, two.standard_error) * span
+    low, high = (limit * span for limit in limits)
+    note = too_noisy(high - low, 2 * span)
+    return Difference(first.label, second.label, code, estimate, difference, error, low, high, p_value, None, note)
+
+
+def uncut(raw: Raw, count: Supported | None, n: float, alpha: float) -> Raw:
+    """The possible share, with its limits as they were before they were cut off at 0 and 1; n reports tell of it."""
+    share = clip(raw.unbiased)
+    if count is None:
+        margin = -float(stdtrit(n - 1, alpha / 2)) * raw.standard_error if raw.standard_error else math.inf
+        return raw._replace(unbiased=share, low=share - margin, high=share + margin)
+    (p, q, gap, *_), y, n = count
+    inside = min(max(y, n * q), n * p)
+    few = n * min(q, 1 - p) < FEW
+    rates = clopper_pearson(inside, n, alpha) if few else score_limits(CLEAR, inside, n, alpha)
+    return raw._replace(unbiased=share, low=(rates[0] - q) / gap, high=(rates[1] - q) / gap)
+
+
+def mover(one: Raw, two: Raw) -> tuple[float, float]:
+    """The interval of a difference from the intervals of its parts [1, 2].
+
+    A limit lies z standard errors from the share, those *at that limit*: (s - l)^2 = z^2 Var(l). The lower limit of
+    s1 - s2 is where s1 is low and s2 is high, and variances add: d - sqrt((s1 - l1)^2 + (u2 - s2)^2); the upper one in
+    the same way. Limits that were cut off at 0 or 1 would not tell the variance: the interval of 1 - 0 then holds 72%.
+    """
+    difference = one.unbiased - two.unbiased
+    low = difference - math.hypot(one.unbiased - one.low, two.high - two.unbiased)
+    high = difference + math.hypot(one.high - one.unbiased, two.unbiased - two.low)
+    return max(low, -1.0), min(high, 1.0)
+
+
+def score_test(one: Supported, two: Supported) -> float | None:
+    """The p-value of one share behind both counts; None where a count is of no reports.
+
+    With rates r = q + s * gap, the share s most likely under both solves  sum of gap (y - nr)/(r(1 - r)) = 0,  that is
+    sum of (u - s)/V = 0 with V = r(1 - r)/(n gap^2): the unbiased shares u, pooled by their inverse variances at s.
+    Rao's score statistic [3] is then (u1 - u2)^2 / (V1 + V2). With the same channel, s is the share at the pooled rate
+    and gap drops out: the z test of two proportions on the noisy counts.
+    """
+    if not one.n or not two.n:
+        return None
+    unbiased = [(c.y / c.n - c.rule.q) / c.rule.gap for c in (one, two)]
+    share = _common_share(one, two)
+    variance = 0.0
+    for count in (one, two):
+        rate = count.rule.q + share * count.rule.gap
+        variance += max(rate * (1 - rate), 0.0) / (count.n * count.rule.gap**2)
+    # Without variance all reports of both agree, and no difference was seen.
+    return 2 * float(ndtr(-abs(unbiased[0] - unbiased[1]) / math.sqrt(variance))) if variance > 0 else 1.0
+
+
+def _common_share(one: Supported, two: Supported) -> float:
+    """The root by bisection. Log-likelihoods of rates are concave, and so is their sum in s: there is one root,
+    between the two shares, unless it is beyond where a rate is 0 or 1. Multiplied by both r(1 - r), nothing diverges.
+    """
+    shares = [(c.y / c.n - c.rule.q) / c.rule.gap for c in (one, two)]
+    possible = [(-c.rule.q / c.rule.gap, (1 - c.rule.q) / c.rule.gap) for c in (one, two)]
+    low = max(min(shares), possible[0][0], possible[1][0])
+    high = min(max(shares), possible[0][1], possible[1][1])
+
+    def slope(share: float) -> float:
+        r1, r2 = (c.rule.q + share * c.rule.gap for c in (one, two))
+        return one.rule.gap * (one.y - one.n * r1) * r2 * (1 - r2) + two.rule.gap * (two.y - two.n * r2) * r1 * (1 - r1)
+
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return (low + high) / 2
+
+
+# --- means -------------------------------------------------------------------------------------------------------
+
+
+def welch(difference: float, one: tuple[float, float], two: tuple[float, float], alpha: float) -> tuple[float, float]:
+    """The p-value of no difference and the margin, from each side's standard error and number of reports [4].
+
+    The sum v of the squared errors varies as a chi-square does of v^2 / sum of (v_i^2 / (n_i - 1)) degrees of freedom.
+    """
+    v1, v2 = one[0] ** 2, two[0] ** 2
+    freedom = (v1 + v2) ** 2 / (v1**2 / (one[1] - 1) + v2**2 / (two[1] - 1))
+    error = math.sqrt(v1 + v2)
+    return 2 * float(stdtr(freedom, -abs(difference) / error)), -float(stdtrit(freedom, alpha / 2)) * error
+
+
+def _of_means(first: Group, second: Group, alpha: float) -> Difference:
+    one, two = _mean(first, alpha), _mean(second, alpha)
+    p_value, limits = None, (-1.0, 1.0)
+    if one is not None and two is not None and one.standard_error and two.standard_error:
+        errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
+        p_value, margin = welch(one.unbiased - two.unbiased, *errors, alpha)
+        # The interval lies around the possible estimate. Errors are symmetric and have one peak: moving a mean towards
+        # its truth, whatever the other's error, never makes it less likely that the interval holds the difference.
+        centre = clip(one.unbiased) - clip(two.unbiased)
+        limits = max(centre - margin, -1.0), min(centre + margin, 1.0)
+    assert isinstance(first.question, Scale | Number)
+    low, high = range_of(first.question)
+    return _difference(first, second, None, one, two, limits, p_value, high - low)
+
+
+def _mean(group: Group, alpha: float) -> Raw | None:
+    """The mean score, 0 to 1 along the range; unlike the mean that is shown, it may lie outside."""
+    if not group.answers:
+        return None
+    assert not isinstance(group.channel, Drawn)
+    scores = mean_scores(group.channel, isinstance(group.question, Number))
+    return score_mean(scores, group.counts, group.answers, alpha)

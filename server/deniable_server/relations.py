@@ -1,0 +1,206 @@
+"""How answers hang together: comparisons of groups and surveys, cross-tabulations, regression on segments.
+
+Comparisons and regression need only the kept statistics. A cross-tabulation of two questions needs both reports of each
+submission: it reads all of them once, and keeps one small table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+
+import msgspec
+import numpy as np
+
+from deniable_protocol import Table
+
+from .analysis import Analysis
+from .asking import Asked, AskedWrongly
+from .estimator import comparison, crosstab
+from .estimator.comparison import Difference, GroupSize
+from .estimator.crosstab import Coded, Independence, Joint, JointShare, coded_question, coded_segment
+from .estimator.questions import Share
+from .estimator.regression import Answered, Regression, regress
+from .groups import belongs
+from .tallies import Cell, Codes, Content
+
+BATCH = 10_000
+"""Submissions that are turned into numbers at a time."""
+
+
+class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={"other": "with"}):
+    """A question compared between groups, or between two surveys, and what was asked for."""
+
+    survey: str
+    digest: str
+    where: dict[str, str]
+    confidence: float
+    question: str
+    type: str
+    groups: list[GroupSize]
+    differences: list[Difference]
+    by: str | None = None
+    other: str | None = None
+
+
+class SurveyCrosstab(msgspec.Struct, frozen=True):
+    """The shares of all pairs of answers, and whether the two have anything to do with each other."""
+
+    survey: str
+    digest: str
+    where: dict[str, str]
+    confidence: float
+    submissions: int
+    rows: str
+    columns: str
+    row_totals: list[Share]
+    column_totals: list[Share]
+    cells: list[JointShare]
+    independence: Independence
+
+
+class SurveyRegression(msgspec.Struct, frozen=True):
+    """What segments say about an answer."""
+
+    survey: str
+    digest: str
+    where: dict[str, str]
+    regression: Regression
+
+
+def compare_groups(analysis: Analysis, question: str, by: str, asked: Asked) -> SurveyComparison:
+    """The question between the groups of a segment."""
+    analysis.grouping.check([*asked.where, by])
+    cells = analysis.grouping.select(asked.where)
+    groups = [
+        _group(analysis, question, group.code, analysis.grouping.within(cells, by, group))
+        for group in analysis.grouping.groups(by)
+    ]
+    if len(groups) < 2 or by in asked.where:
+        raise AskedWrongly(f"{by} has fewer than two groups to compare here")
+    return _compared(analysis, question, groups, asked, by=by)
+
+
+def compare_surveys(analysis: Analysis, other: Analysis, question: str, asked: Asked) -> SurveyComparison:
+    """The question between two surveys, such as two waves; their respondents are taken to be different people."""
+    if other.find(question) is None:
+        raise AskedWrongly("the other survey has no question of this id")
+    groups = []
+    for each in (analysis, other):
+        if unknown := sorted(set(asked.where.items()) - set(_all_codes(each))):
+            raise AskedWrongly(f"both surveys need the segment and code of where: one has no {':'.join(unknown[0])}")
+        each.grouping.check(asked.where)
+        groups.append(_group(each, question, each.survey.id, each.grouping.select(asked.where)))
+    return _compared(analysis, question, groups, asked, other=other.survey.id)
+
+
+def _all_codes(analysis: Analysis) -> list[tuple[str, str]]:
+    return [(segment.id, option.code) for segment in analysis.survey.segments for option in segment.options]
+
+
+def _group(analysis: Analysis, question: str, label: str, cells: Mapping[Codes, Cell]) -> comparison.Group:
+    found = analysis.find(question)
+    assert found is not None
+    place, asked, channel = found
+    total = analysis.grouping.total(cells)
+    return comparison.Group(label, asked, channel, total.counts[place].tolist(), total.submissions)
+
+
+def _compared(
+    analysis: Analysis,
+    question: str,
+    groups: list[comparison.Group],
+    asked: Asked,
+    *,
+    by: str | None = None,
+    other: str | None = None,
+) -> SurveyComparison:
+    result = comparison.compare(groups, confidence=asked.confidence)
+    return SurveyComparison(
+        survey=analysis.survey.id,
+        digest=analysis.document.digest,
+        where=asked.where,
+        confidence=asked.confidence,
+        question=question,
+        type=result.type,
+        groups=result.groups,
+        differences=result.differences,
+        by=by,
+        other=other,
+    )
+
+
+def tabulate(
+    analysis: Analysis, rows: str, columns: str, asked: Asked, submissions: Iterable[tuple[bytes, Content]]
+) -> SurveyCrosstab:
+    """Two questions, or a question and a segment, against each other."""
+    if rows == columns:
+        raise AskedWrongly("rows and columns must be two different questions or segments")
+    grouping = analysis.grouping
+    grouping.check([*asked.where, *(name for name in (rows, columns) if name in grouping.segments)])
+    wanted = grouping.positions(asked.where)
+    (row_of, row_variable), (column_of, column_variable) = (_variable(analysis, name) for name in (rows, columns))
+    joint = Joint(row_variable, column_variable)
+    chosen = (content for _, content in submissions if belongs(content.segments, wanted))
+    while batch := list(islice(chosen, BATCH)):
+        joint.add(np.array([row_of(each) for each in batch]), np.array([column_of(each) for each in batch]))
+    result = crosstab.crosstab(joint, confidence=asked.confidence)
+    return SurveyCrosstab(
+        survey=analysis.survey.id,
+        digest=analysis.document.digest,
+        where=asked.where,
+        confidence=asked.confidence,
+        submissions=result.submissions,
+        rows=rows,
+        columns=columns,
+        row_totals=result.row_totals,
+        column_totals=result.column_totals,
+        cells=result.cells,
+        independence=result.independence,
+    )
+
+
+def _variable(analysis: Analysis, name: str) -> tuple[Callable[[Content], int], Coded]:
+    """How a submission's report or group is read, and what it says."""
+    if found := analysis.find(name):
+        place, question, channel = found
+        if getattr(question, "measure", "shares") == "mean":
+            raise AskedWrongly(f"{name} asks for a mean, and has no shares to tabulate; compare it between groups")
+        return (lambda content: content.reports[place]), coded_question(question, channel)
+    if name not in analysis.grouping.segments:
+        raise AskedWrongly("rows and columns take a question or a segment")
+    position = analysis.grouping.segments[name][0]
+    groups = analysis.grouping.groups(name)
+    if not groups:
+        raise AskedWrongly(f"{name} has no group that is large enough to be shown")
+    group_of = {code: number for number, group in enumerate(groups) for code in group.positions}
+    return (lambda content: group_of[content.segments[position]]), coded_segment(name, [each.code for each in groups])
+
+
+def explain(analysis: Analysis, question: str, answer: str, on: Sequence[str], asked: Asked) -> SurveyRegression:
+    """The odds of an answer, explained by segments."""
+    found = analysis.find(question)
+    assert found is not None
+    place, asked_question, channel = found
+    if answer not in asked_question.codes or isinstance(channel, Table):
+        known = ", ".join(asked_question.codes) or "none"
+        raise AskedWrongly(f"answer must be a code of the question, whose shares are asked for: {known}")
+    if not on or set(on) & set(asked.where):
+        raise AskedWrongly("on takes one or more segments, which are not also in where")
+    grouping = analysis.grouping
+    grouping.check([*asked.where, *on])
+    groups = {name: grouping.groups(name) for name in on}
+    group_of = [
+        (grouping.segments[name][0], {code: i for i, group in enumerate(each) for code in group.positions})
+        for name, each in groups.items()
+    ]
+    combined: dict[Codes, dict[Codes, Cell]] = {}
+    for codes, cell in grouping.select(asked.where).items():
+        combined.setdefault(tuple(number[codes[at]] for at, number in group_of), {})[codes] = cell
+    answered = [
+        Answered(places, (total := grouping.total(cells)).counts[place].tolist(), total.submissions)
+        for places, cells in combined.items()
+    ]
+    names = {name: [group.code for group in each] for name, each in groups.items()}
+    result = regress(asked_question, channel, answer, names, answered, confidence=asked.confidence)
+    return SurveyRegression(analysis.survey.id, analysis.document.digest, asked.where, result)

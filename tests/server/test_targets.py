@@ -1,0 +1,334 @@
+"""Intervals for finite populations and for the respondents themselves; scale summaries; what a reader is told first."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from deniable_protocol import Band, Channel, Question, Subset, Table, decode, design, survey_from_tree
+from deniable_protocol.design import band, exponential, subset
+from deniable_server.estimator import NOT_HONEST, TOO_NOISY, estimate_question, share_of_support, support
+from deniable_server.estimator.influence import FALSE_ALARMS, consistent
+from deniable_server.estimator.intervals import Support, finite_limits, joint_support, sampling_factor
+from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
+
+
+def ask(kind: str, epsilon: float = 1, **own: Any) -> tuple[Question, Channel]:
+    tree = {"id": "q", "type": kind, "text": "?", "epsilon": epsilon, **own}
+    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
+    return question, design(question)
+
+
+def sums(rule: Support, m: int, n: int) -> Any:
+    """The exact distribution of the support of n reports, m of them of people for whom it is true."""
+    true, false = (stats.binom.pmf(np.arange(k + 1), k, rate) for k, rate in ((m, rule.p), (n - m, rule.q)))
+    return np.convolve(true, false)
+
+
+# --- the respondents themselves --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "4", "8"])
+@pytest.mark.parametrize("n", [30, 1000])
+@pytest.mark.parametrize("options", [2, 6])
+def test_respondents_are_covered(epsilon: str, n: int, options: int) -> None:
+    """The interval for the respondents holds their share with at least 94.8%, summed exactly over both binomials."""
+    rule = support(subset(options, Fraction(epsilon)))
+    limits = np.array([share_of_support(rule, y, n, 0.05, n)[2:] for y in range(n + 1)])
+    for m in {0, 1, n // 20, n // 3, n // 2, n - 1, n}:
+        held = (limits[:, 0] <= m / n + 1e-9) & (m / n - 1e-9 <= limits[:, 1])
+        assert sums(rule, m, n)[held].sum() >= 0.948
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "population"), [("1", 100, 150), ("4", 100, 150), ("4", 30, 40), ("0.5", 60, 500)]
+)
+def test_a_finite_population_is_covered(epsilon: str, n: int, population: int) -> None:
+    """So it does for a population from which n were drawn: summed over who was drawn, and over the noise."""
+    rule = support(band(2, Fraction(epsilon)))
+    assert sampling_factor(n, population) == pytest.approx((population - n) / (population - 1))
+    limits = np.array([share_of_support(rule, y, n, 0.05, population)[2:] for y in range(n + 1)])
+    for true in {0, 1, population // 20, population // 3, population // 2, population}:
+        truth = true / population
+        chances = stats.hypergeom.pmf(np.arange(n + 1), population, true, n)
+        weight = sum(chance * sums(rule, m, n) for m, chance in enumerate(chances) if chance > 1e-15)
+        held = (limits[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= limits[:, 1])
+        assert weight[held].sum() >= 0.948
+
+
+def test_the_respondents_variance_is_the_noise() -> None:
+    """For yes_no the standard error about the respondents is sqrt(V/n), V = e^epsilon/(e^epsilon - 1)^2."""
+    question, channel = ask("yes_no", 1)
+    n = 12_000
+    yes = estimate_question(question, channel, [8000, 4000], n, population=n).shares[0]
+    noise = math.e / (math.e - 1) ** 2
+    assert yes.standard_error == pytest.approx(math.sqrt(noise / n), rel=1e-9)
+    margin = stats.norm.ppf(0.975) * yes.standard_error
+    # The variance does not depend on the share, so that the limits are the plain ones, continuity corrected.
+    correction = 0.5 / n / support(channel).gap  # type: ignore[arg-type]
+    assert (yes.low, yes.high) == pytest.approx(
+        (yes.estimate - margin - correction, yes.estimate + margin + correction), abs=1e-9
+    )
+
+
+@given(st.integers(1, 3000), st.floats(0, 1), st.sampled_from(["0.3", "1", "3", "7"]), st.sampled_from([2, 5]))
+def test_knowing_more_of_the_population_never_widens(n: int, part: float, epsilon: str, options: int) -> None:
+    """From a boundless population over a finite one to the respondents themselves, intervals only get narrower."""
+    rule, y = support(subset(options, Fraction(epsilon))), round(part * n)
+    widths = []
+    for population in (None, 2 * n, n):
+        raw = share_of_support(rule, y, n, 0.05, population)
+        assert 0 <= raw.low <= raw.high <= 1
+        widths.append(raw.high - raw.low)
+    # Exact limits for respondents are among 0/n ... n/n, and so up to a step wider.
+    assert widths[0] + 1e-9 >= widths[1] - 1 / n and widths[1] + 1e-9 >= widths[2] - 1 / n
+
+
+def test_exact_respondent_limits_against_plain_sums() -> None:
+    """The bisection finds what going through every possible number of true answers finds."""
+    rule = support(band(2, Fraction(5)))
+    n = 40
+    for y in range(n + 1):
+        tails = [(sums(rule, m, n)[y:].sum(), sums(rule, m, n)[: y + 1].sum()) for m in range(n + 1)]
+        possible = [m for m, (above, below) in enumerate(tails) if above > 0.025 and below > 0.025]
+        if possible:
+            assert finite_limits(rule, y, n, 0.05, n) == (min(possible) / n, max(possible) / n)
+
+
+@pytest.mark.parametrize("kind", ["scale", "number"])
+def test_the_mean_of_the_respondents(kind: str) -> None:
+    """Its standard error is that of the noise: below the population's, and never below the least noise there is."""
+    own = {"labels": list("abcde"), "measure": "mean"} if kind == "scale" else {"min": 0, "max": 4}
+    question, channel = ask(kind, 4, **own)
+    assert isinstance(channel, Band)
+    rng = np.random.default_rng(3)
+    answers = rng.choice([0, channel.levels - 1], 5000)  # as much spread among people as there can be
+    table = table_of(channel)
+    counts = sum(rng.multinomial((answers == x).sum(), table[x]) for x in (0, channel.levels - 1))
+    whole = estimate_question(question, channel, counts, 5000).mean
+    own_mean = estimate_question(question, channel, counts, 5000, population=5000).mean
+    assert whole is not None and own_mean is not None and own_mean.standard_error and whole.standard_error
+    truth = 4 * answers.mean() / (channel.levels - 1) + (kind == "scale")
+    least = 4 * math.sqrt(mean_scores(channel, kind == "number").least / 5000)
+    assert least <= own_mean.standard_error < whole.standard_error / 2
+    assert abs(own_mean.value - truth) < 6 * own_mean.standard_error  # type: ignore[operator]
+
+
+# --- minimax scores --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "levels", "mark"), [("0.5", 9, 16.04), ("1", 9, 4.03), ("2", 9, 0.954), ("4", 17, 0.1455)]
+)
+def test_band_scores_reach_the_tuned_worst_case(epsilon: str, levels: int, mark: float) -> None:
+    """On [-1, 1], values between levels included, the worst variance is that of the least favourable distribution."""
+    channel = band(levels, Fraction(epsilon))
+    assert 4 * worst_variance(channel, between=True) <= mark
+    scores = np.array(mean_scores(channel, between=True).values)
+    assert table_of(channel) @ scores == pytest.approx(np.linspace(0, 1, levels), abs=1e-12)
+    # Independently of the code that tunes: the variance at a fine grid of values, each rounded at random.
+    moments = table_of(channel) @ scores**2
+    values = np.linspace(0, 1, 2001)
+    assert 4 * np.max(np.interp(values, np.linspace(0, 1, levels), moments) - values**2) <= mark
+
+
+# --- scale summaries -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("options", "size"), [(5, 1), (5, 2), (6, 3), (11, 4)])
+@pytest.mark.parametrize("wanted", [1, 2, 3])
+def test_support_of_several_options(options: int, size: int, wanted: int) -> None:
+    """Mean and variance of how many of the options a report holds are those of all its reports, enumerated."""
+    channel = subset(options, Fraction(1), size=size)
+    rule = joint_support(channel, wanted)
+    held = [report & ((1 << wanted) - 1) for report in channel.reports()]
+    numbers = np.array([bits.bit_count() for bits in held])
+    for answer, mean, spread in ((0, rule.p, rule.v1), (options - 1, rule.q, rule.v0)):
+        chances = np.array([float(channel.probability(answer, report)) for report in channel.reports()])
+        assert chances @ numbers == pytest.approx(mean)
+        assert (chances @ numbers**2 - mean**2) / rule.gap**2 == pytest.approx(spread)
+
+
+@pytest.mark.parametrize("mechanism", [None, "krr", "exponential"])
+@pytest.mark.parametrize("labels", [5, 11])
+def test_summaries_are_those_of_the_shares(mechanism: str | None, labels: int) -> None:
+    """From reports in exact proportion come the exact top two, bottom two and net score, each in its interval."""
+    own = {"mechanism": mechanism} if mechanism else {}
+    question, channel = ask("scale", 2, labels=[f"l{i}" for i in range(labels)], **own)
+    assert isinstance(channel, Subset | Table)
+    shares = np.arange(1, labels + 1) / (labels * (labels + 1) / 2)
+    n = 10**6
+    reports = [*channel.reports()]
+    chances = shares @ np.array([[float(channel.probability(x, r)) for r in reports] for x in range(labels)])
+    if isinstance(channel, Subset):
+        counts = [round(n * sum(c for c, r in zip(chances, reports, strict=True) if r >> j & 1)) for j in range(labels)]
+        counts[0] += n * channel.size - sum(counts)
+    else:
+        counts = [round(n * c) for c in chances]
+        counts[0] += n - sum(counts)
+    summaries = {s.id: s for s in estimate_question(question, channel, counts, n).summaries}  # type: ignore[union-attr]
+    low = 7 if labels == 11 else 2
+    truth = {
+        "top_two": shares[-2:].sum(), "bottom_two": shares[:2].sum(),
+        "net_score": shares[-2:].sum() - shares[:low].sum(),
+    }  # fmt: skip
+    for name, value in truth.items():
+        summary = summaries[name]
+        assert summary.estimate == pytest.approx(value, abs=1e-4)
+        assert summary.low < value < summary.high
+    assert summaries["net_score"].minus == [str(point) for point in range(1, low + 1)]
+
+
+def enumerate_reports(channel: Subset, shares: Any, n: int) -> list[tuple[float, list[int]]]:
+    """Every composition of n reports with its multinomial probability."""
+    reports = [*channel.reports()]
+    chances = shares @ np.array([[float(channel.probability(x, r)) for r in reports] for x in range(channel.options)])
+    found = []
+    for bars in itertools.combinations(range(n + len(reports) - 1), len(reports) - 1):
+        edges = (-1, *bars, n + len(reports) - 1)
+        numbers = [b - a - 1 for a, b in itertools.pairwise(edges)]
+        weight = float(stats.multinomial.pmf(numbers, n, chances))
+        found.append((weight, [sum(c for c, r in zip(numbers, reports, strict=True) if r >> j & 1) for j in range(4)]))
+    return found
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [(1, 8), (3, 8)])
+def test_summaries_are_covered(epsilon: float, n: int) -> None:
+    """Even for a handful of reports the intervals hold the truth with at least 95%, summed over all that can come."""
+    question, channel = ask("scale", epsilon, labels=list("abcd"))
+    assert isinstance(channel, Subset)
+    for shares in (np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.5, 0.0, 0.0, 0.5])):
+        truth = {"top_two": shares[2:].sum(), "net_score": shares[2:].sum() - shares[:2].sum()}
+        covered = dict.fromkeys(truth, 0.0)
+        for weight, counts in enumerate_reports(channel, shares, n):
+            for summary in estimate_question(question, channel, counts, n).summaries or ():
+                if summary.id in truth:
+                    covered[summary.id] += weight * (summary.low - 1e-9 <= truth[summary.id] <= summary.high + 1e-9)
+        assert min(covered.values()) >= 0.95, covered
+
+
+def test_short_scales_have_no_summaries() -> None:
+    """On three points the top two and the bottom two overlap: nothing is claimed."""
+    question, channel = ask("scale", 1, labels=list("abc"))
+    assert estimate_question(question, channel, [10, 10, 10], 30).summaries == []
+
+
+# --- what a reader is told first -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "counts", "n"),
+    [
+        ("yes_no", {}, [0, 100], 100),
+        ("yes_no", {}, [400, 600 + 300], 1300),  # 69%: fewer than the 73% that all-yes gives, so honest
+        ("choice", {"options": [{"code": c, "text": c} for c in "abcde"]}, [0, 25, 25, 25, 25], 100),
+        ("number", {"min": 0, "max": 9}, [0] * 15 + [200], 200),
+        ("multi_choice", {"options": [{"code": c, "text": c} for c in "ab"]}, [100, 100, 0, 0], 200),
+    ],
+)
+def test_impossible_rates_are_flagged(kind: str, own: dict[str, Any], counts: list[int], n: int) -> None:
+    """A rate that no honest answers can give is said to be one; a high one that they can is not."""
+    question, channel = ask(kind, 1, **own)
+    notes = estimate_question(question, channel, counts, n).notes
+    assert (NOT_HONEST in notes) == (n != 1300)
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "3"])
+@pytest.mark.parametrize("n", [20, 500])
+def test_honest_reports_are_rarely_flagged(epsilon: str, n: int) -> None:
+    """Exactly summed, where everybody says no, or yes, a flag comes in at most one case in a thousand."""
+    channel = band(2, Fraction(epsilon))
+    for rate in (support(channel).q, support(channel).p):
+        weight = stats.binom.pmf(np.arange(n + 1), n, rate)
+        flagged = sum(weight[y] for y in range(n + 1) if not consistent(channel, [n - y, y], n))
+        assert flagged <= FALSE_ALARMS
+
+
+def test_too_noisy_to_say() -> None:
+    """An interval over more than half of what is possible says so, for shares and for means."""
+    question, channel = ask("yes_no", 0.1)
+    result = estimate_question(question, channel, [100, 100], 200)
+    assert result.notes == [TOO_NOISY] and result.shares[0].note == TOO_NOISY
+    question, channel = ask("yes_no", 2)
+    sure = estimate_question(question, channel, [100, 100], 200)
+    assert sure.notes == [] and sure.shares[0].note is msgspec.UNSET
+    question, channel = ask("number", 0.5, min=10, max=20)
+    mean = estimate_question(question, channel, [2] * 16, 32).mean
+    assert mean is not None and mean.note == TOO_NOISY
+
+
+# --- the likely distribution -----------------------------------------------------------------------------------------
+
+
+def test_distribution_finds_the_levels() -> None:
+    """From reports in exact proportion comes nearly the true distribution, in the question's units, and no interval."""
+    question, channel = ask("number", 2, min=0, max=8)
+    assert isinstance(channel, Band)
+    shares = np.array([0.3, 0.25, 0.2, 0.1, 0.05, 0.05, 0.03, 0.01, 0.01])
+    counts = np.round(10**7 * shares @ table_of(channel)).astype(int)
+    curve = estimate_question(question, channel, counts, int(counts.sum()), distribution=True).distribution
+    assert curve is not msgspec.UNSET
+    assert [point.at for point in curve] == pytest.approx(range(9))  # type: ignore[union-attr]
+    assert [point.share for point in curve] == pytest.approx(shares, abs=0.01)  # type: ignore[union-attr]
+    assert sum(point.share for point in curve) == pytest.approx(1)  # type: ignore[union-attr]
+
+
+def test_distribution_is_the_likeliest() -> None:
+    """No other distribution that an independent optimiser finds makes the reports more likely by a thousandth."""
+    from scipy.optimize import minimize
+
+    question, channel = ask("number", 1, min=0, max=8)
+    assert isinstance(channel, Band)
+    rng = np.random.default_rng(11)
+    table = table_of(channel)
+    counts = rng.multinomial(3000, np.array([0.1] * 4 + [0.3] * 2 + [0.0] * 3) @ table)
+    curve = estimate_question(question, channel, counts, 3000, distribution=True).distribution
+
+    def likelihood(shares: Any) -> float:
+        return float(counts @ np.log(shares @ table))
+
+    ours = likelihood(np.array([point.share for point in curve]))  # type: ignore[union-attr]
+    start = np.full(9, 1 / 9)
+    other = minimize(
+        lambda s: -likelihood(np.maximum(s, 1e-12)), start, bounds=[(0, 1)] * 9, method="SLSQP",
+        constraints={"type": "eq", "fun": lambda s: s.sum() - 1}, options={"maxiter": 500, "ftol": 1e-12},
+    )  # fmt: skip
+    assert ours >= -other.fun - 0.5  # the rounds end when one adds less than 0.001: far less than any difference seen
+    assert np.max(np.abs(np.array([p.share for p in curve]) @ table - other.x @ table)) < 0.003  # type: ignore[union-attr]
+
+
+def test_no_distribution_where_none_was_asked_for() -> None:
+    """It is there for number questions with a mean, and only if it was asked for."""
+    question, channel = ask("number", 1, min=0, max=8)
+    assert estimate_question(question, channel, [1] * 16, 16).distribution is msgspec.UNSET
+    question, channel = ask("yes_no", 1)
+    assert estimate_question(question, channel, [1, 1], 2, distribution=True).distribution is msgspec.UNSET
+    question, channel = ask("number", 1, min=0, max=8)
+    assert estimate_question(question, channel, [0] * 16, 0, distribution=True).distribution == []
+
+
+def test_table_scores_estimate_their_own_noise() -> None:
+    """The mean of a score's noise score is its variance given the answers, exactly."""
+    channel = exponential(5, Fraction(2))
+    scores = mean_scores(channel)
+    table = table_of(channel)
+    centres = table @ np.array(scores.values)
+    for x in range(5):
+        spread = table[x] @ (np.array(scores.values) - centres[x]) ** 2
+        assert table[x] @ np.array(scores.noise) == pytest.approx(spread)
+        assert scores.least - 1e-12 <= spread <= scores.most + 1e-12
+        exact = sum(Fraction(int(channel.weights[x][y])) * decode(channel, y)[x] for y in range(5)) / 2**53
+        assert exact == 1
+    counts = [300, 300, 200, 100, 100]
+    whole, own = (score_mean(scores, counts, 1000, 0.05, factor) for factor in (1.0, 0.0))
+    assert own.standard_error is not None and whole.standard_error is not None
+    assert own.standard_error <= whole.standard_error

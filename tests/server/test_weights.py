@@ -1,0 +1,167 @@
+"""Raking to known margins, and what the weights cost in certainty."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable_protocol import Channel, Question, design, survey_from_tree
+from deniable_protocol.design import band
+from deniable_server.estimator import estimate_question, estimate_weighted, support
+from deniable_server.estimator.scores import mean_scores, table_of
+from deniable_server.estimator.weights import Part, Unreachable, rake, weigh
+
+
+def ask(kind: str, epsilon: float = 1, **own: Any) -> tuple[Question, Channel]:
+    tree = {"id": "q", "type": kind, "text": "?", "epsilon": epsilon, **own}
+    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
+    return question, design(question)
+
+
+positive = st.integers(1, 500)
+
+
+@given(st.lists(positive, min_size=6, max_size=6), st.lists(positive, min_size=5, max_size=5))
+def test_raked_margins_come_out(sizes: list[int], wanted: list[int]) -> None:
+    """Every margin is met, the weights are 1 on average, and they are a product of one factor per code."""
+    cells = {(i, j): sizes[3 * i + j] for i in range(2) for j in range(3)}
+    margins = {0: [w / sum(wanted[:2]) for w in wanted[:2]], 1: [w / sum(wanted[2:]) for w in wanted[2:]]}
+    weights = rake(cells, margins)
+    total = sum(sizes)
+    for position, shares in margins.items():
+        for code, share in enumerate(shares):
+            held = sum(weights[codes] * n for codes, n in cells.items() if codes[position] == code) / total
+            assert held == pytest.approx(share, abs=1e-8)
+    # Products of factors have no interaction: all cross ratios of weights are 1.
+    for j in (1, 2):
+        assert weights[0, 0] * weights[1, j] == pytest.approx(weights[0, j] * weights[1, 0], rel=1e-6)
+
+
+def test_one_margin_is_poststratification() -> None:
+    """With one margin the weight is the share in the population over the share among those who answered."""
+    assert rake({(0,): 30, (1,): 70}, {0: [0.6, 0.4]}) == pytest.approx({(0,): 2.0, (1,): 0.4 / 0.7})
+    assert rake({(0,): 30, (1,): 70}, {0: [0.0, 1.0]}) == pytest.approx({(0,): 0.0, (1,): 1 / 0.7})
+
+
+@pytest.mark.parametrize(
+    ("cells", "margins"),
+    [
+        ({(0,): 30, (1,): 0}, {0: [0.5, 0.5]}),  # nobody from a group that has a share
+        ({(0, 0): 30, (1, 1): 30}, {0: [0.3, 0.7], 1: [0.6, 0.4]}),  # each code of one comes with one of the other
+    ],
+)
+def test_unreachable_margins_are_said_to_be(cells: dict[Any, int], margins: dict[int, list[float]]) -> None:
+    """Where no weights exist, the answer is that there are none, not the last attempt."""
+    with pytest.raises(Unreachable):
+        rake(cells, margins)
+
+
+@pytest.mark.parametrize(
+    ("kind", "own"),
+    [
+        ("yes_no", {}),
+        ("yes_no", {"decline": True}),
+        ("choice", {"options": [{"code": c, "text": c} for c in "abcdef"]}),
+        ("multi_choice", {"options": [{"code": c, "text": c} for c in "abc"]}),
+        ("scale", {"labels": list("abcde")}),
+        ("scale", {"labels": list("abcde"), "measure": "mean"}),
+        ("scale", {"labels": list("abcde"), "mechanism": "exponential"}),
+        ("scale", {"labels": list("abcde"), "mechanism": "krr", "measure": "mean"}),
+        ("number", {"min": 0, "max": 10}),
+    ],
+)
+def test_equal_weights_change_nothing(kind: str, own: dict[str, Any]) -> None:
+    """Where all weights are the same, weighted numbers are the unweighted ones, for every kind of channel."""
+    question, channel = ask(kind, 1, **own)
+    rng = np.random.default_rng(7)
+    reports = [*channel.reports()]
+    parts = []
+    for weight, n in ((1.0, 300), (1.0, 700)):
+        drawn = [reports[i] for i in rng.integers(0, len(reports), n)]
+        if hasattr(channel, "size"):
+            counts = [sum(report >> j & 1 for report in drawn) for j in range(channel.answers)]
+        else:
+            counts = [drawn.count(report) for report in reports]
+        parts.append(Part(weight, n, np.array(counts)))
+    counts, effective = weigh(question, channel, parts)
+    assert effective == pytest.approx(1000)
+    weighted = estimate_weighted(question, channel, counts, effective)
+    plain = estimate_question(question, channel, sum(part.counts for part in parts), 1000)
+    pairs = [*zip(weighted.shares, plain.shares, strict=True)]
+    if plain.mean is not None:
+        pairs.append((weighted.mean, plain.mean))
+    for ours, theirs in pairs:
+        for name in ours.__struct_fields__:
+            if isinstance(getattr(theirs, name), float):
+                assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-9, abs=1e-12)
+
+
+def test_the_weighted_share_is_the_mix_of_the_groups() -> None:
+    """Reports in exact proportion to known shares of two groups give the population's mix of those shares."""
+    question, channel = ask("yes_no", 1)
+    rule = support(channel)  # type: ignore[arg-type]
+    parts = []
+    for weight, n, share in ((1.5, 4000, 0.2), (0.5, 4000, 0.8)):
+        yes = round(n * (rule.q + share * rule.gap))
+        parts.append(Part(weight, n, np.array([n - yes, yes])))
+    yes = estimate_weighted(question, channel, *weigh(question, channel, parts)).shares[0]
+    assert yes.estimate == pytest.approx(0.75 * 0.2 + 0.25 * 0.8, abs=1e-3)
+
+
+def test_weighted_intervals_cover() -> None:
+    """Over 4,000 seeded surveys of two groups with very unequal weights, the 95% interval covers at least 95%.
+
+    It is somewhat wide here, since differences between the groups count as chance. The seed is fixed.
+    """
+    question, channel = ask("yes_no", 4)
+    rule = support(channel)  # type: ignore[arg-type]
+    rng = np.random.default_rng(2)
+    sizes, weights, shares = (2000, 100), (1.0, 10.0), (0.01, 0.5)
+    truth = sum(w * n * s for w, n, s in zip(weights, sizes, shares, strict=True)) / 3000
+    covered = plain = 0
+    for _ in range(4000):
+        held = [rng.binomial(n, rule.q + s * rule.gap) for n, s in zip(sizes, shares, strict=True)]
+        parts = [Part(w, n, np.array([n - y, y])) for w, n, y in zip(weights, sizes, held, strict=True)]
+        counts, effective = weigh(question, channel, parts)
+        yes = estimate_weighted(question, channel, counts, effective).shares[0]
+        covered += yes.low <= truth <= yes.high
+        # The usual effective size, which knows only the weights, is too sure here: the heavier group varies more.
+        kish = 3000**2 / (2000 + 100 * 100)
+        scaled = [count * kish / effective for count in counts]
+        usual = estimate_weighted(question, channel, scaled, kish).shares[0]
+        plain += usual.low <= truth <= usual.high
+    assert 0.95 <= covered / 4000 <= 0.99
+    assert plain / 4000 < 0.92
+
+
+def test_effective_answers() -> None:
+    """With the same variance in all parts, the effective number is (sum of w)^2 / (sum of w^2), and never above n."""
+    question, channel = ask("yes_no", 1)
+    parts = [Part(2.0, 1000, np.array([500, 500])), Part(0.5, 1000, np.array([500, 500]))]
+    assert weigh(question, channel, parts)[1] == pytest.approx(2500**2 / (4 * 1000 + 0.25 * 1000))
+    # All reports agree, so that they show no variance: the weights alone decide.
+    agreed = [Part(2.0, 1000, np.array([1000, 0])), Part(0.5, 1000, np.array([1000, 0]))]
+    assert weigh(question, channel, agreed)[1] == pytest.approx(2500**2 / (4 * 1000 + 0.25 * 1000))
+    assert weigh(question, channel, []) == ([0.0, 0.0], 0.0)
+    nobody = estimate_weighted(question, channel, [0.0, 0.0], 0.0)
+    assert nobody.shares[0].estimate is None
+
+
+def test_weighted_means_recover_the_mix() -> None:
+    """For a mean, too: exact proportions in two groups give the mix of their means."""
+    question, channel = ask("number", 2, min=0, max=8)
+    assert channel == band(9, Fraction(2))
+    table = table_of(channel)
+    parts = [
+        Part(weight, 10**6, np.round(10**6 * table[level]).astype(np.int64)) for weight, level in ((0.5, 1), (1.5, 7))
+    ]
+    parts = [Part(part.weight, int(part.counts.sum()), part.counts) for part in parts]
+    mean = estimate_weighted(question, channel, *weigh(question, channel, parts)).mean
+    assert mean is not None
+    assert mean.value == pytest.approx(0.25 * 1 + 0.75 * 7, abs=1e-3)
+    assert len(mean_scores(channel, between=True).values) == len(parts[0].counts)
