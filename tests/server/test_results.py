@@ -353,6 +353,71 @@ def test_a_crosstab_keeps_no_submissions() -> None:
     assert peak(200_000) < 1.2 * peak(20_000)
 
 
+# --- regression ------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_explained(http: FlaskClient, database: str) -> None:
+    """With one segment the log odds are those of the groups' own unbiased shares; a command says the same."""
+    result = get(http, "wave-2/regression?question=vaped&on=year")
+    assert command(database, "regress", "wave-2", "--question", "vaped", "--on", "year") == result
+    fit = result["regression"]
+    assert fit["converged"] and fit["references"] == {"year": "first"}
+    shares = {
+        group["code"]: group["questions"][0]["shares"][0]["unbiased"]
+        for group in get(http, "wave-2/estimates?by=year")["groups"]
+    }
+    odds = {code: share / (1 - share) for code, share in shares.items()}
+    assert fit["coefficients"][0]["odds_ratio"] == pytest.approx(odds["later"] / odds["first"], rel=1e-5)
+    several = get(http, "wave-2/regression?question=drug&answer=a&on=year&on=campus")["regression"]
+    assert [term["code"] for term in several["coefficients"]] == ["later", "south", "west"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["question=vaped", "question=vaped&on=town", "question=drinks&on=year", "question=drug&on=year", "on=year",
+     "question=vaped&on=year&where=year:first"],
+)  # fmt: skip
+def test_regressions_that_make_no_sense(http: FlaskClient, query: str) -> None:
+    """A regression takes a question with the answer, and segments that vary."""
+    refused(http, f"wave-1/regression?{query}")
+
+
+def test_a_regression_that_finds_nothing_says_so(http: FlaskClient, database: str) -> None:
+    """Without submissions there is no fit, a reason, and no numbers; the command says it in a sentence."""
+    fit = get(http, "unanswered/regression?question=vaped&on=year")["regression"]
+    assert (fit["converged"], fit["coefficients"]) == (False, []) and fit["note"]
+    words = ["regress", "unanswered", "--question", "vaped", "--on", "year", "--database", database]
+    run = CliRunner().invoke(cli, words)
+    assert run.exit_code == 0 and run.stdout.startswith("No fit was found")
+
+
+# --- what people see -------------------------------------------------------------------------------------------------
+
+
+def test_tables_for_people(database: str) -> None:
+    """Every command prints a table with the texts of the survey, and a sentence on what its p-value means."""
+    expected = {
+        "estimate wave-1 --by campus --distribution": [
+            "Vaped?",
+            "top two",
+            "net score",
+            "likely, 0 to 40",
+            "campus north",
+        ],
+        "compare wave-1 --question drug --by campus": ["Drug?", "north (", "south (", "percentage points"],
+        "compare wave-1 --question drinks --with wave-2": ["Drinks?", "mean", "wave-1 (", "question's units"],
+        "crosstab wave-1 --rows vaped --columns stress": ["Vaped?", "Stress?", "1 a", "independent"],
+        "crosstab unanswered --rows vaped --columns stress": ["too noisy", "Independence:"],
+        "regress wave-1 --question vaped --on year --on campus": ["Odds ratio", "year", "later", "of surveys"],
+    }
+    for line, words in expected.items():
+        run = CliRunner().invoke(cli, [*line.split(), "--database", database])
+        assert run.exit_code == 0, run.output
+        flat = " ".join(run.stdout.split())
+        for word in words:
+            assert word in flat, (line, word)
+
+
 # --- small groups ----------------------------------------------------------------------------------------------------
 
 

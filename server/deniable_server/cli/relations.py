@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 from msgspec import UNSET
+from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -119,8 +120,22 @@ def show_crosstab(survey: Survey, result: SurveyCrosstab) -> None:
     texts = {question.id: question.text for question in (*survey.questions, *survey.segments)}
     names = {question.id: answer_texts(question) for question in survey.questions}
     rows, columns = names.get(result.rows, {}), names.get(result.columns, {})
-    title = f"{texts[result.rows]}  ×  {texts[result.columns]}  ({result.submissions:,} submissions)"
-    grid = Grid(title=Text(title), title_justify="left", show_lines=True)
+    out.print(Text(f"{texts[result.rows]}  ×  {texts[result.columns]}  ({result.submissions:,} submissions)"))
+    grid = joint_grid(result, rows, columns)
+    # A table that does not fit would break its numbers over lines; a list always fits.
+    fits = Measurement.get(out, out.options.update(max_width=10_000), grid).maximum <= out.width
+    out.print(grid if fits else joint_list(result, rows, columns))
+    test = result.independence
+    if test.p_value is None:
+        out.print(Text(f"Independence: {test.note}."))
+    else:
+        figures = chi_square(test.statistic, test.degrees_of_freedom)
+        seen = f"as much dependence would be seen in {chance(test.p_value)} of surveys"
+        out.print(Text(f"If the two were independent, {seen} ({figures})."))
+
+
+def joint_grid(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Grid:
+    grid = Grid(show_lines=True)
     grid.add_column("")
     for total in result.column_totals:
         grid.add_column(Text(columns.get(total.code, total.code)), justify="right")
@@ -130,14 +145,22 @@ def show_crosstab(survey: Survey, result: SurveyCrosstab) -> None:
         entries = [interval(cells[total.code, column.code]) for column in result.column_totals]
         grid.add_row(Text(rows.get(total.code, total.code)), *entries, interval(total))
     grid.add_row("all", *map(interval, result.column_totals), "")
-    out.print(grid)
-    test = result.independence
-    if test.p_value is None:
-        out.print(Text(f"Independence: {test.note}."))
-    else:
-        figures = chi_square(test.statistic, test.degrees_of_freedom)
-        seen = f"as much dependence would be seen in {chance(test.p_value)} of surveys"
-        out.print(Text(f"If the two were independent, {seen} ({figures})."))
+    return grid
+
+
+def joint_list(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Grid:
+    grid = Grid()
+    for heading in (result.rows, result.columns, "About", "Between"):
+        grid.add_column(heading, justify="right" if heading in ("About", "Between") else "left")
+    last = None
+    for cell in result.cells:
+        if last not in (None, cell.row):
+            grid.add_section()
+        label = "" if cell.row == last else rows.get(cell.row, cell.row)
+        about, between = interval(cell).split("\n")
+        grid.add_row(Text(label), Text(columns.get(cell.column, cell.column)), about, between)
+        last = cell.row
+    return grid
 
 
 def interval(share: Share | JointShare) -> str:

@@ -27,7 +27,7 @@ from scipy.special import chdtrc, ndtri
 
 from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
 
-from .comparison import reading_order
+from .comparison import CLEAR, reading_order
 from .intervals import Support, share_of_support, support
 from .questions import Share, estimate_question, project, too_noisy
 from .scores import Array, table_of
@@ -147,12 +147,11 @@ def _squares(rules: Sequence[Support]) -> Array:
 
 def coded_segment(name: str, codes: Sequence[str]) -> Coded:
     """A segment: its report is the place of its code, and its score the feature itself."""
-    clear = Support(p=1.0, q=0.0, gap=1.0, v1=0.0, v0=0.0)
 
     def totals(counts: list[int], n: int, confidence: float) -> list[Share]:
         if not n:
             return [Share(code, None, None, None, 0.0, 1.0, too_noisy(1.0, 1.0)) for code in codes]
-        each = [(code, share_of_support(clear, y, n, 1 - confidence)) for code, y in zip(codes, counts, strict=True)]
+        each = [(code, share_of_support(CLEAR, y, n, 1 - confidence)) for code, y in zip(codes, counts, strict=True)]
         return [Share(code, raw.unbiased, *raw, too_noisy(raw.high - raw.low, 1.0)) for code, raw in each]
 
     k, one = len(codes), np.eye(len(codes))
@@ -214,7 +213,7 @@ def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], al
     own = np.outer(np.diag(rows.squares), np.diag(columns.squares)) - 1
     least = np.minimum(np.outer(rows.squares.min(axis=0), columns.squares.min(axis=0)), own)
     error = np.sqrt(np.maximum(spread, least) / n)
-    estimate = possible = np.clip(unbiased, 0.0, 1.0)
+    estimate = possible = np.clip(unbiased, 0.0, 1.0) + 0.0  # -0.0 is 0.0
     if rows.exclusive and columns.exclusive:
         estimate = np.reshape(project(unbiased.ravel().tolist()), unbiased.shape)
     totals = [np.array([share.estimate or 0.0 for share in shares]) for shares in (row_totals, column_totals)]
@@ -241,23 +240,23 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: floa
     squares = [np.outer(one, two) for one in mine for two in theirs]
     half = np.outer(joint.rows.steps, joint.columns.steps) / (2 * n)
     width = ndtri(alpha / 2) ** 2 / n
+    # Both limits at once: from the observed share, half a step further, towards 0 and towards 1.
+    start, ends = np.stack([seen - half, seen + half]), np.stack([np.zeros_like(seen), np.ones_like(seen)])
 
-    def within(share: Array, centre: Array) -> npt.NDArray[np.bool_]:
+    def within(share: Array) -> npt.NDArray[np.bool_]:
         row, column = np.maximum(r[:, None], share), np.maximum(c, share)
         kinds = share, row - share, column - share, np.maximum(1 - row - column + share, 0.0)
         moment = sum(kind * square for kind, square in zip(kinds, squares, strict=True))
-        return np.asarray((centre - share) ** 2 <= width * (moment - share**2))
+        return np.asarray((start - share) ** 2 <= width * (moment - share**2))
 
-    def limit(end: float, centre: Array) -> Array:
-        inside, outside = np.clip(centre, 0.0, 1.0), np.full_like(centre, end)
-        reached = within(outside, centre) | (inside == end)
-        for _ in range(60):
-            middle = (inside + outside) / 2
-            good = within(middle, centre)
-            inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
-        return np.where(reached, end, outside)
-
-    return limit(0.0, seen - half), limit(1.0, seen + half)
+    inside, outside = np.clip(start, 0.0, 1.0), ends
+    reached = within(ends) | (inside == ends)
+    for _ in range(45):
+        middle = (inside + outside) / 2
+        good = within(middle)
+        inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
+    low, high = np.where(reached, ends, outside)
+    return low, high
 
 
 def _mean_squares(variable: Coded, shares: Array) -> tuple[Array, Array]:
