@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from deniable_protocol import DeniableError, Document, Segment
 
 from .tallies import Cell, Codes, Statistics, empty
@@ -111,7 +113,10 @@ class Grouping:
 
     def total(self, cells: Mapping[Codes, Cell]) -> Cell:
         """All of these cells together."""
-        return sum(cells.values(), start=empty(self.document))
+        if not cells:
+            return empty(self.document)
+        counts = zip(*(cell.counts for cell in cells.values()), strict=True)
+        return Cell(sum(cell.submissions for cell in cells.values()), [np.sum(each, axis=0) for each in counts])
 
 
 def belongs(codes: Codes, wanted: Mapping[int, frozenset[int]]) -> bool:

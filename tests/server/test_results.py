@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
+from hypothesis import given
+from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from deniable_protocol import decode, publish, survey_from_tree, verify
@@ -27,7 +30,7 @@ from deniable_server.relations import tabulate
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Published
-from deniable_server.tallies import Content, tally
+from deniable_server.tallies import Content, Statistics, merge, tally
 from running import storage_of
 
 PEOPLE = 900
@@ -182,6 +185,25 @@ def test_the_table_of_estimates(http: FlaskClient) -> None:
             assert float(row["estimate"]) == numbers["mean"]["value"]
     empty = list(csv.DictReader(io.StringIO(http.get("/api/v1/surveys/unanswered/estimates.csv").text)))
     assert empty[0]["estimate"] == "" and empty[0]["low"] == "0.0" and empty[0]["note"] == "too noisy to say"
+
+
+@given(st.lists(st.integers(0, 2**31), min_size=1, max_size=60), st.integers(0, 60))
+def test_two_batches_are_one(seeds: list[int], cut: int) -> None:
+    """However submissions are split into batches, and in whatever order, the estimates are the same to the last digit."""
+    document = verify(publish(survey_from_tree(wave("batches", "1"))))
+    channels = [[*document.channels[question.id].reports()] for question in document.survey.questions]
+    contents = [
+        Content(tuple(reports[seed % len(reports)] for reports in channels), (seed % 3, seed % 2)) for seed in seeds
+    ]
+
+    def estimates(statistics: Statistics) -> bytes:
+        analysis = Analysis(Published(1, b"", document), statistics, 10)
+        return msgspec.json.encode(analysis.estimates("open", Asked(by="campus", weights={})))
+
+    whole = estimates(tally(document, contents))
+    parts = [tally(document, contents[:cut]), tally(document, contents[cut:])]
+    assert estimates(merge(parts)) == whole
+    assert estimates(tally(document, contents[::-1])) == whole
 
 
 @pytest.mark.parametrize(
