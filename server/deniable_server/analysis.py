@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from deniable_protocol import Channel, Document, Question
 from .asking import Asked, AskedWrongly
 from .estimator import QuestionEstimate, estimate_question, estimate_weighted
 from .estimator.weights import Part, Unreachable, rake, weigh
-from .groups import Grouping
+from .groups import Grouping, Withheld
 from .storage import Published
 from .tallies import Cell, Codes, Statistics, channels_of
 
@@ -129,6 +130,10 @@ class Analysis:
             if weights:
                 parts = [Part(weights[codes], cell.submissions, cell.counts[i]) for codes, cell in cells.items()]
                 counts, effective = weigh(question, channel, parts)
+                if 0 < effective < self.grouping.minimum:
+                    raise Withheld(
+                        f"These weights leave the equivalent of fewer than {self.grouping.minimum} submissions"
+                    )
                 weighted = estimate_weighted(
                     question,
                     channel,
@@ -147,11 +152,25 @@ class Analysis:
         return channels_of(self.document)
 
     def _weights(self, asked: Asked) -> dict[Codes, float]:
-        """Weights of all cells of the survey: margins are those of the whole population, whatever part is shown."""
+        """Weights of all cells of the survey: margins are those of the whole population, whatever part is shown.
+
+        Codes that are merged elsewhere are merged here: with no weight for the others, a small one would stand alone.
+        """
         if not asked.weights:
             return {}
-        margins = {self.grouping.segments[name][0]: [*shares.values()] for name, shares in asked.weights.items()}
+        places, margins = [], {}
+        for number, (name, shares) in enumerate(asked.weights.items()):
+            groups = self.grouping.groups(name)
+            if not groups:
+                raise Withheld(f"{name} has too few submissions to be weighted")
+            places.append((self.grouping.segments[name][0], {j: i for i, g in enumerate(groups) for j in g.positions}))
+            margins[number] = [sum(shares[code] for code in group.codes) for group in groups]
+        merged = {codes: tuple(group[codes[place]] for place, group in places) for codes in self.statistics}
+        sizes = Counter[Codes]()
+        for codes, cell in self.statistics.items():
+            sizes[merged[codes]] += cell.submissions
         try:
-            return rake({codes: cell.submissions for codes, cell in self.statistics.items()}, margins)
+            weights = rake(sizes, margins)
         except Unreachable as error:
             raise AskedWrongly(f"weights: {error}") from None
+        return {codes: weights[merged[codes]] for codes in self.statistics if merged[codes] in weights}

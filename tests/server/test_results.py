@@ -461,6 +461,12 @@ def test_small_groups_are_merged_and_withheld(database: str) -> None:
     assert set(small) <= set(merged["merged"]) and merged["code"] == "+".join(merged["merged"])
     assert "not shown alone" in refused(client, f"wave-1/estimates?where=campus:{small[0]}", Kind.WITHHELD)
     assert "make groups of fewer" in refused(client, "wave-1/estimates?where=year:first&by=campus", Kind.WITHHELD)
+    # Nor do weights show one: merged codes share theirs, and what would leave too few is refused.
+    alone = "&".join(f"weight=campus:{code}:{int(code == small[0])}" for code in sizes)
+    for weighted in get(client, f"wave-1/estimates?{alone}")["questions"]:
+        assert weighted["weighted"]["effective_answers"] == pytest.approx(merged["submissions"])
+    both = "weight=year:first:1&weight=year:later:0"
+    assert "fewer than" in refused(client, f"wave-1/estimates?{alone}&{both}", Kind.WITHHELD)
     table = get(client, "wave-1/crosstab?rows=campus&columns=vaped")
     assert [total["code"] for total in table["row_totals"]] == [group["code"] for group in groups]
     storage_of(app).close()
