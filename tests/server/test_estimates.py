@@ -33,13 +33,11 @@ from deniable_server.estimator import (
     share_of_support,
     support,
 )
-from deniable_server.estimator.intervals import Support
+from deniable_server.estimator.intervals import CLEAR
 from deniable_server.estimator.scores import mean_scores
 from surveys import questions
 
 Z95 = stats.norm.ppf(0.975)
-OPEN = Support(p=1.0, q=0.0, gap=1.0, v1=0.0, v0=0.0)
-"""Answers without protection."""
 
 
 def ask(kind: str, epsilon: str | float = 1, **own: Any) -> tuple[Question, Channel]:
@@ -92,7 +90,7 @@ def test_limits_are_those_of_scipy(n: int, confidence: float) -> None:
     """At every whole count the two intervals are scipy's "wilsoncc" and "exact"."""
     for y in range(0, n + 1, max(1, n // 40)):
         test = stats.binomtest(y, n)
-        for ours, method in ((partial(score_limits, OPEN), "wilsoncc"), (clopper_pearson, "exact")):
+        for ours, method in ((partial(score_limits, CLEAR), "wilsoncc"), (clopper_pearson, "exact")):
             expected = test.proportion_ci(confidence, method)
             assert ours(y, n, 1 - confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
@@ -338,7 +336,7 @@ def test_everyone_yes() -> None:
     yes, no = result.shares
     assert (yes.estimate, yes.high, no.estimate, no.low) == (1.0, 1.0, 0.0, 0.0)
     assert yes.unbiased == pytest.approx(math.e / (math.e - 1))
-    limits = score_limits(OPEN, 1000 * support(channel).p, 1000, 0.05)  # of the rate of yes
+    limits = score_limits(CLEAR, 1000 * support(channel).p, 1000, 0.05)  # of the rate of yes
     assert yes.low == pytest.approx((limits[0] - support(channel).q) / support(channel).gap)
     assert result.notes == [NOT_HONEST]
     assert result.open_equivalent == 0

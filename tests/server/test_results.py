@@ -189,7 +189,7 @@ def test_the_table_of_estimates(http: FlaskClient) -> None:
 
 @given(st.lists(st.integers(0, 2**31), min_size=1, max_size=60), st.integers(0, 60))
 def test_two_batches_are_one(seeds: list[int], cut: int) -> None:
-    """However submissions are split into batches, and in whatever order, the estimates are the same to the last digit."""
+    """However submissions are split into batches, and in any order, estimates are the same to the last digit."""
     document = verify(publish(survey_from_tree(wave("batches", "1"))))
     channels = [[*document.channels[question.id].reports()] for question in document.survey.questions]
     contents = [

@@ -17,14 +17,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from scipy.special import ndtr, stdtr, stdtrit
 
-from deniable_protocol import Channel, DeniableError, Drawn, MultiChoice, Number, Question, Scale, Table, YesNo
+from deniable_protocol import Channel, DeniableError, Drawn, MultiChoice, Number, Question, Scale, Table
 
-from .intervals import FEW, Raw, Support, clip, clopper_pearson, score_limits, support
-from .questions import Counts, range_of, raw_shares, too_noisy
+from .intervals import CLEAR, FEW, Raw, Support, clip, clopper_pearson, score_limits, support
+from .questions import Counts, range_of, raw_shares, reading_order, too_noisy
 from .scores import mean_scores, score_mean
-
-CLEAR = Support(p=1.0, q=0.0, gap=1.0, v1=0.0, v0=0.0)
-"""Of what is sent in the clear."""
 
 
 class NotComparable(DeniableError):
@@ -115,12 +112,6 @@ def _check_comparable(question: Question, other: Question) -> None:
     for what in ("type", "measure", "labels", "min", "max", "unit", "codes"):
         if getattr(question, what, None) != getattr(other, what, None):
             raise NotComparable(f"{question.id} and {other.id} cannot be compared: their {what} differ")
-
-
-def reading_order(question: Question) -> list[int]:
-    """The places of the options as people read them. Where the report is the noisy bit, no is 0; yes is read first."""
-    order = [*range(len(question.codes))]
-    return order[::-1] if isinstance(question, YesNo) and not question.decline else order
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -216,7 +207,7 @@ def mover(one: Raw, two: Raw) -> tuple[float, float]:
 
     A limit lies z standard errors from the share, those *at that limit*: (s - l)^2 = z^2 Var(l). The lower limit of
     s1 - s2 is where s1 is low and s2 is high, and variances add: d - sqrt((s1 - l1)^2 + (u2 - s2)^2); the upper one in
-    the same way. Limits that were cut off at 0 or 1 would not tell the variance: the interval of 1 - 0 then holds 72%.
+    the same way. Limits that were cut off at 0 or 1 do not tell the variance: a 95% interval of 1 - 0 would hold 71%.
     """
     difference = one.unbiased - two.unbiased
     low = difference - math.hypot(one.unbiased - one.low, two.high - two.unbiased)
@@ -234,24 +225,22 @@ def score_test(one: Supported, two: Supported) -> float | None:
     """
     if not one.n or not two.n:
         return None
-    unbiased = [(c.y / c.n - c.rule.q) / c.rule.gap for c in (one, two)]
-    share = _common_share(one, two)
-    variance = 0.0
+    seen = [(c.y / c.n - c.rule.q) / c.rule.gap for c in (one, two)]
+    share, variance = _common_share(one, two, seen), 0.0
     for count in (one, two):
         rate = count.rule.q + share * count.rule.gap
         variance += max(rate * (1 - rate), 0.0) / (count.n * count.rule.gap**2)
     # Without variance all reports of both agree, and no difference was seen.
-    return 2 * float(ndtr(-abs(unbiased[0] - unbiased[1]) / math.sqrt(variance))) if variance > 0 else 1.0
+    return 2 * float(ndtr(-abs(seen[0] - seen[1]) / math.sqrt(variance))) if variance > 0 else 1.0
 
 
-def _common_share(one: Supported, two: Supported) -> float:
+def _common_share(one: Supported, two: Supported, seen: list[float]) -> float:
     """The root by bisection. Log-likelihoods of rates are concave, and so is their sum in s: there is one root,
     between the two shares, unless it is beyond where a rate is 0 or 1. Multiplied by both r(1 - r), nothing diverges.
     """
-    shares = [(c.y / c.n - c.rule.q) / c.rule.gap for c in (one, two)]
     possible = [(-c.rule.q / c.rule.gap, (1 - c.rule.q) / c.rule.gap) for c in (one, two)]
-    low = max(min(shares), possible[0][0], possible[1][0])
-    high = min(max(shares), possible[0][1], possible[1][1])
+    low = max(min(seen), possible[0][0], possible[1][0])
+    high = min(max(seen), possible[0][1], possible[1][1])
 
     def slope(share: float) -> float:
         r1, r2 = (c.rule.q + share * c.rule.gap for c in (one, two))

@@ -27,15 +27,14 @@ from scipy.special import chdtrc, ndtri
 
 from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
 
-from .comparison import CLEAR, reading_order
-from .intervals import Support, share_of_support, support
-from .questions import Share, estimate_question, project, too_noisy
+from .intervals import CLEAR, Support, share_of_support, support
+from .questions import Share, estimate_question, project, reading_order, too_noisy
 from .scores import Array, table_of
 
 Reports = npt.NDArray[np.int64]
 
 BLOCK = 8_192  # reports whose features are held at a time
-FEWEST = 5  # expected reports with a pair of features, below which independence is not tested [4]
+FEWEST = 5  # expected reports with a pair of features that all but a fifth of the pairs must have [4]
 TOO_FEW = "too few reports for this test"
 ONE_VALUE = "one of the two never varies"
 
@@ -283,8 +282,10 @@ def independence(joint: Joint) -> Independence:
     if not freedom:
         return Independence(None, 0, None, ONE_VALUE if n > 1 else TOO_FEW)
     statistic = n * float(np.sum((left.T @ between @ right) ** 2))
-    rarest = [min(y for y in np.minimum(np.diag(sums), n - np.diag(sums)) if y) for sums in (first, second)]
-    if rarest[0] * rarest[1] / n < FEWEST or n < FEWEST * (ranks[0] + 1) * (ranks[1] + 1):
+    rare = [np.minimum(np.diag(sums), n - np.diag(sums)) for sums in (first, second)]
+    expected = np.outer(rare[0][rare[0] > 0], rare[1][rare[1] > 0]) / n
+    sparse = expected.min() < 1 or np.mean(expected < FEWEST) > 0.2
+    if sparse or n < FEWEST * (ranks[0] + 1) * (ranks[1] + 1):
         return Independence(statistic, freedom, None, TOO_FEW)
     return Independence(statistic, freedom, float(chdtrc(freedom, statistic)))
 

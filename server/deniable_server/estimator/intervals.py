@@ -56,6 +56,10 @@ class Support(NamedTuple):
     counted: bool = True
 
 
+CLEAR = Support(p=1.0, q=0.0, gap=1.0, v1=0.0, v0=0.0)
+"""Of what is sent in the clear."""
+
+
 @lru_cache(maxsize=1024)
 def support(channel: Subset | Band) -> Support:
     """Of one option in a subset channel [3], or of the bit of a band of two levels, in exact fractions until the end.

@@ -178,8 +178,13 @@ def _numbers(
     if isinstance(question, Scale) and isinstance(channel, Subset | Table):
         possible = [share for share in estimates if share is not None]
         summaries = summarize(len(question.labels), Reports(channel, counts, n, possible, alpha, population))
-    # Where the report is the noisy bit, no comes first; people read yes first.
-    return (shares[::-1] if isinstance(question, YesNo) and not question.decline else shares), None, summaries
+    return [shares[j] for j in reading_order(question)], None, summaries
+
+
+def reading_order(question: Question) -> list[int]:
+    """The places of the options as people read them. Where the report is the noisy bit, no is 0; yes is read first."""
+    order = [*range(len(question.codes))]
+    return order[::-1] if isinstance(question, YesNo) and not question.decline else order
 
 
 def _checked(channel: Channel, counts: list[int], answers: int) -> list[int]:

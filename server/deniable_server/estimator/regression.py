@@ -33,10 +33,10 @@ ROUNDS = 100
 CLOSE = 1e-8
 """Where a whole step moves no group's log odds by more than this, the fit has converged."""
 STRIDE = 2.0
-"""The furthest that one step moves a group's log odds. Near shares of 0 and 1 the likelihood is flat, so that a step
-which lands there by chance would not find back."""
-FAR = 30.0
-"""Log odds beyond which a share is 0 or 1 for all that doubles can tell."""
+"""The furthest that one step moves a group's log odds. Near shares of 0 and 1 the likelihood is flat: a step that
+lands there by chance would not find back."""
+FAR = 15.0
+"""Log odds beyond which a share, less than one in a million from 0 or 1, is one of them for all that reports tell."""
 
 NOBODY = "no report tells of this option"
 RUNS_AWAY = (
@@ -208,25 +208,28 @@ class _Fit(NamedTuple):
 
 
 def _fit(design: Array, counts: _Counts) -> _Fit:
-    """Fisher's scoring [2]: with slope d = gap s(1 - s) of the rate r in the log odds, the log-likelihood has gradient
-    X' [d (y - nr) / (r(1 - r))] and expected information X' diag[n d^2 / (r(1 - r))] X, whose inverse is the
-    covariance. A step is halved until it gains. Where groups are separated, or their reports beyond what the channel
-    gives to a share of 0 or 1, the likelihood rises for ever as the odds run away [3], and no numbers are given.
+    """Newton's method; where the likelihood is not concave, Fisher's scoring [2]. A step is halved until it gains.
+
+    With d = gap s(1 - s), the slope of the rate r in the log odds of the share s, and e = y/r - (n - y)/(1 - r), the
+    log-likelihood has gradient X'(d e), curvature -X' diag(d^2 (y/r^2 + (n - y)/(1 - r)^2) - d(1 - 2s) e) X, and
+    expected information X' diag(n d^2 / (r(1 - r))) X, whose inverse is the covariance. Where groups are separated, or
+    reports beyond what the channel gives to a share of 0 or 1, it rises for ever as the odds run away [3].
     """
-    beta = np.zeros(design.shape[1])
-    beta[0] = logit(min(max(counts.pooled(), 0.01), 0.99))
-    nothing = np.zeros((0, 0))
+    beta, nothing = np.zeros(design.shape[1]), np.zeros((0, 0))
+    beta[0] = logit(min(max(counts.pooled(), 0.01), 0.99))  # all groups alike
     for iteration in range(1, ROUNDS + 1):
         odds = design @ beta
-        rate, rest = counts.rates(odds)
-        slope = counts.rule.gap * expit(odds) * expit(-odds)
-        gradient = design.T @ (slope * (counts.y * rest - (counts.n - counts.y) * rate) / (rate * rest))
-        information = (design.T * (counts.n * slope**2 / (rate * rest))) @ design
+        (rate, rest), share = counts.rates(odds), expit(odds)
+        slope, excess = counts.rule.gap * share * expit(-odds), counts.y / rate - (counts.n - counts.y) / rest
+        expected = (design.T * (counts.n * slope**2 / (rate * rest))) @ design
+        bend = slope**2 * (counts.y / rate**2 + (counts.n - counts.y) / rest**2) - slope * (1 - 2 * share) * excess
+        observed = (design.T * bend) @ design
+        concave = np.linalg.eigvalsh(observed)[0] > 1e-6 * np.trace(observed)
         try:
-            covariance = np.asarray(np.linalg.inv(information), dtype=np.float64)
+            step = np.linalg.solve(observed if concave else expected, design.T @ (slope * excess))
+            covariance = np.asarray(np.linalg.inv(expected), dtype=np.float64)
         except np.linalg.LinAlgError:
             return _Fit(beta, nothing, iteration, RUNS_AWAY)
-        step = covariance @ gradient
         moved = float(np.max(np.abs(design @ step)))
         if moved < CLOSE:
             return _Fit(beta, covariance, iteration)
