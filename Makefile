@@ -26,10 +26,13 @@ vectors: $(VENV)/.installed
 wheel-test: $(VENV)/.installed
 	$(BIN)/python tests/wheel.py
 
-# Beside the peers, each of which may or may not install; the benchmark says which did not.
+# Beside the peers, each of which may or may not install; the benchmark says which did not. About half an hour.
 bench: $(VENV)/.installed
 	$(BIN)/python bench/peers.py
 	$(BIN)/python bench/randomize.py
+	$(BIN)/python bench/coverage.py --fine
+	$(BIN)/python bench/accuracy.py
+	$(BIN)/python bench/estimating.py
 
 # The privacy audit at full size: ten million submissions in each language (DRAWS=... for another size).
 proof: $(VENV)/.installed

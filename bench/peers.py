@@ -1,16 +1,21 @@
-"""Installs the peers that the benchmarks compare with, one by one: what does not install is said, not hidden."""
+"""Installs what the benchmarks need beside the project: the peers that they compare with, and what draws the plot.
+
+One by one: what does not install is said, not hidden.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-# Each with what it needs and does not declare: diffprivlib breaks on newer scikit-learns, pure-ldp imports statsmodels.
+# Each with what it needs and does not declare: diffprivlib breaks on newer scikit-learns, pure-ldp imports statsmodels,
+# and the local hashing of pure-ldp and multi-freq-ldpy fails with xxhash 4, which takes no strings.
 PEERS = {
     "opendp": ["opendp"],
     "diffprivlib": ["diffprivlib", "scikit-learn<1.8"],
-    "pure-ldp": ["pure-ldp", "statsmodels", "scikit-learn<1.8"],
-    "multi-freq-ldpy": ["multi-freq-ldpy"],
+    "pure-ldp": ["pure-ldp", "statsmodels", "scikit-learn<1.8", "xxhash<4"],
+    "multi-freq-ldpy": ["multi-freq-ldpy", "xxhash<4"],
+    "matplotlib": ["matplotlib"],
 }
 
 

@@ -123,11 +123,12 @@ def test_the_path_of_a_newcomer(root: Path, newcomer: Newcomer, other_site: str,
     assert re.fullmatch(r"\{'vaped': [01], 'stress': (1|2|4|8|16)\} True\n", newcomer.run("python app.py"))
     again = "python app.py 2>&1; test $? = 1"
     assert "AlreadyAnswered" in newcomer.run(again)
-    simulate, estimate = [block for block in blocks(root, "sh") if "deniable" in block][2].splitlines()
+    simulate, estimate, crosstab = [block for block in blocks(root, "sh") if "deniable" in block][2].splitlines()
     assert json.loads(newcomer.run(f"{estimate} --json"))["submissions"] == 1
     assert "intervals hold the truth" in newcomer.run(simulate)
     shown = newcomer.run(estimate)
     assert "Campus health 2026: 2,001 submissions" in shown and "Have you vaped" in shown and "Between (95%)" in shown
+    assert "2,001 submissions" in newcomer.run(crosstab)
     yes = json.loads(newcomer.run(f"{estimate} --json"))["questions"][0]["shares"][0]
     assert yes["code"] == "yes" and 0 <= yes["low"] <= yes["estimate"] <= yes["high"] <= 1
     (page,) = blocks(root, "html")
