@@ -1,10 +1,24 @@
-"""Random valid surveys for property tests."""
+"""Questions for tests: the one that is wanted, and random valid ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from hypothesis import strategies as st
+
+from deniable_protocol import Channel, Question, design, survey_from_tree
+
+
+def ask(kind: str, epsilon: str | float = 1, **own: Any) -> tuple[Question, Channel]:
+    """A question of this type, and its channel."""
+    return channelled({"id": "q", "type": kind, "text": "?", "epsilon": epsilon, **own})
+
+
+def channelled(tree: dict[str, Any]) -> tuple[Question, Channel]:
+    """The question of this tree, and its channel."""
+    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
+    return question, design(question)
+
 
 epsilons = st.one_of(
     st.integers(100, 100_000).map(lambda units: f"{units / 10_000:.4f}"),

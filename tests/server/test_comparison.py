@@ -7,7 +7,6 @@ import json
 import math
 from fractions import Fraction
 from random import Random
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from deniable_protocol import Band, Channel, Question, Subset, decode, design, survey_from_tree
+from deniable_protocol import Band, Channel, Question, Subset, decode
 from deniable_protocol.design import band, subset
 from deniable_server.estimator.comparison import (
     Comparison,
@@ -33,16 +32,9 @@ from deniable_server.estimator.comparison import (
 from deniable_server.estimator.intervals import CLEAR, Raw, Support, score_limits, share_of_support, support
 from deniable_server.estimator.questions import TOO_NOISY, estimate_question
 from deniable_server.estimator.scores import mean_scores, table_of
-from surveys import questions
+from surveys import ask, questions
 
 OPTIONS = [{"code": f"c{i}", "text": "."} for i in range(4)]
-
-
-def ask(kind: str, epsilon: float = 1, **own: Any) -> tuple[Question, Channel]:
-    """A question of this type, and its channel."""
-    tree = {"id": "q", "type": kind, "text": "?", "epsilon": epsilon, **own}
-    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
-    return question, design(question)
 
 
 def group(label: str, asked: tuple[Question, Channel], counts: list[int], answers: int | None = None) -> Group:

@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode, design, survey_from_tree
+from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
 from deniable_protocol.decode import integer_rows
 from deniable_protocol.design import band, exponential, subset
 from deniable_server.estimator import (
@@ -35,23 +35,9 @@ from deniable_server.estimator import (
 )
 from deniable_server.estimator.intervals import CLEAR
 from deniable_server.estimator.scores import mean_scores
-from surveys import questions
+from surveys import ask, channelled, questions
 
 Z95 = stats.norm.ppf(0.975)
-
-
-def ask(kind: str, epsilon: str | float = 1, **own: Any) -> tuple[Question, Channel]:
-    """A question of this type, and its channel."""
-    return channelled({"id": "q", "type": kind, "text": "?", "epsilon": float(epsilon), **own})
-
-
-def channelled(tree: dict[str, Any]) -> tuple[Question, Channel]:
-    if isinstance(tree["epsilon"], str):
-        tree = tree | {"epsilon": float(tree["epsilon"])}
-    if isinstance(tree.get("delta"), str):
-        tree = tree | {"delta": float(tree["delta"])}
-    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
-    return question, design(question)
 
 
 def choices(count: int) -> list[dict[str, str]]:

@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,20 +16,15 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.special import expit, logit
 
-from deniable_protocol import Band, Channel, Choice, Drawn, N, Option, Question, Subset, design, survey_from_tree
+from deniable_protocol import Band, Choice, Drawn, N, Option, Subset
 from deniable_server.estimator.comparison import supported
 from deniable_server.estimator.intervals import Support, support
 from deniable_server.estimator.regression import NOBODY, RUNS_AWAY, Answered, Regression, Term, regress
+from surveys import ask
 
 Array = npt.NDArray[np.float64]
 SEGMENTS = {"campus": ["north", "south", "west"], "year": ["first", "later"]}
 CELLS = [*itertools.product(range(3), range(2))]
-
-
-def ask(kind: str, epsilon: float = 1, **own: Any) -> tuple[Question, Channel]:
-    tree = {"id": "q", "type": kind, "text": "?", "epsilon": epsilon, **own}
-    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
-    return question, design(question)
 
 
 YES_NO = ask("yes_no")

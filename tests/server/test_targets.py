@@ -14,18 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deniable_protocol import Band, Channel, Question, Subset, Table, decode, design, survey_from_tree
+from deniable_protocol import Band, Subset, Table, decode
 from deniable_protocol.design import band, exponential, subset
 from deniable_server.estimator import NOT_HONEST, TOO_NOISY, estimate_question, share_of_support, support
 from deniable_server.estimator.influence import FALSE_ALARMS, consistent
 from deniable_server.estimator.intervals import Support, finite_limits, joint_support, sampling_factor
 from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
-
-
-def ask(kind: str, epsilon: float = 1, **own: Any) -> tuple[Question, Channel]:
-    tree = {"id": "q", "type": kind, "text": "?", "epsilon": epsilon, **own}
-    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
-    return question, design(question)
+from surveys import ask
 
 
 def sums(rule: Support, m: int, n: int) -> Any:

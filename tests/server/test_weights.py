@@ -10,18 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable_protocol import Channel, Question, design, survey_from_tree
 from deniable_protocol.design import band
 from deniable_server.estimator import estimate_question, estimate_weighted, support
 from deniable_server.estimator.scores import mean_scores, table_of
 from deniable_server.estimator.weights import Part, Unreachable, rake, weigh
-
-
-def ask(kind: str, epsilon: float = 1, **own: Any) -> tuple[Question, Channel]:
-    tree = {"id": "q", "type": kind, "text": "?", "epsilon": epsilon, **own}
-    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
-    return question, design(question)
-
+from surveys import ask
 
 positive = st.integers(1, 500)
 
