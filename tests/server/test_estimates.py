@@ -328,6 +328,15 @@ def test_everyone_yes() -> None:
     assert result.open_equivalent == 0
 
 
+def test_an_option_that_no_report_holds() -> None:
+    """Its standard error is that of the channel where nobody chose it: sqrt(q(1-q)/n)/(p-q), not zero."""
+    question, channel = ask("choice", 1, options=choices(5))
+    assert isinstance(channel, Subset) and channel.size == 1
+    n, rule = 40, support(channel)
+    none = estimate_question(question, channel, [0, 10, 10, 10, 10], n).shares[0]
+    assert none.standard_error == pytest.approx(math.sqrt(rule.q * (1 - rule.q) / n) / rule.gap)
+
+
 def test_everyone_at_the_top() -> None:
     """A mean score beyond the range is the end of the range, with the interval of a sample that says so."""
     question, channel = ask("number", min=0, max=40)

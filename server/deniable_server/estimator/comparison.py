@@ -19,7 +19,7 @@ from scipy.special import ndtr, stdtr, stdtrit
 
 from deniable_protocol import Channel, DeniableError, Drawn, MultiChoice, Number, Question, Scale, Table
 
-from .intervals import CLEAR, FEW, Raw, Support, clip, clopper_pearson, score_limits, support
+from .intervals import Raw, Support, clip, share_limits, support
 from .questions import Counts, range_of, raw_shares, reading_order, too_noisy
 from .scores import mean_scores, score_mean
 
@@ -195,11 +195,8 @@ def uncut(raw: Raw, count: Supported | None, n: float, alpha: float) -> Raw:
     if count is None:
         margin = -float(stdtrit(n - 1, alpha / 2)) * raw.standard_error if raw.standard_error else math.inf
         return raw._replace(unbiased=share, low=share - margin, high=share + margin)
-    (p, q, gap, *_), y, n = count
-    inside = min(max(y, n * q), n * p)
-    few = n * min(q, 1 - p) < FEW
-    rates = clopper_pearson(inside, n, alpha) if few else score_limits(CLEAR, inside, n, alpha)
-    return raw._replace(unbiased=share, low=(rates[0] - q) / gap, high=(rates[1] - q) / gap)
+    low, high = share_limits(count.rule, count.y, count.n, alpha)
+    return raw._replace(unbiased=share, low=low, high=high)
 
 
 def mover(one: Raw, two: Raw) -> tuple[float, float]:

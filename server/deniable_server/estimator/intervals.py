@@ -112,25 +112,29 @@ def share_of_support(rule: Support, y: float, n: float, alpha: float, population
     """The share of an answer with the support y of n reports: among the ``population`` that they were drawn from, if it
     has a size; among the respondents themselves if that is n.
 
-    The support is first moved to where a share from 0 to 1 would put it, between nq and np, which only widens the
-    interval within [0, 1] and keeps it from vanishing.
+    For the limits the support is first moved to where a share from 0 to 1 would put it, between nq and np, which only
+    widens the interval within [0, 1] and keeps it from vanishing.
     """
-    p, q, gap = rule.p, rule.q, rule.gap
+    q, gap = rule.q, rule.gap
     rate = y / n
-    inside = min(max(y, n * q), n * p)
     unbiased = (rate - q) / gap
-    if rule.counted and population is None:
-        # If all reports agree, the sample shows no spread; the channel has some all the same.
-        variance = (rate * (1 - rate) or (inside / n) * (1 - inside / n)) / gap**2
-    else:
-        variance = _variance(rule, clip(unbiased), sampling_factor(n, population))
+    variance = rate * (1 - rate) / gap**2 if rule.counted and population is None else 0.0
+    # If all reports agree, the sample shows no spread; the channel has some all the same.
+    variance = variance or _variance(rule, clip(unbiased), sampling_factor(n, population))
+    low, high = share_limits(rule, y, n, alpha, population)
+    return Raw(unbiased, math.sqrt(variance / n), clip(low), clip(high))
+
+
+def share_limits(rule: Support, y: float, n: float, alpha: float, population: int | None = None) -> tuple[float, float]:
+    """The limits of the share as they are before they are cut off at 0 and 1."""
+    p, q = rule.p, rule.q
+    inside = min(max(y, n * q), n * p)
     if not rule.counted or n * min(q, 1 - p) >= FEW:
-        low, high = score_limits(rule, inside, n, alpha, sampling_factor(n, population))
-    elif population is None:
-        low, high = (clip((limit - q) / gap) for limit in clopper_pearson(inside, n, alpha))
-    else:
-        low, high = finite_limits(rule, inside, int(n), alpha, population)
-    return Raw(unbiased, math.sqrt(variance / n), low, high)
+        return score_limits(rule, inside, n, alpha, sampling_factor(n, population))
+    if population is not None:
+        return finite_limits(rule, inside, int(n), alpha, population)
+    low, high = clopper_pearson(inside, n, alpha)
+    return (low - q) / rule.gap, (high - q) / rule.gap
 
 
 def _variance(rule: Support, share: float, sampling: float) -> float:
@@ -150,7 +154,7 @@ def score_limits(rule: Support, y: float, n: float, alpha: float, sampling: floa
     def limit(c: float, side: float) -> float:
         u = (c / n - rule.q) / rule.gap
         root = k * k * b * b + 4 * k * (rule.v0 + u * b - f * u * u + k * f * rule.v0)
-        return clip((2 * u + k * b + side * math.sqrt(max(root, 0.0))) / (2 * (1 + k * f)))
+        return (2 * u + k * b + side * math.sqrt(max(root, 0.0))) / (2 * (1 + k * f))
 
     return limit(max(y - 0.5, 0.0), -1.0), limit(min(y + 0.5, n), 1.0)
 
