@@ -165,6 +165,9 @@ class Analysis:
                 raise Withheld(f"{name} has too few submissions to be weighted")
             places.append((self.grouping.segments[name][0], {j: i for i, g in enumerate(groups) for j in g.positions}))
             margins[number] = [sum(shares[code] for code in group.codes) for group in groups]
+            for group, share in zip(groups, margins[number], strict=True):
+                if share and not self.grouping.within(self.statistics, name, group):
+                    raise AskedWrongly(f"weights: {name}:{group.code} has a share, but nobody answered from there")
         merged = {codes: tuple(group[codes[place]] for place, group in places) for codes in self.statistics}
         sizes = Counter[Codes]()
         for codes, cell in self.statistics.items():

@@ -48,9 +48,9 @@ class Parameters:
         self._given = given
         self._codes = {segment.id: [option.code for option in segment.options] for segment in survey.segments}
 
-    def asked(self) -> Asked:
-        """All that estimates, comparisons and cross-tabulations share."""
-        weights = self.weights()
+    def asked(self, margins: Mapping[str, object] | None = None) -> Asked:
+        """All that estimates, comparisons and cross-tabulations share; ``margins`` are those of a file."""
+        weights = self.weights() if margins is None else self.checked_margins(margins)
         target = self.one("target") or "population"
         if target not in ("population", "respondents"):
             raise AskedWrongly("target is population or respondents")
@@ -145,14 +145,18 @@ class Parameters:
             if codes is None:
                 known = ", ".join(self._codes) or "none"
                 raise AskedWrongly(f"weights are for segments; this survey has {known}")
-            if not isinstance(shares, Mapping) or set(shares) != set(codes):
-                raise AskedWrongly(f"weights for {segment} need a share for each of {', '.join(codes)}")
+            if not isinstance(shares, Mapping) or not set(shares) <= set(codes):
+                raise AskedWrongly(f"weights for {segment} take a share for each of {', '.join(codes)}, and no others")
+            if missing := [code for code in codes if code not in shares]:
+                raise AskedWrongly(f"weights for {segment} need a share for {', '.join(missing)}, too")
             numbers = [shares[code] for code in codes]
-            if not all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers) or not any(
-                numbers
-            ):
+            fit = all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers)
+            if not fit or not any(numbers):
                 raise AskedWrongly(f"weights for {segment} must be shares or head counts, 0 or more")
             total = float(sum(numbers))
+            # Rounded shares may miss 1 a little; anything else that is not whole is a slip.
+            if not any(abs(total - whole) <= 0.005 * whole for whole in (1, 100)) and any(n != int(n) for n in numbers):
+                raise AskedWrongly(f"weights for {segment} sum to neither 1 nor 100, and are no head counts either")
             checked[segment] = {code: number / total for code, number in zip(codes, numbers, strict=True)}
         return checked
 
@@ -162,9 +166,10 @@ def read_margins(raw: bytes, *, is_json: bool) -> dict[str, object]:
     try:
         tree = strict_json(raw.decode()) if is_json else tomllib.loads(raw.decode())
     except (ValueError, RecursionError) as error:
-        raise AskedWrongly(f"the weights file is not valid {'JSON' if is_json else 'TOML'}: {error}") from None
-    if not isinstance(tree, dict):
-        raise AskedWrongly("the weights file holds a table per segment")
+        form = "JSON" if is_json else "TOML, which it is taken for unless its name ends in .json"
+        raise AskedWrongly(f"the weights file is not valid {form}: {error}") from None
+    if not isinstance(tree, dict) or not tree:
+        raise AskedWrongly("the weights file holds a table per segment, with a share per code")
     return tree
 
 

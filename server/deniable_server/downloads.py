@@ -22,8 +22,8 @@ ROWS = 1_000
 Row = list[Any]
 
 ESTIMATE_COLUMNS = [
-    "segment", "group", "submissions", "question", "type", "epsilon", "weighted", "answers", "kind", "answer",
-    "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note",
+    "where", "target", "segment", "group", "submissions", "question", "type", "epsilon", "weighted", "answers",
+    "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note",
 ]  # fmt: skip
 
 
@@ -48,11 +48,15 @@ def report_rows(document: Document, submissions: Iterable[tuple[bytes, Content]]
 def estimate_rows(estimates: SurveyEstimates) -> Iterator[Row]:
     """A row for every number: of all submissions, then group by group; what is unknown is left empty."""
     yield ESTIMATE_COLUMNS
+    where = " ".join(f"{segment}:{code}" for segment, code in estimates.where.items())
+    target = estimates.target if estimates.population is None else f"population of {estimates.population}"
+    if estimates.simultaneous:
+        target += ", simultaneous"
     whole = [("", "", estimates.submissions, estimates.questions)]
     groups = [(group.segment, group.code, group.submissions, group.questions) for group in estimates.groups or ()]
     for segment, code, submissions, questions in whole + groups:
         for question in questions:
-            start = [segment, code, submissions, question.id, question.type, question.epsilon]
+            start = [where, target, segment, code, submissions, question.id, question.type, question.epsilon]
             for numbers in _question_rows(question):
                 yield [*start, *numbers[:-1], estimates.confidence, numbers[-1]]
 

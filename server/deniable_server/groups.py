@@ -99,11 +99,14 @@ class Grouping:
         return {codes: cell for codes, cell in self.statistics.items() if belongs(codes, wanted)}
 
     def _shown(self, name: str, code: str) -> Merged:
-        for group in self.groups(name):
+        groups = self.groups(name)
+        for group in groups:
             if group.codes == (code,):
                 return group
+        merged = next((f" but within {group.code} (by {name})" for group in groups if code in group.codes), "")
         raise Withheld(
-            f"{name}:{code} has fewer than {self.minimum} submissions, or hides a group that has: it is not shown alone"
+            f"{name}:{code} has fewer than {self.minimum} submissions, or is merged with a code that has: "
+            f"it is not shown alone{merged}"
         )
 
     def within(self, cells: Mapping[Codes, Cell], name: str, group: Merged) -> dict[Codes, Cell]:

@@ -16,9 +16,10 @@ from deniable_protocol import Table
 
 from .analysis import Analysis
 from .asking import Asked, AskedWrongly
-from .estimator import comparison, crosstab
+from .estimator import NOT_HONEST, comparison, crosstab
 from .estimator.comparison import Difference, GroupSize
 from .estimator.crosstab import Coded, Independence, Joint, JointShare, coded_question, coded_segment
+from .estimator.influence import consistent
 from .estimator.questions import Share
 from .estimator.regression import Answered, Regression, regress
 from .groups import belongs
@@ -39,6 +40,7 @@ class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={
     type: str
     groups: list[GroupSize]
     differences: list[Difference]
+    notes: list[str]
     by: str | None = None
     other: str | None = None
 
@@ -57,6 +59,7 @@ class SurveyCrosstab(msgspec.Struct, frozen=True):
     column_totals: list[Share]
     cells: list[JointShare]
     independence: Independence
+    notes: list[str]
 
 
 class SurveyRegression(msgspec.Struct, frozen=True):
@@ -76,13 +79,15 @@ def compare_groups(analysis: Analysis, question: str, by: str, asked: Asked) -> 
         _group(analysis, question, group.code, analysis.grouping.within(cells, by, group))
         for group in analysis.grouping.groups(by)
     ]
-    if len(groups) < 2 or by in asked.where:
+    if by in asked.where or len(groups) < 2:
         raise AskedWrongly(f"{by} has fewer than two groups to compare here")
     return _compared(analysis, question, groups, asked, by=by)
 
 
 def compare_surveys(analysis: Analysis, other: Analysis, question: str, asked: Asked) -> SurveyComparison:
     """The question between two surveys, such as two waves; their respondents are taken to be different people."""
+    if other.survey.id == analysis.survey.id:
+        raise AskedWrongly("a survey is compared with another one")
     if other.find(question) is None:
         raise AskedWrongly("the other survey has no question of this id")
     groups = []
@@ -116,6 +121,9 @@ def _compared(
     other: str | None = None,
 ) -> SurveyComparison:
     result = comparison.compare(groups, confidence=asked.confidence)
+    notes = [f"{group.label}: {NOT_HONEST}" for group in groups if not _honest(group)]
+    if len({group.question.text for group in groups}) > 1:
+        notes.append("the two surveys word this question differently")
     return SurveyComparison(
         survey=analysis.survey.id,
         digest=analysis.document.digest,
@@ -125,9 +133,14 @@ def _compared(
         type=result.type,
         groups=result.groups,
         differences=result.differences,
+        notes=notes,
         by=by,
         other=other,
     )
+
+
+def _honest(group: comparison.Group) -> bool:
+    return consistent(group.channel, [int(count) for count in group.counts], int(group.answers))
 
 
 def tabulate(
@@ -136,6 +149,8 @@ def tabulate(
     """Two questions, or a question and a segment, against each other."""
     if rows == columns:
         raise AskedWrongly("rows and columns must be two different questions or segments")
+    if {rows, columns} & set(asked.where):
+        raise AskedWrongly("where chooses one code of a segment, which then is no row or column")
     grouping = analysis.grouping
     grouping.check([*asked.where, *(name for name in (rows, columns) if name in grouping.segments)])
     wanted = grouping.positions(asked.where)
@@ -145,6 +160,8 @@ def tabulate(
     while batch := list(islice(chosen, BATCH)):
         joint.add(np.array([row_of(each) for each in batch]), np.array([column_of(each) for each in batch]))
     result = crosstab.crosstab(joint, confidence=asked.confidence)
+    cells = grouping.select(asked.where)
+    groups = [_group(analysis, name, name, cells) for name in (rows, columns) if analysis.find(name)]
     return SurveyCrosstab(
         survey=analysis.survey.id,
         digest=analysis.document.digest,
@@ -157,6 +174,7 @@ def tabulate(
         column_totals=result.column_totals,
         cells=result.cells,
         independence=result.independence,
+        notes=[f"{group.label}: {NOT_HONEST}" for group in groups if not _honest(group)],
     )
 
 
@@ -168,7 +186,8 @@ def _variable(analysis: Analysis, name: str) -> tuple[Callable[[Content], int], 
             raise AskedWrongly(f"{name} asks for a mean, and has no shares to tabulate; compare it between groups")
         return (lambda content: content.reports[place]), coded_question(question, channel)
     if name not in analysis.grouping.segments:
-        raise AskedWrongly("rows and columns take a question or a segment")
+        known = ", ".join(each.id for each in (*analysis.survey.questions, *analysis.survey.segments))
+        raise AskedWrongly(f"rows and columns take a question or a segment: {known}")
     position = analysis.grouping.segments[name][0]
     groups = analysis.grouping.groups(name)
     if not groups:
@@ -182,14 +201,18 @@ def explain(analysis: Analysis, question: str, answer: str, on: Sequence[str], a
     found = analysis.find(question)
     assert found is not None
     place, asked_question, channel = found
-    if answer not in asked_question.codes or isinstance(channel, Table):
-        known = ", ".join(asked_question.codes) or "none"
-        raise AskedWrongly(f"answer must be a code of the question, whose shares are asked for: {known}")
+    if getattr(asked_question, "measure", "shares") == "mean" or isinstance(channel, Table):
+        raise AskedWrongly(f"{question} has no shares that could be explained so; compare it between groups")
+    if answer not in asked_question.codes:
+        raise AskedWrongly(f"answer takes a code of the question: {', '.join(asked_question.codes)}")
     if not on or set(on) & set(asked.where):
         raise AskedWrongly("on takes one or more segments, which are not also in where")
     grouping = analysis.grouping
     grouping.check([*asked.where, *on])
     groups = {name: grouping.groups(name) for name in on}
+    for name, each in groups.items():
+        if len(each) < 2:
+            raise AskedWrongly(f"{name} has fewer than two groups that are large enough")
     group_of = [
         (grouping.segments[name][0], {code: i for i, group in enumerate(each) for code in group.positions})
         for name, each in groups.items()

@@ -114,7 +114,7 @@ def get_comparison(survey: str) -> ResponseReturnValue:
     given = parameters(published, COMPARE)
     question, asked, other = given.question("question").id, given.asked(), given.one("with")
     if (asked.by is None) == (other is None):
-        raise AskedWrongly("compare takes by, a segment, or with, another survey")
+        raise AskedWrongly("compare takes either by, a segment, or with, another survey")
     if asked.by is not None:
         return as_json(compare_groups(analysis(published), question, asked.by, asked))
     assert other is not None

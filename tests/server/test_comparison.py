@@ -353,7 +353,7 @@ def test_noisy_differences_say_so() -> None:
 def test_what_differs_is_named(first: tuple[Question, Channel], second: tuple[Question, Channel], what: str) -> None:
     """Groups that were not asked the same are not compared, and the message says what differs."""
     counts = [[0] * (c.options if isinstance(c, Subset) else len([*c.reports()])) for _, c in (first, second)]
-    with pytest.raises(NotComparable, match=f"their {what} differ"):
+    with pytest.raises(NotComparable, match=f"differ in {what}"):
         compare([group("a", first, counts[0]), group("b", second, counts[1])])
 
 

@@ -602,7 +602,7 @@ def test_plan_says_what_a_team_asks_first() -> None:
     result = run(str(EXAMPLE))
     said = " ".join(result.stdout.split())
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[1].startswith("19,988 respondents tell every share within ±3 points")
+    assert result.stdout.splitlines()[1].startswith("19,988 respondents tell a share of 50% within ±3 points")
     for words in (
         in_words(Fraction(1)),
         "vaped ±3 points 4,997 5 points 7,347",

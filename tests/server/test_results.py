@@ -26,7 +26,7 @@ from deniable_server.analysis import Analysis
 from deniable_server.asking import Asked
 from deniable_server.cli import cli
 from deniable_server.problems import Kind
-from deniable_server.relations import tabulate
+from deniable_server.relations import compare_groups, compare_surveys, tabulate
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Published
@@ -213,7 +213,8 @@ def test_two_batches_are_one(seeds: list[int], cut: int) -> None:
         "target=respondents&population=5000", "confidence=0.9&confidence=0.8", "distribution=2",
         "weight=campus", "weight=campus:north:1", "weight=town:a:1", "weight=year:first:-1&weight=year:later:1",
         "weight=year:first:x&weight=year:later:1", "weight=year:first:0&weight=year:later:0",
-        "weight=year:first:nan&weight=year:later:1",
+        "weight=year:first:nan&weight=year:later:1", "weight=year:first:0.5&weight=year:later:0.4",
+        "weight=year:first:50&weight=year:later:0.2",
         "target=respondents&weight=year:first:1&weight=year:later:1",
     ],
 )  # fmt: skip
@@ -236,6 +237,7 @@ def test_a_weights_file_that_does_not_fit(database: str, tmp_path: Path) -> None
         ("c.json", "[]"),
         ("d.toml", "[town]\na = 1"),
         ("e.toml", "year = 3"),
+        ("f.toml", ""),
     ):
         file = tmp_path / name
         file.write_text(text)
@@ -343,6 +345,7 @@ def test_a_crosstab_of_some(http: FlaskClient) -> None:
         "rows=vaped&columns=drinks",
         "rows=vaped&columns=nothing",
         "columns=vaped",
+        "rows=campus&columns=vaped&where=campus:north",
     ],
 )
 def test_crosstabs_that_make_no_sense(http: FlaskClient, query: str) -> None:
@@ -394,9 +397,34 @@ def test_an_answer_is_explained(http: FlaskClient, database: str) -> None:
     assert [term["code"] for term in several["coefficients"]] == ["later", "south", "west"]
 
 
+def test_forged_reports_are_warned_of(tmp_path: Path) -> None:
+    """A question that honest people cannot have answered so is named in comparisons and tables, too."""
+    document = verify(publish(survey_from_tree(wave("forged", "1"))))
+    contents = [Content((1, 2, i % 4, 2, i % 16), (i % 2, 0)) for i in range(400)]
+    analysis = Analysis(Published(1, b"", document), tally(document, contents), 10)
+    warned = compare_groups(analysis, "vaped", "campus", Asked()).notes
+    assert warned[0] == "north: not consistent with honest reports"
+    table = tabulate(analysis, "vaped", "help", Asked(), ((b"", content) for content in contents))
+    assert table.notes[0] == "vaped: not consistent with honest reports"
+
+
+def test_waves_with_other_words_are_warned_of(http: FlaskClient) -> None:
+    """The same words: no note. Other words: it says so. Other options: refused. The same survey: refused."""
+    assert get(http, "wave-1/compare?question=vaped&with=wave-2")["notes"] == []
+    analyses = []
+    for name, text in (("one", "Ever vaped?"), ("two", "Vaped at work?")):
+        tree = wave(name, "1")
+        tree["questions"][0]["text"] = text
+        document = verify(publish(survey_from_tree(tree)))
+        analyses.append(Analysis(Published(1, b"", document), {}, 10))
+    assert "differently" in compare_surveys(analyses[0], analyses[1], "vaped", Asked()).notes[0]
+    refused(http, "wave-1/compare?question=vaped&with=wave-1")
+
+
 @pytest.mark.parametrize(
     "query",
-    ["question=vaped", "question=vaped&on=town", "question=drinks&on=year", "question=drug&on=year", "on=year",
+    ["question=vaped", "question=vaped&on=town", "question=drinks&on=year", "question=drinks&on=year&answer=1",
+     "question=drug&on=year", "on=year",
      "question=vaped&on=year&where=year:first"],
 )  # fmt: skip
 def test_regressions_that_make_no_sense(http: FlaskClient, query: str) -> None:

@@ -173,7 +173,7 @@ def test_summaries_are_those_of_the_shares(mechanism: str | None, labels: int) -
     summaries = {s.id: s for s in estimate_question(question, channel, counts, n).summaries}  # type: ignore[union-attr]
     low = 7 if labels == 11 else 2
     truth = {
-        "top_two": shares[-2:].sum(), "bottom_two": shares[:2].sum(),
+        "top_two": shares[-2:].sum(), "bottom_seven" if low == 7 else "bottom_two": shares[:low].sum(),
         "net_score": shares[-2:].sum() - shares[:low].sum(),
     }  # fmt: skip
     for name, value in truth.items():

@@ -46,7 +46,7 @@ def option(name: str, default: float | None, text: str) -> Callable[[Callable[..
 @FILE
 @option("margin", DEFAULT.margin, "How far a share may be off, either way: 0.03 is 3 points. Means: of their range.")
 @option("confidence", DEFAULT.confidence, "How often the margin shall hold: 0.5 to 0.9999.")
-@option("share", DEFAULT.share, "The true share to plan for; 0.5 is the worst.")
+@option("share", DEFAULT.share, "The true share to plan for: 0.5 is the usual choice.")
 @option("difference", DEFAULT.difference, "The difference between two groups that shall be found.")
 @option("power", DEFAULT.power, "How often that difference shall be found.")
 @option("waves", DEFAULT.waves, "How often the survey will be repeated with the same people.")
@@ -79,7 +79,9 @@ def show_answer(plan: SurveyPlan) -> None:
     wanted = plan.wanted
     out.print(Text(f"{plan.title} ({plan.survey})", style="bold"))
     kinds = [
-        f"every share within ±{points(wanted.margin)}" if any(q.range is None for q in plan.questions) else "",
+        f"a share of {percent(wanted.share)} within ±{points(wanted.margin)}"
+        if any(q.range is None for q in plan.questions)
+        else "",
         f"every mean within ±{100 * wanted.margin:g}% of its range" if any(q.range for q in plan.questions) else "",
     ]
     say(
@@ -119,9 +121,8 @@ def show_respondents(plan: SurveyPlan) -> None:
         grid.add_section()
         grid.add_row("all of them", "", people(plan.respondents), "", people(plan.per_group), style="bold")
     out.print(grid)
-    worst = " (the worst case)" if wanted.share == 0.5 else ""
     say(
-        f"Shares are planned for at {percent(wanted.share)}{worst}, means for the worst population. To find: a true "
+        f"Shares are planned for at {percent(wanted.share)}, means for the worst population. To find: a true "
         f"difference of that size between two groups, {percent(wanted.power)} of the time.",
         after_table=True,
     )

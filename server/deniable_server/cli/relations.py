@@ -33,7 +33,7 @@ from .results import CONFIDENCE, WHERE, answer_texts, parameters, percent, plain
 @click.command(short_help="Differences between groups or surveys.")
 @click.argument("survey_id")
 @click.option("--question", required=True, help="The question to compare.")
-@click.option("--by", help="A segment, whose groups are compared with each other.")
+@click.option("--by", multiple=True, help="A segment, whose groups are compared with each other.")
 @click.option("--with", "other", help="Another survey with the same question, such as the wave before.")
 @DATABASE
 @CONFIDENCE
@@ -48,7 +48,7 @@ def compare(survey_id: str, database: str, other: str | None, minimum_group: str
         texts = parameters(published, given)
         question, asked = texts.question("question"), texts.asked()
         if (asked.by is None) == (other is None):
-            raise AskedWrongly("compare takes --by, a segment, or --with, another survey")
+            raise AskedWrongly("compare takes either --by, a segment, or --with, another survey")
         analysis = Analysis(published, storage.statistics(published), minimum)
         if asked.by is not None:
             result = compare_groups(analysis, question.id, asked.by, asked)
@@ -63,7 +63,7 @@ def compare(survey_id: str, database: str, other: str | None, minimum_group: str
 
 def show_comparison(question: Question, result: SurveyComparison) -> None:
     labels = answer_texts(question)
-    grid = Grid(title=Text(question.text), title_justify="left")
+    grid = Grid(title=Text(question.text + chosen(result.where)), title_justify="left")
     grid.add_column("Groups", overflow="fold")
     grid.add_column("Answer", max_width=30)
     grid.add_column("Difference", justify="right")
@@ -89,7 +89,14 @@ def show_comparison(question: Question, result: SurveyComparison) -> None:
         before = pair
     out.print(grid)
     unit = "percentage points" if any(row.code is not None for row in result.differences) else "the question's units"
-    out.print(Text(f"In {unit}. p: how often as much would come by chance; adjusted: allowing for all that are shown."))
+    waves = " The two surveys' respondents are taken to be different people." if result.other else ""
+    out.print(
+        Text(
+            f"In {unit}; each interval by itself. p: how often as much would come by chance; adjusted: allowing for "
+            f"all that are shown.{waves}"
+        )
+    )
+    warn(result.notes)
 
 
 @click.command("crosstab", short_help="Two questions against each other.")
@@ -120,11 +127,18 @@ def show_crosstab(survey: Survey, result: SurveyCrosstab) -> None:
     texts = {question.id: question.text for question in (*survey.questions, *survey.segments)}
     names = {question.id: answer_texts(question) for question in survey.questions}
     rows, columns = names.get(result.rows, {}), names.get(result.columns, {})
-    out.print(Text(f"{texts[result.rows]}  ×  {texts[result.columns]}  ({result.submissions:,} submissions)"))
+    out.print(
+        Text(
+            f"{texts[result.rows]}  ×  {texts[result.columns]}  ({result.submissions:,} submissions)"
+            + chosen(result.where)
+        )
+    )
     grid = joint_grid(result, rows, columns)
     # A table that does not fit would break its numbers over lines; a list always fits.
     fits = Measurement.get(out, out.options.update(max_width=10_000), grid).maximum <= out.width
     out.print(grid if fits else joint_list(result, rows, columns))
+    out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals."))
+    warn(result.notes)
     test = result.independence
     if test.p_value is None:
         out.print(Text(f"Independence: {test.note}."))
@@ -160,7 +174,23 @@ def joint_list(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, 
         about, between = interval(cell).split("\n")
         grid.add_row(Text(label), Text(columns.get(cell.column, cell.column)), about, between)
         last = cell.row
+    for name, texts, totals in (("all", columns, result.column_totals), ("", rows, result.row_totals)):
+        grid.add_section()
+        for total in totals:
+            about, between = interval(total).split("\n")
+            label = texts.get(total.code, total.code)
+            grid.add_row(*((Text(name), Text(label)) if name else (Text(label), Text("all"))), about, between)
+            name = name and " "
     return grid
+
+
+def chosen(where: dict[str, str]) -> str:
+    return "".join(f", {segment} {code}" for segment, code in where.items())
+
+
+def warn(notes: list[str]) -> None:
+    for note in notes:
+        out.print(Text(f"⚠ {note}", style="yellow"))
 
 
 def interval(share: Share | JointShare) -> str:
@@ -214,7 +244,7 @@ def show_regression(question: Question, result: Regression) -> None:
     out.print(grid)
     out.print(
         Text(
-            f"{result.submissions:,.0f} submissions. If no segment had a say, as much would be seen in "
+            f"{result.submissions:,.0f} submissions. If no segment mattered, as much would be seen in "
             f"{chance(result.p_value)} of surveys ({chi_square(result.statistic, result.degrees_of_freedom)})."
         )
     )
@@ -231,7 +261,7 @@ def probability(p: float | None) -> str:
 
 
 def chance(p: float | None) -> str:
-    return "unknown" if p is None else "less than 0.01%" if p < 0.0001 else f"{100 * p:.2f}%"
+    return "unknown" if p is None else "less than 0.01%" if p < 0.0001 else f"{100 * p:.2g}%"
 
 
 def chi_square(statistic: float | None, degrees: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +22,9 @@ from deniable_server.storage import Published, Storage
 
 from .common import DATABASE, JSON, MINIMUM_GROUP, existing, find_survey, out, print_json
 
-SUMMARIES = {"top_two": "top two", "bottom_two": "bottom two", "net_score": "net score"}
+SUMMARIES = {
+    "top_two": "top two", "bottom_two": "bottom two", "bottom_seven": "bottom seven", "net_score": "net score, points",
+}  # fmt: skip
 BARS = "·▁▂▃▄▅▆▇█"
 
 CONFIDENCE = click.option("--confidence", default="0.95", show_default=True, help="Of the intervals: 0.5 to 0.9999.")
@@ -35,7 +36,7 @@ WHERE = click.option("--where", multiple=True, help="segment:code, to count only
 @DATABASE
 @CONFIDENCE
 @WHERE
-@click.option("--by", help="A segment, to show each of its groups too.")
+@click.option("--by", multiple=True, help="A segment, to show each of its groups too.")
 @click.option("--simultaneous", is_flag=True, help="Intervals that hold together for all options of a question.")
 @click.option(
     "--target",
@@ -58,21 +59,45 @@ def estimate(
     with existing(database) as storage:
         published = find_survey(storage, survey_id)
         texts = parameters(published, given)
-        asked = texts.asked()
-        if weights is not None:
-            margins = texts.checked_margins(read_margins(weights.read_bytes(), is_json=weights.suffix == ".json"))
-            asked = replace(asked, weights=margins)
+        margins = None if weights is None else read_margins(weights.read_bytes(), is_json=weights.suffix == ".json")
+        asked = texts.asked(margins)
         analysis = Analysis(published, storage.statistics(published), parse_minimum_group(minimum_group))
         result = analysis.estimates(storage.status(published), asked)
     if as_json:
         print_json(result)
         return
     survey = published.document.survey
+    if not result.submissions:
+        out.print(Text(f"{survey.title}: no answers yet."))
+        return
     filters = "".join(f", {segment} {code}" for segment, code in result.where.items())
     status = "" if result.status == "open" else ", closed"
     show(survey, result.questions, f"{survey.title}: {result.submissions:,} submissions{filters}{status}", result)
+    say_whom(result)
     for group in result.groups or ():
         show(survey, group.questions, f"{group.segment} {group.code}: {group.submissions:,} submissions", result)
+
+
+def say_whom(result: SurveyEstimates) -> None:
+    """What the intervals are about, if it is not the usual."""
+    said = []
+    if result.target == "respondents":
+        said.append("Intervals are about those who answered, not about whom they stand for.")
+    if result.population is not None:
+        said.append(f"Intervals are for a population of {result.population:,}.")
+    if result.simultaneous:
+        said.append("Intervals hold together for all options of a question.")
+    if result.weighting is not None:
+        known = [
+            f"{segment} {code} {percent(share)}"
+            for segment, shares in result.weighting.margins.items()
+            for code, share in shares.items()
+        ]
+        sizes = [question.weighted.effective_answers for question in result.questions if question.weighted is not UNSET]
+        worth = f"worth {min(sizes):,.0f} of {result.submissions:,} unweighted answers"
+        said.append(f"Weighted to {', '.join(known)}: {worth}.")
+    if said:
+        out.print(Text(" ".join(said)))
 
 
 def parameters(published: Published, options: Mapping[str, Any]) -> Parameters:
@@ -117,19 +142,19 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
     if weighted:
         grid.add_column("Weighted", justify="right")
         grid.add_column("Between", justify="right")
-    grid.add_column("ε", justify="right")
+    else:
+        grid.add_column("ε", justify="right")
     for estimate in questions:
         question = asked[estimate.id]
-        heading = Text(question.text)
+        heading = Text(question.text).append(f" {question.id}", style="dim")
         for note in estimate.notes:
             if note == NOT_HONEST:
-                heading.append(f"\n{note}", style="yellow")
+                heading.append(f"\n⚠ {note}", style="yellow")
         others = lines(question, estimate.weighted) if estimate.weighted is not UNSET else []
         for line, other in zip_longest([*lines(question, estimate), *curve(estimate)], others):
-            more = ([other.about, other.between] if other else ["", ""]) if weighted else []
-            grid.add_row(
-                heading, Text(line.label), line.about, line.between, *more, estimate.epsilon if heading else ""
-            )
+            epsilon = estimate.epsilon if heading else ""
+            more = ([other.about, other.between] if other else ["", ""]) if weighted else [epsilon]
+            grid.add_row(heading, Text(line.label), line.about, line.between, *more)
             heading = Text("")
         grid.add_section()
     out.print(grid)
@@ -159,7 +184,7 @@ def curve(estimate: QuestionEstimate) -> list[Line]:
         return []
     top = max(point.share for point in points)
     bars = "".join(BARS[round(point.share / top * (len(BARS) - 1))] for point in points)
-    return [Line(f"likely, {points[0].at:g} to {points[-1].at:g}", bars, "", "")]
+    return [Line(f"likely, {points[0].at:g} to {points[-1].at:g}, no interval", bars, "", "")]
 
 
 def answer_texts(question: Question) -> dict[str, str]:
@@ -168,7 +193,10 @@ def answer_texts(question: Question) -> dict[str, str]:
     if isinstance(question, Choice | MultiChoice):
         texts |= {option.code: option.text for option in question.options}
     if isinstance(question, Scale):
-        texts |= {str(point): f"{point} {label}" for point, label in enumerate(question.labels, start=1)}
+        # Labels such as "0" or "10 Extremely" are numbered already, and perhaps otherwise than the points.
+        numbered = any(label[:1].isdecimal() for label in question.labels)
+        labels = enumerate(question.labels, start=1)
+        texts |= {str(point): label if numbered else f"{point} {label}" for point, label in labels}
     return texts
 
 

@@ -111,7 +111,7 @@ def _check_comparable(question: Question, other: Question) -> None:
     """The same type, and the same of all that gives an answer its meaning. Texts, epsilon and channel may differ."""
     for what in ("type", "measure", "labels", "min", "max", "unit", "codes"):
         if getattr(question, what, None) != getattr(other, what, None):
-            raise NotComparable(f"{question.id} and {other.id} cannot be compared: their {what} differ")
+            raise NotComparable(f"{question.id} cannot be compared: the two differ in {what}")
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -40,8 +40,7 @@ FAR = 15.0
 
 NOBODY = "no report tells of this option"
 RUNS_AWAY = (
-    "no finite odds fit: in some group reports are at or beyond what a share of 0 or 1 would give. "
-    "Leave a segment out, or merge its small groups"
+    "no finite odds fit: in some group reports are at or beyond what a share of 0 or 1 would give. Leave a segment out"
 )
 NOT_FOUND = "the search for the most likely odds did not end"
 

@@ -1,7 +1,7 @@
-"""Summaries of a scale that survey teams use: the shares of its top and bottom two points, and the net score.
+"""Summaries of a scale that survey teams use: the shares of its top and bottom points, and the net score.
 
-The net score is the share of the top points minus that of the bottom ones: two of each; on a scale of eleven points the
-bottom seven, which makes it the Net Promoter Score.
+The net score is the share of the top two points minus that of the bottom two; on a scale of eleven points the bottom
+seven, which makes it the Net Promoter Score.
 
 [1] Zou and Donner 2008, Statistics in Medicine 27 (the method of variance estimates recovery).
 """
@@ -57,11 +57,11 @@ def summarize(points: int, reports: Reports) -> list[Summary]:
     if points < FEWEST:
         return []
     names = [str(point) for point in range(1, points + 1)]
-    top, bottom, lowest = names[-2:], names[:2], names[: 7 if points == 11 else 2]
+    top, (bottom, least) = names[-2:], (names[:7], "bottom_seven") if points == 11 else (names[:2], "bottom_two")
     return [
         _summary("top_two", top, [], reports),
-        _summary("bottom_two", bottom, [], reports),
-        _summary("net_score", top, lowest, reports),
+        _summary(least, bottom, [], reports),
+        _summary("net_score", top, bottom, reports),
     ]
 
 

@@ -29,7 +29,7 @@ class PlanError(DeniableError):
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a survey team wants to know, and how surely. Margins and differences are parts of 1: 0.03 is 3 points.
 
-    ``share`` is the true share that is planned for; half is the worst, and what is planned for when nothing is known.
+    ``share`` is the true share that is planned for; half is the usual choice when nothing is known.
     ``respondents``, where given, asks what that many tell.
     """
 
@@ -46,7 +46,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         checks = [
             (0.0001 <= self.margin <= 0.5, "margin must be from 0.0001 to 0.5, such as 0.03 for 3 points either way"),
             (0.5 <= self.confidence <= 0.9999, "confidence must be from 0.5 to 0.9999, such as 0.95"),
-            (0.001 <= self.share <= 0.999, "share must be from 0.001 to 0.999; 0.5 is the worst case"),
+            (0.001 <= self.share <= 0.999, "share must be from 0.001 to 0.999; 0.5 is the usual choice"),
             (0.0001 <= self.difference < 1, "difference must be from 0.0001 to less than 1, such as 0.05 for 5 points"),
             (0.5 <= self.power <= 0.9999, "power must be from 0.5 to 0.9999, such as 0.8"),
             (1 <= self.waves <= 366, "waves must be from 1 to 366"),
