@@ -129,6 +129,11 @@ class Line(NamedTuple):
     def between(self) -> str:
         return f"{self.low} and {self.high}" if self.low else ""
 
+    @property
+    def short(self) -> str:
+        """For tables with many columns."""
+        return f"{self.low.removesuffix('%')} to {self.high}" if self.low else ""
+
 
 def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: SurveyEstimates) -> None:
     """A table of estimates."""
@@ -138,10 +143,11 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
     grid.add_column("Question", max_width=44)
     grid.add_column("Answer", max_width=30)
     grid.add_column("About", justify="right")
-    grid.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right")
+    level = f"({100 * result.confidence:.4g}%)"
+    grid.add_column(f"Between {level}" if not weighted else level, justify="right", no_wrap=weighted)
     if weighted:
-        grid.add_column("Weighted", justify="right")
-        grid.add_column("Between", justify="right")
+        grid.add_column("Weighted", justify="right", no_wrap=True)
+        grid.add_column(level, justify="right", no_wrap=True)
     else:
         grid.add_column("ε", justify="right")
     for estimate in questions:
@@ -153,8 +159,9 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
         others = lines(question, estimate.weighted) if estimate.weighted is not UNSET else []
         for line, other in zip_longest([*lines(question, estimate), *curve(estimate)], others):
             epsilon = estimate.epsilon if heading else ""
-            more = ([other.about, other.between] if other else ["", ""]) if weighted else [epsilon]
-            grid.add_row(heading, Text(line.label), line.about, line.between, *more)
+            more = ([other.about, other.short] if other else ["", ""]) if weighted else [epsilon]
+            between = line.short if weighted else line.between
+            grid.add_row(heading, Text(line.label), line.about, between, *more)
             heading = Text("")
         grid.add_section()
     out.print(grid)
