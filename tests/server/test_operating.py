@@ -144,7 +144,7 @@ def test_made_up_people_do_not_mix_with_real_ones_by_accident() -> None:
 def test_estimates_of_nobody() -> None:
     """Without submissions everything is unknown, and nothing fails."""
     run("survey", "publish", EXAMPLE)
-    assert "unknown" in run("estimate", "campus-health").stdout
+    assert "no answers yet" in run("estimate", "campus-health").stdout
 
 
 def test_the_population_remembers_the_truth() -> None:
