@@ -73,7 +73,8 @@ class Analysis:
 
     def estimates(self, status: str, asked: Asked) -> SurveyEstimates:
         """The estimates, from the sufficient statistics alone."""
-        self.grouping.check([*asked.where, *([] if asked.by is None else [asked.by])])
+        # Estimates under different weights can be subtracted as those of groups can.
+        self.grouping.check([*asked.where, *([] if asked.by is None else [asked.by]), *asked.weights])
         weights = self._weights(asked)
         cells = self.grouping.select(asked.where)
         submissions = sum(cell.submissions for cell in cells.values())
@@ -131,9 +132,8 @@ class Analysis:
                 parts = [Part(weights[codes], cell.submissions, cell.counts[i]) for codes, cell in cells.items()]
                 counts, effective = weigh(question, channel, parts)
                 if 0 < effective < self.grouping.minimum:
-                    raise Withheld(
-                        f"These weights leave the equivalent of fewer than {self.grouping.minimum} submissions"
-                    )
+                    estimates.append(estimate)  # weights that leave so few are not shown
+                    continue
                 weighted = estimate_weighted(
                     question,
                     channel,

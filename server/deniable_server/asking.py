@@ -43,7 +43,7 @@ class Parameters:
 
     def __init__(self, survey: Survey, given: Mapping[str, Sequence[str]], known: Sequence[str]) -> None:
         if unknown := sorted(set(given) - set(known)):
-            raise AskedWrongly(f"{unknown[0]} is not a parameter; known are {', '.join(known)}")
+            raise AskedWrongly(f"{len(unknown)} unknown; the parameters are {', '.join(known)}")
         self.survey = survey
         self._given = given
         self._codes = {segment.id: [option.code for option in segment.options] for segment in survey.segments}
@@ -95,7 +95,7 @@ class Parameters:
         text = self.one("population")
         if text is None:
             return None
-        if not (text.isascii() and text.isdecimal() and 1 <= int(text[:20]) <= 10**12):
+        if not (text.isascii() and text.isdecimal() and len(text) <= 13 and 1 <= int(text) <= 10**12):
             raise AskedWrongly("population is a whole number: how many people the respondents were drawn from")
         return int(text)
 
@@ -133,8 +133,11 @@ class Parameters:
         """From ``weight=segment:code:share``, once for every code of a segment."""
         margins: dict[str, dict[str, object]] = {}
         for entry in self._given.get("weight", ()):
-            segment, code, share = (*entry.split(":"), "", "", "")[:3]
-            margins.setdefault(segment, {})[code] = _number(share)
+            segment, code, share, *rest = (*entry.split(":"), "", "")
+            shares = margins.setdefault(segment, {})
+            if code in shares or rest != ["", ""]:
+                raise AskedWrongly("weight takes segment:code:share, once for every code")
+            shares[code] = _number(share)
         return self.checked_margins(margins)
 
     def checked_margins(self, margins: Mapping[str, object]) -> Margins:
@@ -150,7 +153,10 @@ class Parameters:
             if missing := [code for code in codes if code not in shares]:
                 raise AskedWrongly(f"weights for {segment} need a share for {', '.join(missing)}, too")
             numbers = [shares[code] for code in codes]
-            fit = all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers)
+            fit = all(
+                isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e15
+                for number in numbers
+            )
             if not fit or not any(numbers):
                 raise AskedWrongly(f"weights for {segment} must be shares or head counts, 0 or more")
             total = float(sum(numbers))

@@ -34,7 +34,7 @@ from deniable_server.estimator import (
     support,
 )
 from deniable_server.estimator.intervals import CLEAR
-from deniable_server.estimator.scores import mean_scores
+from deniable_server.estimator.scores import CLEAR_ENOUGH, mean_scores
 from surveys import ask, channelled, questions
 
 Z95 = stats.norm.ppf(0.975)
@@ -451,7 +451,39 @@ def test_mean_interval_is_a_t_interval(question: Any, channel: Any) -> None:
     limits = stats.t.interval(0.9, 3999, loc=data.mean(), scale=stats.sem(data))
     assert mean.value == pytest.approx(data.mean(), rel=1e-9)
     assert mean.standard_error == pytest.approx(stats.sem(data), rel=1e-9)
-    assert (mean.low, mean.high) == pytest.approx(np.clip(limits, low, high), rel=1e-9)
+    if mean_scores(channel, question.type == "number").least >= CLEAR_ENOUGH:
+        assert (mean.low, mean.high) == pytest.approx(np.clip(limits, low, high), rel=1e-9)
+    else:  # a little wider, to make room for rare answers
+        assert mean.low <= limits[0] < limits[1] <= mean.high
+        assert mean.high - mean.low <= 1.03 * (limits[1] - limits[0])
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [(6, 30), (6, 300), (10, 100)])
+def test_rare_answers_are_covered(epsilon: float, n: int) -> None:
+    """A few at the other end and hardly any noise: 2,000 seeded samples cover at least 93%; plain t falls to 25%."""
+    question, channel = ask("scale", epsilon, labels=LABELS, measure="mean")
+    assert isinstance(channel, Band)
+    rng = np.random.default_rng(4)
+    table = np.array([[float(channel.probability(x, r)) for r in channel.reports()] for x in range(5)])
+    for rare in (1 / n, 3 / n):
+        chances = (1 - rare) * table[0] + rare * table[4]
+        covered = 0
+        for counts in rng.multinomial(n, chances, 2000):
+            mean = estimate_question(question, channel, counts.tolist(), n).mean
+            assert mean is not None
+            covered += mean.low <= 1 + 4 * rare <= mean.high
+        assert covered / 2000 >= 0.93
+
+
+def test_simultaneous_intervals_of_many_options_are_exact() -> None:
+    """Far out in the tails limits are Clopper and Pearson's: 50 options at 95% together miss no more than they may."""
+    _, channel = ask("choice", 5, options=choices(50))
+    assert isinstance(channel, Subset)
+    rule, n, alpha = support(channel), 1975, 0.05 / 50
+    weight = stats.binom.pmf(np.arange(n + 1), n, rule.q)
+    likely = np.flatnonzero(weight > 1e-15)
+    held = [y for y in likely if share_of_support(rule, int(y), n, alpha).low <= 1e-12]
+    assert weight[held].sum() >= 1 - alpha
 
 
 def test_scores_have_at_least_the_variance_of_the_channel() -> None:

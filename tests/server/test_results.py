@@ -214,7 +214,8 @@ def test_two_batches_are_one(seeds: list[int], cut: int) -> None:
         "weight=campus", "weight=campus:north:1", "weight=town:a:1", "weight=year:first:-1&weight=year:later:1",
         "weight=year:first:x&weight=year:later:1", "weight=year:first:0&weight=year:later:0",
         "weight=year:first:nan&weight=year:later:1", "weight=year:first:0.5&weight=year:later:0.4",
-        "weight=year:first:50&weight=year:later:0.2",
+        "weight=year:first:50&weight=year:later:0.2", "weight=year:first:1:9&weight=year:later:1",
+        "weight=year:first:1&weight=year:first:2&weight=year:later:1", "population=00000000000000000001" + "9" * 5000,
         "target=respondents&weight=year:first:1&weight=year:later:1",
     ],
 )  # fmt: skip
@@ -494,7 +495,8 @@ def test_small_groups_are_merged_and_withheld(database: str) -> None:
     for weighted in get(client, f"wave-1/estimates?{alone}")["questions"]:
         assert weighted["weighted"]["effective_answers"] == pytest.approx(merged["submissions"])
     both = "weight=year:first:1&weight=year:later:0"
-    assert "fewer than" in refused(client, f"wave-1/estimates?{alone}&{both}", Kind.WITHHELD)
+    for query in (f"{alone}&{both}", f"where=campus:north&{both}", f"by=campus&{both}"):
+        assert "fewer than" in refused(client, f"wave-1/estimates?{query}", Kind.WITHHELD)
     table = get(client, "wave-1/crosstab?rows=campus&columns=vaped")
     assert [total["code"] for total in table["row_totals"]] == [group["code"] for group in groups]
     storage_of(app).close()

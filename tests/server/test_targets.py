@@ -211,6 +211,33 @@ def test_summaries_are_covered(epsilon: float, n: int) -> None:
         assert min(covered.values()) >= 0.95, covered
 
 
+@pytest.mark.parametrize(("labels", "epsilon"), [(4, 0.5), (6, 0.3), (11, 0.5), (11, 1), (11, 2)])
+def test_summaries_are_covered_where_a_report_holds_several_points(labels: int, epsilon: float) -> None:
+    """Over 400 seeded samples of 2,000 each summary covers at least 92% (95% less 2.7 errors), at the ends too."""
+    question, channel = ask("scale", epsilon, labels=[f"l{i}" for i in range(labels)])
+    assert isinstance(channel, Subset)
+    reports = [*channel.reports()]
+    bits = np.array([[report >> j & 1 for j in range(labels)] for report in reports])
+    table = np.array([[float(channel.probability(x, r)) for r in reports] for x in range(labels)])
+    rng = np.random.default_rng(6)
+    for shares in (np.eye(labels)[0], np.eye(labels)[-1], np.full(labels, 1 / labels), np.eye(labels)[[0, -1]].mean(0)):
+        low = 7 if labels == 11 else 2
+        truth = [shares[-2:].sum(), shares[:low].sum(), shares[-2:].sum() - shares[:low].sum()]
+        covered = np.zeros(3)
+        for numbers in rng.multinomial(2000, shares @ table, 400):
+            summaries = estimate_question(question, channel, (numbers @ bits).tolist(), 2000).summaries
+            covered += [s.low - 1e-9 <= t <= s.high + 1e-9 for s, t in zip(summaries, truth, strict=True)]  # type: ignore[arg-type]
+        assert (covered / 400).min() >= 0.92, covered
+
+
+def test_a_population_never_widens_what_everyone_says() -> None:
+    """All yes at little noise: knowing the size of the population narrows the interval."""
+    for epsilon, n in (("8", 12), ("4", 30)):
+        rule = support(band(2, Fraction(epsilon)))
+        boundless, finite = share_of_support(rule, n, n, 0.05), share_of_support(rule, n, n, 0.05, 10**6)
+        assert finite.low >= boundless.low - 1e-4
+
+
 def test_short_scales_have_no_summaries() -> None:
     """On three points the top two and the bottom two overlap: nothing is claimed."""
     question, channel = ask("scale", 1, labels=list("abc"))

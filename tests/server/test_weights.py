@@ -132,6 +132,31 @@ def test_weighted_intervals_cover() -> None:
     assert plain / 4000 < 0.92
 
 
+@pytest.mark.parametrize(("sizes", "weight"), [((10, 190), 0.9), ((20, 2000), 0.5), ((30, 300), 0.5)])
+def test_a_small_heavy_group_is_not_believed(sizes: tuple[int, int], weight: float) -> None:
+    """A heavy group that shows no variance by chance makes nothing surer: 1,000 seeded surveys cover at least 92%."""
+    question, channel = ask("yes_no", 4)
+    rule = support(channel)  # type: ignore[arg-type]
+    rng = np.random.default_rng(5)
+    weights = [weight * sum(sizes) / sizes[0], (1 - weight) * sum(sizes) / sizes[1]]
+    covered = 0
+    for _ in range(1000):
+        held = [int(rng.binomial(n, rule.q + 0.05 * rule.gap)) for n in sizes]
+        parts = [Part(w, n, np.array([n - y, y])) for w, n, y in zip(weights, sizes, held, strict=True)]
+        yes = estimate_weighted(question, channel, *weigh(question, channel, parts)).shares[0]
+        covered += yes.low <= 0.05 <= yes.high
+    assert covered / 1000 >= 0.92
+
+
+def test_odd_weights_end_in_numbers() -> None:
+    """All reports alike, or weights beyond squaring, give finite numbers."""
+    question, channel = ask("yes_no", 10)
+    parts = [Part(w, n, np.array([0, n])) for w, n in ((0.62 / 41, 41), (0.19 / 160, 160), (0.19 / 195, 195))]
+    for scale in (1.0, 1e-200):
+        scaled = [part._replace(weight=part.weight * scale) for part in parts]
+        assert estimate_weighted(question, channel, *weigh(question, channel, scaled)).shares[0].estimate == 1.0
+
+
 def test_effective_answers() -> None:
     """With the same variance in all parts, the effective number is (sum of w)^2 / (sum of w^2), and never above n."""
     question, channel = ask("yes_no", 1)

@@ -94,7 +94,7 @@ def say_whom(result: SurveyEstimates) -> None:
             for code, share in shares.items()
         ]
         sizes = [question.weighted.effective_answers for question in result.questions if question.weighted is not UNSET]
-        worth = f"worth {min(sizes):,.0f} of {result.submissions:,} unweighted answers"
+        worth = f"worth {min(sizes, default=0):,.0f} of {result.submissions:,} unweighted answers"
         said.append(f"Weighted to {', '.join(known)}: {worth}.")
     if said:
         out.print(Text(" ".join(said)))

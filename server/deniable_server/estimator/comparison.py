@@ -23,6 +23,10 @@ from .intervals import Raw, Support, clip, share_limits, support
 from .questions import Counts, range_of, raw_shares, reading_order, too_noisy
 from .scores import mean_scores, score_mean
 
+FEWEST = 5
+"""Reports of the rarer kind that either side must be expected to have for a test."""
+TOO_FEW = "too few reports for a test"
+
 
 class NotComparable(DeniableError):
     """The groups were asked different things; the message names what differs."""
@@ -186,6 +190,8 @@ def _difference(
             error = math.hypot(one.standard_error, two.standard_error) * span
     low, high = (limit * span for limit in limits)
     note = too_noisy(high - low, 2 * span)
+    if note is UNSET and p_value is None:
+        note = TOO_FEW
     return Difference(first.label, second.label, code, estimate, difference, error, low, high, p_value, None, note)
 
 
@@ -213,7 +219,7 @@ def mover(one: Raw, two: Raw) -> tuple[float, float]:
 
 
 def score_test(one: Supported, two: Supported) -> float | None:
-    """The p-value of one share behind both counts; None where a count is of no reports.
+    """The p-value of one share behind both counts; None where reports of the rarer kind are too few for it.
 
     With rates r = q + s * gap, the share s most likely under both solves  sum of gap (y - nr)/(r(1 - r)) = 0,  that is
     sum of (u - s)/V = 0 with V = r(1 - r)/(n gap^2): the unbiased shares u, pooled by their inverse variances at s.
@@ -226,6 +232,8 @@ def score_test(one: Supported, two: Supported) -> float | None:
     share, variance = _common_share(one, two, seen), 0.0
     for count in (one, two):
         rate = count.rule.q + share * count.rule.gap
+        if count.n * min(rate, 1 - rate) < FEWEST:
+            return None
         variance += max(rate * (1 - rate), 0.0) / (count.n * count.rule.gap**2)
     # Without variance all reports of both agree, and no difference was seen.
     return 2 * float(ndtr(-abs(seen[0] - seen[1]) / math.sqrt(variance))) if variance > 0 else 1.0

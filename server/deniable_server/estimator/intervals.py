@@ -30,6 +30,8 @@ Array: TypeAlias = npt.NDArray[Any]
 
 FEW = 10
 """Below this many expected reports of the rarer kind, exact limits take the place of Wilson's."""
+FAR = 0.0099
+"""So they do for smaller alphas than this: that far out the normal distribution is not to be trusted."""
 
 
 class Raw(NamedTuple):
@@ -129,10 +131,14 @@ def share_limits(rule: Support, y: float, n: float, alpha: float, population: in
     """The limits of the share as they are before they are cut off at 0 and 1."""
     p, q = rule.p, rule.q
     inside = min(max(y, n * q), n * p)
-    if not rule.counted or n * min(q, 1 - p) >= FEW:
+    few = rule.counted and n * min(q, 1 - p) < FEW
+    if few and population is not None:
+        whole = int(n)
+        return finite_limits(
+            rule, min(max(y, math.floor(n * q)), math.ceil(n * p)) * whole / n, whole, alpha, population
+        )
+    if not few and not (rule.counted and population is None and alpha < FAR):
         return score_limits(rule, inside, n, alpha, sampling_factor(n, population))
-    if population is not None:
-        return finite_limits(rule, inside, int(n), alpha, population)
     low, high = clopper_pearson(inside, n, alpha)
     return (low - q) / rule.gap, (high - q) / rule.gap
 
@@ -156,7 +162,8 @@ def score_limits(rule: Support, y: float, n: float, alpha: float, sampling: floa
         root = k * k * b * b + 4 * k * (rule.v0 + u * b - f * u * u + k * f * rule.v0)
         return (2 * u + k * b + side * math.sqrt(max(root, 0.0))) / (2 * (1 + k * f))
 
-    return limit(max(y - 0.5, 0.0), -1.0), limit(min(y + 0.5, n), 1.0)
+    # A report may hold several of the options that count together: then there can be more than n.
+    return limit(max(y - 0.5, 0.0), -1.0), limit(min(y + 0.5, n) if rule.counted else y + 0.5, 1.0)
 
 
 def clopper_pearson(y: float, n: float, alpha: float) -> tuple[float, float]:

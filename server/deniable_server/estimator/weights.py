@@ -70,13 +70,16 @@ def rake(cells: Mapping[Codes, int], margins: Mapping[int, Sequence[float]]) -> 
 def weigh(question: Question, channel: Channel, parts: Iterable[Part]) -> tuple[list[float], float]:
     """The weighted counts, scaled so that they sum as those of as many unweighted reports would that are as certain.
 
-    That number, the effective one, is n with equal weights and (sum of w)^2 / (sum of w^2) [2] where the variance is
-    the same in all parts. Here it is the variance of one report over that of the weighted mean [3], for whichever
-    option has the least. The weighted mean m = sum w_i z_i / sum w_i is a ratio, its variance to first order
-    sum w_i^2 (z_i - m)^2 / (sum w_i)^2. Weights count as given: that raking fits the margins exactly, which makes the
+    That number, the effective one, is n with equal weights and at most (sum of w)^2 / (sum of w^2) [2], which it is
+    where the variance is the same in all parts. Here it is the variance of one report over that of the weighted mean
+    [3], for whichever option has the least. The weighted mean m = sum w_i z_i / sum w_i is a ratio, its variance to
+    first order sum w_i^2 (z_i - m)^2 / (sum w_i)^2. Weights count as given: that raking fits the margins exactly, which makes the
     mean somewhat more certain, is left out.
     """
     used = [part for part in parts if part.weight and part.answers]
+    # Relative to the heaviest, so that no square of a weight is too small for a float.
+    heaviest = max((part.weight for part in used), default=1.0)
+    used = [part._replace(weight=part.weight / heaviest) for part in used]
     answers = sum(part.answers for part in used)
     total = sum(part.weight * part.answers for part in used)
     if not answers:
@@ -86,9 +89,10 @@ def weigh(question: Question, channel: Channel, parts: Iterable[Part]) -> tuple[
     for values, rows in _evidence(question, channel, used):
         ratio = _ratio(values, rows, np.array([part.weight for part in used]))
         ratios.append(kish if ratio is None else ratio)
-    effective = answers * min(1.0, *ratios)
+    # A small group with a large weight may show no variance by chance; it is not believed: Kish's is the most.
+    effective = answers * min(1.0, kish, *ratios)
     counts = np.array([part.weight for part in used]) @ np.array([part.counts for part in used])
-    return [float(count) for count in counts * (effective / total)], effective
+    return [min(float(count), effective) for count in counts * (effective / total)], effective
 
 
 def _width(channel: Channel) -> int:
