@@ -133,10 +133,8 @@ def share_limits(rule: Support, y: float, n: float, alpha: float, population: in
     inside = min(max(y, n * q), n * p)
     few = rule.counted and n * min(q, 1 - p) < FEW
     if few and population is not None:
-        whole = int(n)
-        return finite_limits(
-            rule, min(max(y, math.floor(n * q)), math.ceil(n * p)) * whole / n, whole, alpha, population
-        )
+        nearest = min(max(y, math.floor(n * q)), math.ceil(n * p))  # a count that can be: exact limits take no other
+        return finite_limits(rule, nearest * int(n) / n, int(n), alpha, population)
     if not few and not (rule.counted and population is None and alpha < FAR):
         return score_limits(rule, inside, n, alpha, sampling_factor(n, population))
     low, high = clopper_pearson(inside, n, alpha)

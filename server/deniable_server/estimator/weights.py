@@ -73,8 +73,8 @@ def weigh(question: Question, channel: Channel, parts: Iterable[Part]) -> tuple[
     That number, the effective one, is n with equal weights and at most (sum of w)^2 / (sum of w^2) [2], which it is
     where the variance is the same in all parts. Here it is the variance of one report over that of the weighted mean
     [3], for whichever option has the least. The weighted mean m = sum w_i z_i / sum w_i is a ratio, its variance to
-    first order sum w_i^2 (z_i - m)^2 / (sum w_i)^2. Weights count as given: that raking fits the margins exactly, which makes the
-    mean somewhat more certain, is left out.
+    first order sum w_i^2 (z_i - m)^2 / (sum w_i)^2. Weights count as given: that raking fits the margins exactly, which
+    makes the mean somewhat more certain, is left out.
     """
     used = [part for part in parts if part.weight and part.answers]
     # Relative to the heaviest, so that no square of a weight is too small for a float.
