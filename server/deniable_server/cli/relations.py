@@ -244,7 +244,7 @@ def show_regression(question: Question, result: Regression) -> None:
     out.print(grid)
     out.print(
         Text(
-            f"{result.submissions:,.0f} submissions. If no segment mattered, as much would be seen in "
+            f"{result.submissions:,} submissions. If no segment mattered, as much would be seen in "
             f"{chance(result.p_value)} of surveys ({chi_square(result.statistic, result.degrees_of_freedom)})."
         )
     )

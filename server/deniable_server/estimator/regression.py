@@ -76,7 +76,7 @@ class Regression(msgspec.Struct, frozen=True):
     question: str
     code: str
     confidence: float
-    submissions: float
+    submissions: int
     converged: bool
     iterations: int
     references: dict[str, str]
@@ -125,7 +125,7 @@ def regress(
         question=question.id,
         code=code,
         confidence=confidence,
-        submissions=float(sum(group.answers for group in groups)),
+        submissions=int(sum(group.answers for group in groups)),
         converged=False,
         iterations=0,
         references=design.references,
