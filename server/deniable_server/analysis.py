@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from deniable_protocol import Channel, Document, Question
 
 from .asking import Asked, AskedWrongly
-from .estimator import QuestionEstimate, estimate_question, estimate_weighted
+from .estimator import QuestionEstimate, Weighted, estimate_question, estimate_weighted
 from .estimator.weights import Part, Unreachable, rake, weigh
 from .groups import Grouping, Withheld
 from .storage import Published
@@ -130,22 +130,24 @@ class Analysis:
             )
             if weights:
                 parts = [Part(weights[codes], cell.submissions, cell.counts[i]) for codes, cell in cells.items()]
-                counts, effective = weigh(question, channel, parts)
-                if 0 < effective < self.grouping.minimum:
-                    estimates.append(estimate)  # weights that leave so few are not shown
-                    continue
-                weighted = estimate_weighted(
-                    question,
-                    channel,
-                    counts,
-                    effective,
-                    confidence=asked.confidence,
-                    simultaneous=asked.simultaneous,
-                    population=asked.population,
-                )
+                weighted = self._weighted(question, channel, parts, asked)
                 estimate = msgspec.structs.replace(estimate, weighted=weighted)
             estimates.append(estimate)
         return estimates
+
+    def _weighted(self, question: Question, channel: Channel, parts: list[Part], asked: Asked) -> Weighted | UnsetType:
+        counts, effective = weigh(question, channel, parts)
+        if 0 < effective < self.grouping.minimum:
+            return UNSET  # weights that leave so few are not shown
+        return estimate_weighted(
+            question,
+            channel,
+            counts,
+            effective,
+            confidence=asked.confidence,
+            simultaneous=asked.simultaneous,
+            population=asked.population,
+        )
 
     @cached_property
     def _channels(self) -> list[Channel]:
@@ -163,7 +165,7 @@ class Analysis:
             groups = self.grouping.groups(name)
             if not groups:
                 raise Withheld(f"{name} has too few submissions to be weighted")
-            places.append((self.grouping.segments[name][0], {j: i for i, g in enumerate(groups) for j in g.positions}))
+            places.append(self.grouping.numbers(name))
             margins[number] = [sum(shares[code] for code in group.codes) for group in groups]
             for group, share in zip(groups, margins[number], strict=True):
                 if share and not self.grouping.within(self.statistics, name, group):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from deniable_protocol import DeniableError, Question, Survey
 from deniable_protocol.checks import strict_json
@@ -28,14 +27,10 @@ class Asked:
     where: dict[str, str] = field(default_factory=dict)
     by: str | None = None
     simultaneous: bool = False
-    target: Literal["population", "respondents"] = "population"
+    target: str = "population"
     population: int | None = None
     weights: Margins = field(default_factory=dict)
     distribution: bool = False
-
-    @property
-    def alpha(self) -> float:
-        return 1 - self.confidence
 
 
 class Parameters:
@@ -61,7 +56,7 @@ class Parameters:
             where=self.where(),
             by=self.segment("by"),
             simultaneous=self.flag("simultaneous"),
-            target=target,  # type: ignore[arg-type]  # one of the two, as was checked
+            target=target,
             population=self._population(),
             weights=weights,
             distribution=self.flag("distribution"),

@@ -60,6 +60,10 @@ class Grouping:
             groups.append(_group(segment, sorted(merged)))
         return sorted(groups, key=lambda group: min(group.positions))
 
+    def numbers(self, name: str) -> tuple[int, dict[int, int]]:
+        """The segment's place in the codes, and the number of the group that each of its codes belongs to."""
+        return self.segments[name][0], {j: i for i, group in enumerate(self.groups(name)) for j in group.positions}
+
     def _merged(self, sizes: list[int]) -> set[int]:
         rising = sorted((size, j) for j, size in enumerate(sizes) if size)
         merged: set[int] = set()
@@ -76,13 +80,10 @@ class Grouping:
         together = [name for name in self.segments if name in set(names)]
         if len(together) < 2:
             return
-        group_of = [
-            (self.segments[name][0], {j: i for i, group in enumerate(self.groups(name)) for j in group.positions})
-            for name in together
-        ]
+        numbers = [self.numbers(name) for name in together]
         sizes = Counter[Codes]()
         for codes, cell in self.statistics.items():
-            sizes[tuple(groups.get(codes[position], -1) for position, groups in group_of)] += cell.submissions
+            sizes[tuple(number.get(codes[place], -1) for place, number in numbers)] += cell.submissions
         if any(0 < size < self.minimum for size in sizes.values()):
             raise Withheld(
                 f"Together, {' and '.join(together)} make groups of fewer than {self.minimum} submissions; "

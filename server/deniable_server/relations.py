@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from deniable_protocol import Table
+from deniable_protocol.survey import tells_mean
 
 from .analysis import Analysis
 from .asking import Asked, AskedWrongly
@@ -121,7 +122,7 @@ def _compared(
     other: str | None = None,
 ) -> SurveyComparison:
     result = comparison.compare(groups, confidence=asked.confidence)
-    notes = [f"{group.label}: {NOT_HONEST}" for group in groups if not _honest(group)]
+    notes = _warnings(groups)
     if len({group.question.text for group in groups}) > 1:
         notes.append("the two surveys word this question differently")
     return SurveyComparison(
@@ -139,8 +140,13 @@ def _compared(
     )
 
 
-def _honest(group: comparison.Group) -> bool:
-    return consistent(group.channel, [int(count) for count in group.counts], int(group.answers))
+def _warnings(groups: Iterable[comparison.Group]) -> list[str]:
+    """Those whose reports cannot come from honest people."""
+    return [
+        f"{group.label}: {NOT_HONEST}"
+        for group in groups
+        if not consistent(group.channel, [int(count) for count in group.counts], int(group.answers))
+    ]
 
 
 def tabulate(
@@ -174,7 +180,7 @@ def tabulate(
         column_totals=result.column_totals,
         cells=result.cells,
         independence=result.independence,
-        notes=[f"{group.label}: {NOT_HONEST}" for group in groups if not _honest(group)],
+        notes=_warnings(groups),
     )
 
 
@@ -182,26 +188,25 @@ def _variable(analysis: Analysis, name: str) -> tuple[Callable[[Content], int], 
     """How a submission's report or group is read, and what it says."""
     if found := analysis.find(name):
         place, question, channel = found
-        if getattr(question, "measure", "shares") == "mean":
+        if tells_mean(question):
             raise AskedWrongly(f"{name} asks for a mean, and has no shares to tabulate; compare it between groups")
         return (lambda content: content.reports[place]), coded_question(question, channel)
     if name not in analysis.grouping.segments:
         known = ", ".join(each.id for each in (*analysis.survey.questions, *analysis.survey.segments))
         raise AskedWrongly(f"rows and columns take a question or a segment: {known}")
-    position = analysis.grouping.segments[name][0]
     groups = analysis.grouping.groups(name)
     if not groups:
         raise AskedWrongly(f"{name} has no group that is large enough to be shown")
-    group_of = {code: number for number, group in enumerate(groups) for code in group.positions}
-    return (lambda content: group_of[content.segments[position]]), coded_segment(name, [each.code for each in groups])
+    place, number = analysis.grouping.numbers(name)
+    return (lambda content: number[content.segments[place]]), coded_segment(name, [each.code for each in groups])
 
 
 def explain(analysis: Analysis, question: str, answer: str, on: Sequence[str], asked: Asked) -> SurveyRegression:
     """The odds of an answer, explained by segments."""
     found = analysis.find(question)
     assert found is not None
-    place, asked_question, channel = found
-    if getattr(asked_question, "measure", "shares") == "mean" or isinstance(channel, Table):
+    at, asked_question, channel = found
+    if tells_mean(asked_question) or isinstance(channel, Table):
         raise AskedWrongly(f"{question} has no shares that could be explained so; compare it between groups")
     if answer not in asked_question.codes:
         raise AskedWrongly(f"answer takes a code of the question: {', '.join(asked_question.codes)}")
@@ -213,15 +218,12 @@ def explain(analysis: Analysis, question: str, answer: str, on: Sequence[str], a
     for name, each in groups.items():
         if len(each) < 2:
             raise AskedWrongly(f"{name} has fewer than two groups that are large enough")
-    group_of = [
-        (grouping.segments[name][0], {code: i for i, group in enumerate(each) for code in group.positions})
-        for name, each in groups.items()
-    ]
+    numbers = [grouping.numbers(name) for name in on]
     combined: dict[Codes, dict[Codes, Cell]] = {}
     for codes, cell in grouping.select(asked.where).items():
-        combined.setdefault(tuple(number[codes[at]] for at, number in group_of), {})[codes] = cell
+        combined.setdefault(tuple(number[codes[place]] for place, number in numbers), {})[codes] = cell
     answered = [
-        Answered(places, (total := grouping.total(cells)).counts[place].tolist(), total.submissions)
+        Answered(places, (total := grouping.total(cells)).counts[at].tolist(), total.submissions)
         for places, cells in combined.items()
     ]
     names = {name: [group.code for group in each] for name, each in groups.items()}

@@ -18,6 +18,7 @@ from msgspec import UNSET, UnsetType
 from scipy.special import ndtr, stdtr, stdtrit
 
 from deniable_protocol import Channel, DeniableError, Drawn, MultiChoice, Number, Question, Scale, Table
+from deniable_protocol.survey import tells_mean
 
 from .intervals import Raw, Support, clip, share_limits, support
 from .questions import Counts, range_of, raw_shares, reading_order, too_noisy
@@ -91,7 +92,7 @@ def compare(groups: Sequence[Group], *, confidence: float = 0.95) -> Comparison:
     for group in groups[1:]:
         _check_comparable(question, group.question)
     alpha, pairs, repeated = 1 - confidence, [*combinations(groups, 2)], 1
-    if isinstance(question, Scale | Number) and question.measure == "mean":
+    if tells_mean(question):
         differences = [_of_means(first, second, alpha) for first, second in pairs]
     else:
         differences = [row for first, second in pairs for row in _of_shares(first, second, alpha)]

@@ -26,6 +26,7 @@ from msgspec import UNSET, UnsetType
 from scipy.special import chdtrc, ndtri
 
 from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
+from deniable_protocol.survey import tells_mean
 
 from .intervals import CLEAR, Support, share_of_support, support
 from .questions import Share, estimate_question, project, reading_order, too_noisy
@@ -103,7 +104,7 @@ class Coded:
 
 def coded_question(question: Question, channel: Channel) -> Coded:
     """A question with shares."""
-    if getattr(question, "measure", "shares") == "mean":
+    if tells_mean(question):
         raise ValueError(f"{question.id} asks for a mean, and has no shares to tabulate")
 
     def totals(counts: list[int], n: int, confidence: float) -> list[Share]:

@@ -10,6 +10,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from deniable_protocol import Band, Channel, Drawn, Number, Question, Scale, Subset, Table, YesNo
+from deniable_protocol.survey import tells_mean
+from deniable_server.tallies import size
 
 from .distribution import Point, likely_distribution
 from .influence import consistent, share_influence
@@ -165,7 +167,7 @@ def _numbers(
     simultaneous: bool = False,
     population: int | None = None,
 ) -> tuple[list[Share], Mean | None, list[Summary] | UnsetType]:
-    if isinstance(question, Scale | Number) and question.measure == "mean":
+    if tells_mean(question):
         return [], mean_of(question, channel, counts, n, alpha, population), UNSET
     raw = raw_shares(channel, counts, n, alpha / channel.answers if simultaneous else alpha, population)
     if isinstance(channel, Drawn):
@@ -188,7 +190,7 @@ def reading_order(question: Question) -> list[int]:
 
 
 def _checked(channel: Channel, counts: list[int], answers: int) -> list[int]:
-    length = channel.options if isinstance(channel, Subset) else sum(1 for _ in channel.reports())
+    length = size(channel)
     total = answers * channel.size if isinstance(channel, Subset) else answers
     if len(counts) != length or sum(counts) != total or not all(0 <= count <= answers for count in counts):
         raise ValueError(f"these are not the {length} counts of {answers} reports")

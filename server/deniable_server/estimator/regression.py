@@ -23,6 +23,7 @@ from msgspec import UNSET, UnsetType
 from scipy.special import chdtrc, expit, logit, ndtr, ndtri, xlogy
 
 from deniable_protocol import Channel, Question
+from deniable_protocol.survey import tells_mean
 
 from .comparison import Supported, supported
 from .intervals import clip
@@ -110,7 +111,7 @@ def regress(
     """The log odds of an option by the codes of these segments: main effects, each against a reference."""
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")
-    if getattr(question, "measure", "shares") == "mean" or code not in question.codes:
+    if tells_mean(question) or code not in question.codes:
         raise ValueError(f"{question.id} has no option {code} whose share could be modelled")
     groups, place = [*groups], question.codes.index(code)
     told = []

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable_protocol import Band, Channel, DeniableError, Drawn, Number, Question, Subset, Table
+from deniable_protocol.survey import tells_mean
+from deniable_server.tallies import size
 
 from .scores import Scores, mean_scores, share_scores
 
@@ -83,20 +85,14 @@ def weigh(question: Question, channel: Channel, parts: Iterable[Part]) -> tuple[
     answers = sum(part.answers for part in used)
     total = sum(part.weight * part.answers for part in used)
     if not answers:
-        return [0.0] * _width(channel), 0.0
+        return [0.0] * size(channel), 0.0
     kish = total**2 / sum(part.weight**2 * part.answers for part in used) / answers
-    ratios = []
-    for values, rows in _evidence(question, channel, used):
-        ratio = _ratio(values, rows, np.array([part.weight for part in used]))
-        ratios.append(kish if ratio is None else ratio)
+    weights = np.array([part.weight for part in used])
+    ratios = [_ratio(values, rows, weights) for values, rows in _evidence(question, channel, used)]
     # A small group with a large weight may show no variance by chance; it is not believed: Kish's is the most.
     effective = answers * min(1.0, kish, *ratios)
-    counts = np.array([part.weight for part in used]) @ np.array([part.counts for part in used])
+    counts = weights @ np.array([part.counts for part in used])
     return [min(float(count), effective) for count in counts * (effective / total)], effective
-
-
-def _width(channel: Channel) -> int:
-    return channel.options if isinstance(channel, Subset) else sum(1 for _ in channel.reports())
 
 
 def _evidence(
@@ -106,31 +102,25 @@ def _evidence(
     counts = np.array([part.counts for part in parts], dtype=float)
     answers = np.array([part.answers for part in parts], dtype=float)
     bit = np.array([1.0, 0.0])
-    if isinstance(channel, Subset) and not _is_mean(question):
+    if isinstance(channel, Subset) and not tells_mean(question):
         return [(bit, np.stack([held, answers - held], axis=1)) for held in counts.T]
     if isinstance(channel, Drawn):
         return [(bit, counts[:, [2 * j + 1, 2 * j]]) for j in range(len(channel.parts))]
     assert isinstance(channel, Band | Table | Subset)
     scores: tuple[Scores, ...]
-    if _is_mean(question) or isinstance(channel, Band | Subset):
+    if tells_mean(question) or isinstance(channel, Band | Subset):
         scores = (mean_scores(channel, isinstance(question, Number)),)
     else:
         scores = share_scores(channel)
     return [(np.array(each.values), counts) for each in scores]
 
 
-def _is_mean(question: Question) -> bool:
-    return getattr(question, "measure", "shares") == "mean"
-
-
-def _ratio(
-    values: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]
-) -> float | None:
-    """Effective reports per report; None where all agree, which tells no variance."""
+def _ratio(values: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> float:
+    """Effective reports per report; 1 where none tell of this, or all agree, which tells no variance."""
     weighted = weights @ rows
     total = weighted.sum()
     if not total:
-        return None
+        return 1.0
     squares = (values - weighted @ values / total) ** 2
     one, mean = weighted @ squares / total, (weights**2 @ rows) @ squares / total**2
-    return float(one / mean / rows.sum()) if one > 0 else None
+    return float(one / mean / rows.sum()) if one > 0 else 1.0

@@ -21,13 +21,13 @@ from deniable_protocol import (
     in_words,
     shuffled,
 )
-from deniable_protocol.survey import plain
+from deniable_protocol.survey import plain, tells_mean
 from deniable_server.wording import channel_in_words
 
 from .composition import compose_waves
 from .sample_size import Wanted, margin_of, respondents_for_margin, respondents_per_group, smallest_difference
 from .textbook import Alternative, added_noise, alternatives, laplace_noise
-from .variances import designed_variance, is_mean
+from .variances import designed_variance
 
 LARGEST_EPSILON = Fraction(10)
 """What a survey may ask for at most."""
@@ -195,7 +195,7 @@ def question_in_words(question: Question) -> str:
 
 
 def _range(question: Question) -> Range | None:
-    if not is_mean(question):
+    if not tells_mean(question):
         return None
     if isinstance(question, Scale):
         return Range(1.0, float(len(question.labels)), None)
@@ -249,8 +249,8 @@ def _most_needed(questions: list[Question], wanted: Wanted) -> int:
     is less than what others need are left out.
     """
     needed = 0
-    for question in sorted(questions, key=lambda question: (is_mean(question), question.exact_epsilon)):
-        banded = is_mean(question) and getattr(question, "mechanism", None) is None
+    for question in sorted(questions, key=lambda question: (tells_mean(question), question.exact_epsilon)):
+        banded = tells_mean(question) and getattr(question, "mechanism", None) is None
         if banded and respondents_for_margin(added_noise(question, laplace_noise(question)), wanted) <= needed:
             continue
         needed = max(needed, respondents_for_margin(designed_variance(question), wanted))

@@ -14,10 +14,11 @@ import msgspec
 
 from deniable_protocol import Choice, MultiChoice, Number, Question, Scale, YesNo, gaussian_sigma
 from deniable_protocol.design import band, exponential, subset
+from deniable_protocol.survey import tells_mean
 from deniable_server.estimator.intervals import support
 
 from .sample_size import Variance, Wanted, curator_respondents, respondents_for_margin
-from .variances import OPEN_MEAN, designed_variance, is_mean, of_mean, of_share, variance_of
+from .variances import OPEN_MEAN, designed_variance, of_mean, of_share, variance_of
 
 
 class Alternative(msgspec.Struct, frozen=True):
@@ -42,7 +43,7 @@ class Sensitivity(NamedTuple):
 
 def sensitivity(question: Question) -> Sensitivity:
     """Of the answer as numbers from 0 to 1: a bit or a mean's value; one bit of k; or k bits."""
-    if is_mean(question) or (isinstance(question, YesNo) and not question.decline):
+    if tells_mean(question) or (isinstance(question, YesNo) and not question.decline):
         return Sensitivity(1, 1)
     if isinstance(question, MultiChoice):
         k = len(question.options)
@@ -53,7 +54,7 @@ def sensitivity(question: Question) -> Sensitivity:
 
 def alternatives(question: Question, ours: int, wanted: Wanted) -> list[Alternative]:
     """Every other design that fits the question, beside the respondents that ours needs."""
-    open_answers = of_mean(OPEN_MEAN) if is_mean(question) else of_share(0.0, 0.0)
+    open_answers = of_mean(OPEN_MEAN) if tells_mean(question) else of_share(0.0, 0.0)
     # The curator adds Laplace noise once, to the counts (or to the sum, in ranges). How far one person moves those is
     # how far an answer's own numbers can move: 1 with yes and no, where the one count tells the other, and with means;
     # 2 with one of k options, whose counts change in two places; k with several choices, where all may.
@@ -97,7 +98,7 @@ def laplace_noise(question: Question) -> float:
 
 def added_noise(question: Question, noise: float) -> Variance:
     """Noise of this variance on every number of the answer."""
-    return of_mean(OPEN_MEAN + noise) if is_mean(question) else of_share(noise, noise)
+    return of_mean(OPEN_MEAN + noise) if tells_mean(question) else of_share(noise, noise)
 
 
 def _without_mechanism(question: Choice | Scale | Number) -> Question:

@@ -10,7 +10,8 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 
-from deniable_protocol import Band, Channel, Drawn, Number, Question, Scale, Subset, Table, design
+from deniable_protocol import Band, Channel, Drawn, Number, Question, Subset, Table, design
+from deniable_protocol.survey import tells_mean
 from deniable_server.estimator.intervals import support
 from deniable_server.estimator.scores import mean_scores, share_scores, table_of
 
@@ -20,14 +21,9 @@ OPEN_MEAN = 0.25
 """The largest variance that values on [0, 1] can have: half of them at either end."""
 
 
-def is_mean(question: Question) -> bool:
-    """Whether the question tells a mean; the others tell shares."""
-    return isinstance(question, Scale | Number) and question.measure == "mean"
-
-
 def variance_of(question: Question, channel: Channel) -> Variance:
     """Of the mean, or of the share that is told worst."""
-    if is_mean(question):
+    if tells_mean(question):
         assert not isinstance(channel, Drawn)
         return of_mean(worst_population(channel, isinstance(question, Number)))
     if isinstance(channel, Drawn):

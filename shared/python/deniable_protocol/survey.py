@@ -9,7 +9,7 @@ import itertools
 import tomllib
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -126,6 +126,11 @@ class Number(_Asked, frozen=True, kw_only=True, omit_defaults=True, tag="number"
 
 
 Question: TypeAlias = YesNo | Choice | MultiChoice | Scale | Number
+
+
+def tells_mean(question: Question) -> TypeGuard[Scale | Number]:
+    """Whether the reports tell the mean of the answers; those of all other questions tell shares."""
+    return isinstance(question, Scale | Number) and question.measure == "mean"
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
