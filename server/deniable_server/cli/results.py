@@ -152,7 +152,7 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
         grid.add_column("ε", justify="right")
     for estimate in questions:
         question = asked[estimate.id]
-        heading = Text(question.text).append(f" {question.id}", style="dim")
+        heading = Text(question.text).append(f" ({question.id})", style="dim")
         for note in estimate.notes:
             if note == NOT_HONEST:
                 heading.append(f"\n⚠ {note}", style="yellow")
