@@ -1,29 +1,44 @@
-"""Who may do what: tokens and their roles."""
+"""Who may do what: tokens and their roles, shown with each request, or once by a browser that then has a session.
+
+A session lasts a working day. Its secret is in a cookie that no script and no other site can use; the server keeps only
+its digest, and forgets it at sign-out or when the token is revoked. A session only reads from the interface for
+programs; what changes anything goes through forms, which carry a word that other sites do not know.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
+import time
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 from typing import ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
-from flask import current_app, request
+from flask import Response, current_app, g, request
 
 from .problems import Kind, Refusal
-from .storage import Role, Storage, Token, utc_today
+from .storage import Role, Session, Storage, Token, utc_today
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="deniable"'}
+_RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "admin": 2}
+SESSION_SECONDS = 12 * 3600
 
 
-def make_token(storage: Storage, role: Role, label: str) -> tuple[str, Token]:
-    """A new token: the secret, which is not kept, and what is."""
+def make_token(
+    storage: Storage, role: Role, label: str, *, survey: str | None = None, days: int | None = None
+) -> tuple[str, Token]:
+    """A new token: the secret, which is not kept, and what is. It holds for so many days, today being the first."""
     secret = secrets.token_urlsafe(32)  # 256 bits: nobody guesses it, so its plain digest is safe to keep
-    token = Token(secrets.token_hex(4), role, label, digest_of(secret), utc_today().isoformat())
-    storage.add_token(token)
+    today = utc_today()
+    expires_on = None if days is None else (today + timedelta(days=days - 1)).isoformat()
+    token = Token(secrets.token_hex(4), role, label, digest_of(secret), today.isoformat(), survey, expires_on)
+    storage.keyring.add(token)
     return secret, token
 
 
@@ -31,13 +46,21 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+def may(token: Token, role: Role, survey: str | None) -> bool:
+    """Whether a token allows what this role may do with this survey. Admins may do whatever analysts may, and analysts
+    may read what readers may; a reader's token is for one survey.
+    """
+    return _RANKS[token.role] >= _RANKS[role] and (token.survey is None or token.survey == survey)
+
+
 def requires(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The route is for tokens of this role. Admins may do whatever analysts may."""
+    """The route is for tokens of this role or a higher one."""
 
     def decorate(route: Callable[P, R]) -> Callable[P, R]:
         @wraps(route)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-            check_role(role)
+            survey = kwargs.get("survey")
+            check_role(role, survey if isinstance(survey, str) else None)
             return route(*args, **kwargs)
 
         return guarded
@@ -45,13 +68,106 @@ def requires(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-def check_role(role: Role) -> None:
-    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+def check_role(role: Role, survey: str | None = None) -> None:
+    """Refusal unless the request shows a token that allows this."""
+    token = _bearer()
+    if token is None and request.method in ("GET", "HEAD"):
+        token = signed_in()
+    if token is None:
+        detail = "Send the header  Authorization: Bearer <token>, or sign in with a browser."
+        raise Refusal(Kind.UNAUTHORIZED, detail, _CHALLENGE)
+    if not may(token, role, survey):
+        reach = "" if token.survey is None else ", and this one is for one survey only"
+        raise Refusal(Kind.FORBIDDEN, f"This needs a token of the role {role}{reach}.")
+
+
+def _bearer() -> Token | None:
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret:
         raise Refusal(Kind.UNAUTHORIZED, "Send the header  Authorization: Bearer <token>.", _CHALLENGE)
-    storage: Storage = current_app.extensions["deniable"].storage
-    token = storage.token(digest_of(secret.strip()))
+    token = _storage().keyring.find(digest_of(secret.strip()))
     if token is None:
-        raise Refusal(Kind.UNAUTHORIZED, "This token is not known; it may have been revoked.", _CHALLENGE)
-    if token.role != role and token.role != "admin":
-        raise Refusal(Kind.FORBIDDEN, f"This needs a token of the role {role}.")
+        raise Refusal(Kind.UNAUTHORIZED, "This token is not known; it may have expired or been revoked.", _CHALLENGE)
+    return token
+
+
+# --- sessions of browsers --------------------------------------------------------------------------------------------
+
+
+def signed_in() -> Token | None:
+    """The token that this browser has shown, if its session still holds."""
+    if "signed_in" not in g:
+        secret = request.cookies.get(_cookie_name())
+        g.signed_in = None if secret is None else _storage().keyring.shown(digest_of(secret), int(time.time()))
+    token: Token | None = g.signed_in
+    return token
+
+
+def sign_in(response: Response, token: Token) -> None:
+    """Begin a session for whoever gets this response; one that they had before ends."""
+    _end_session()
+    secret = secrets.token_urlsafe(32)
+    now = int(time.time())
+    _storage().keyring.begin(Session(digest_of(secret), token.id, now + SESSION_SECONDS), now)
+    # Strict: the cookie is not sent with anything that another site asks for, not even with a link from there.
+    response.set_cookie(
+        _cookie_name(),
+        secret,
+        max_age=SESSION_SECONDS,
+        path=_cookie_path(),
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Strict",
+    )
+
+
+def sign_out(response: Response) -> None:
+    """End the session, here and in the browser."""
+    _end_session()
+    response.delete_cookie(
+        _cookie_name(), path=_cookie_path(), secure=request.is_secure, httponly=True, samesite="Strict"
+    )
+
+
+def form_word() -> str:
+    """What a form of this session must carry: another site cannot know it."""
+    secret = request.cookies.get(_cookie_name(), "")
+    key = current_app.secret_key
+    assert isinstance(key, str)
+    return hmac.new(key.encode(), b"form " + secret.encode(), hashlib.sha256).hexdigest()
+
+
+def comes_from_own_form() -> bool:
+    """Whether a form was sent from a page of this server. Browsers say where a form comes from; the word stands also
+    where an old one does not.
+    """
+    if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        return False
+    # Only the host: behind a proxy that is not trusted, the scheme would be another one.
+    if "Origin" in request.headers and urlsplit(request.headers["Origin"]).netloc != request.host:
+        return False
+    return hmac.compare_digest(request.form.get("word", "").encode(), form_word().encode())
+
+
+def _end_session() -> None:
+    if secret := request.cookies.get(_cookie_name()):
+        _storage().keyring.end(digest_of(secret))
+
+
+def _cookie_name() -> str:
+    """Behind TLS, browsers hold the prefix to its promise: no page without TLS, and no neighbour, can set this."""
+    if not request.is_secure:
+        return "deniable"
+    return "__Secure-deniable" if request.script_root else "__Host-deniable"
+
+
+def _cookie_path() -> str:
+    return request.script_root or "/"
+
+
+def _storage() -> Storage:
+    storage: Storage = current_app.extensions["deniable"].storage
+    return storage

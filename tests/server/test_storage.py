@@ -20,6 +20,7 @@ from deniable_server.storage import (
     IdConflict,
     Published,
     Row,
+    Session,
     Storage,
     StorageError,
     SurveyClosed,
@@ -277,11 +278,45 @@ def test_the_list(storage: Storage, survey: Published, example_answers: dict) ->
 def test_tokens(storage: Storage, reopen: Open) -> None:
     """A token is found by the digest of its secret until it is revoked, on every server at once."""
     token = Token("ab12", "analyst", "Ann", "d" * 64, "2026-03-01")
-    storage.add_token(token)
-    server = reopen()
-    assert server.tokens() == [token] and server.token("d" * 64) == token and server.token("e" * 64) is None
-    assert storage.revoke_token("ab12") is True
-    assert server.token("d" * 64) is None and server.revoke_token("ab12") is False
+    storage.keyring.add(token)
+    keyring = reopen().keyring
+    assert keyring.tokens() == [token] and keyring.find("d" * 64) == token and keyring.find("e" * 64) is None
+    assert storage.keyring.revoke("ab12") is True
+    assert keyring.find("d" * 64) is None and keyring.revoke("ab12") is False
+
+
+def test_a_token_holds_until_the_end_of_its_last_day(storage: Storage, survey: Published) -> None:
+    """One that expires today is found, one that expired yesterday is not, though it is still listed."""
+    lasting = Token("aa", "reader", "the board", "a" * 64, "2026-02-01", survey.document.survey.id, "2026-03-01")
+    over = Token("bb", "analyst", "Ann", "b" * 64, "2026-02-01", None, "2026-02-28")
+    for token in (lasting, over):
+        storage.keyring.add(token)
+    assert storage.keyring.find("a" * 64) == lasting
+    assert storage.keyring.find("b" * 64) is None
+    assert storage.keyring.tokens() == [lasting, over]
+
+
+def test_a_reader_is_for_a_survey_that_exists(storage: Storage) -> None:
+    """A token for the results of a survey that is not there is refused."""
+    with pytest.raises(StorageError, match="No survey has the id nothing"):
+        storage.keyring.add(Token("aa", "reader", "", "a" * 64, "2026-02-01", "nothing"))
+
+
+def test_a_session_ends_with_its_time_its_token_or_by_sign_out(storage: Storage, reopen: Open) -> None:
+    """A session shows its token until it is over, signed out of, or the token is revoked; on every server at once."""
+    token = Token("ab12", "analyst", "Ann", "d" * 64, "2026-03-01")
+    storage.keyring.add(token)
+    keyring = reopen().keyring
+    for name, end in (("1", 100), ("2", 200), ("3", 300)):
+        storage.keyring.begin(Session(name * 64, "ab12", end), now=0)
+    assert keyring.shown("1" * 64, now=99) == token and keyring.shown("1" * 64, now=100) is None
+    keyring.end("2" * 64)
+    assert storage.keyring.shown("2" * 64, now=50) is None
+    storage.keyring.begin(Session("4" * 64, "ab12", 900), now=150)
+    assert keyring.shown("1" * 64, now=50) is None, "those that were over are forgotten"
+    assert keyring.shown("3" * 64, now=299) == keyring.shown("4" * 64, now=299) == token
+    keyring.revoke("ab12")
+    assert storage.keyring.shown("3" * 64, now=299) is None and storage.keyring.shown("4" * 64, now=299) is None
 
 
 def test_everything_is_there_after_opening_again(

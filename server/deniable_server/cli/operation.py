@@ -80,18 +80,28 @@ def token() -> None:
 
 @token.command()
 @DATABASE
-@click.option("--role", required=True, type=click.Choice(["analyst", "admin"]), help="Analysts read; admins publish.")
+@click.option(
+    "--role",
+    required=True,
+    type=click.Choice(["reader", "analyst", "admin"]),
+    help="Readers see the results of one survey; analysts read everything; admins publish and close, too.",
+)
+@click.option("--survey", "survey_id", help="The survey that a reader may see.")
+@click.option("--days", type=click.IntRange(1, 36_500), help="For how many days it holds, today being the first.")
 @click.option("--label", default="", help="Whose it is, or what for.")
 @JSON
-def create(database: str, role: Role, label: str, as_json: bool) -> None:
+def create(database: str, role: Role, survey_id: str | None, days: int | None, label: str, as_json: bool) -> None:
     """Make a token and print it, once: only its digest is kept."""
+    if (role == "reader") != (survey_id is not None):
+        raise click.UsageError("--survey goes with --role reader, and a reader needs one.")
     with opened(database) as storage:
-        secret, made = make_token(storage, role, label)
+        secret, made = make_token(storage, role, label, survey=survey_id, days=days)
     if as_json:
-        print_json({"id": made.id, "role": made.role, "token": secret})
+        print_json({"id": made.id, "role": made.role, "expires_on": made.expires_on, "token": secret})
     else:
         click.echo(secret)
-        click.echo(f"Token {made.id} ({made.role}). It is not shown again.", err=True)
+        until = "" if made.expires_on is None else f", to the end of {made.expires_on} (UTC)"
+        click.echo(f"Token {made.id} ({made.role}{until}). It is not shown again.", err=True)
 
 
 @token.command(name="list")
@@ -100,17 +110,27 @@ def create(database: str, role: Role, label: str, as_json: bool) -> None:
 def list_(database: str, as_json: bool) -> None:
     """All tokens, without their secrets."""
     with existing(database) as storage:
-        tokens = storage.tokens()
-    rows = [{"id": t.id, "role": t.role, "label": t.label, "created_on": t.created_on} for t in tokens]
+        tokens = storage.keyring.tokens()
+    rows = [
+        {
+            "id": token.id,
+            "role": token.role,
+            "survey": token.survey,
+            "label": token.label,
+            "created_on": token.created_on,
+            "expires_on": token.expires_on,
+        }
+        for token in tokens
+    ]
     if as_json:
         print_json({"tokens": rows})
         return
     if not rows:
         click.echo("No tokens; make one with  deniable token create --role analyst")
         return
-    grid = Grid("Id", "Role", "Label", "Made on")
+    grid = Grid("Id", "Role", "Survey", "Label", "Made on", "Holds to the end of")
     for row in rows:
-        grid.add_row(*(Text(value) for value in row.values()))
+        grid.add_row(*(Text(value or "") for value in row.values()))
     out.print(grid)
 
 
@@ -121,7 +141,7 @@ def list_(database: str, as_json: bool) -> None:
 def revoke(token_id: str, database: str, as_json: bool) -> None:
     """Revoke the token of this id, at once and for every server."""
     with existing(database) as storage:
-        if not storage.revoke_token(token_id):
+        if not storage.keyring.revoke(token_id):
             raise StorageError(f"No token has the id {token_id}; see  deniable token list")
     if as_json:
         print_json({"id": token_id, "revoked": True})

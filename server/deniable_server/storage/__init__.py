@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from deniable_protocol import DeniableError, Document
 from deniable_server.tallies import Content, Statistics
 
-Role: TypeAlias = Literal["analyst", "admin"]
+Role: TypeAlias = Literal["reader", "analyst", "admin"]
 Status: TypeAlias = Literal["open", "closed"]
 
 
@@ -58,13 +58,28 @@ class Listed:
 
 @dataclass(frozen=True)
 class Token:
-    """A token as it is kept: its secret only as a digest."""
+    """A token as it is kept: its secret only as a digest. A reader's is for one survey; the last day it holds for may
+    be fixed.
+    """
 
     id: str
     role: Role
     label: str
     digest: str
     created_on: str
+    survey: str | None = None
+    expires_on: str | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """A browser that has shown a token: its own secret as a digest, the token's id, and when it ends (seconds since
+    1970).
+    """
+
+    digest: str
+    token: str
+    expires_at: int
 
 
 class Accepted(NamedTuple):
@@ -94,8 +109,45 @@ class IdConflict(DeniableError):
     """A submission of this id is already stored, with other content."""
 
 
+class Keyring(ABC):
+    """Who may read: tokens, and the sessions of browsers that have shown one."""
+
+    @abstractmethod
+    def add(self, token: Token) -> None:
+        """Keep a token. StorageError where its survey does not exist."""
+
+    @abstractmethod
+    def tokens(self) -> list[Token]:
+        """All tokens, those that have expired included."""
+
+    @abstractmethod
+    def find(self, digest: str) -> Token | None:
+        """The token whose secret has this digest, unless it has expired."""
+
+    @abstractmethod
+    def revoke(self, token: str) -> bool:
+        """Forget the token of this id and end its sessions; False where there is none."""
+
+    @abstractmethod
+    def begin(self, session: Session, now: int) -> None:
+        """Keep a session; forget those that are over by now."""
+
+    @abstractmethod
+    def shown(self, session: str, now: int) -> Token | None:
+        """The token behind the session whose secret has this digest, unless either is over."""
+
+    @abstractmethod
+    def end(self, session: str) -> None:
+        """Forget the session whose secret has this digest."""
+
+
 class Storage(ABC):
     """One database, used by any number of threads."""
+
+    @property
+    @abstractmethod
+    def keyring(self) -> Keyring:
+        """Who may read."""
 
     @abstractmethod
     def publish(self, published: bytes) -> bool:
@@ -148,22 +200,6 @@ class Storage(ABC):
     @abstractmethod
     def days(self, survey: Published) -> dict[date, int]:
         """Submissions accepted per day (UTC): the finest time that is kept."""
-
-    @abstractmethod
-    def add_token(self, token: Token) -> None:
-        """Keep a token."""
-
-    @abstractmethod
-    def tokens(self) -> list[Token]:
-        """All tokens."""
-
-    @abstractmethod
-    def token(self, digest: str) -> Token | None:
-        """The token whose secret has this digest."""
-
-    @abstractmethod
-    def revoke_token(self, token: str) -> bool:
-        """Forget the token of this id; False where there is none."""
 
     @abstractmethod
     def ready(self) -> None:

@@ -16,6 +16,12 @@ def m001_surveys_reports_and_tokens(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def m002_sessions_and_readers(db: Database) -> None:
+    for statement in SESSIONS_AND_READERS:
+        db.execute(statement)
+
+
 TABLES = (
     """
     CREATE TABLE surveys (
@@ -86,6 +92,37 @@ TABLES = (
             CHECK (length(digest) = 64),
         created_on TEXT NOT NULL  -- day of making (UTC)
             CHECK (created_on GLOB '????-??-??')
+    ) WITHOUT ROWID
+    """,
+)
+
+SESSIONS_AND_READERS = (
+    # A CHECK cannot be altered in place: the table is made anew with what tokens may be now.
+    """
+    CREATE TABLE tokens_now (
+        id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
+        role TEXT NOT NULL  -- a reader sees the results of one survey; admins may also do what analysts may
+            CHECK (role IN ('reader', 'analyst', 'admin')),
+        label TEXT NOT NULL,  -- whose it is, or what for, as its maker noted
+        digest TEXT NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
+            CHECK (length(digest) = 64),
+        created_on TEXT NOT NULL  -- day of making (UTC)
+            CHECK (created_on GLOB '????-??-??'),
+        survey TEXT REFERENCES surveys (id),  -- the id of the survey that a reader may see
+        expires_on TEXT  -- the last day (UTC) that it holds for; NULL: until it is revoked
+            CHECK (expires_on GLOB '????-??-??'),
+        CHECK ((role = 'reader') = (survey IS NOT NULL))
+    ) WITHOUT ROWID
+    """,
+    "INSERT INTO tokens_now SELECT id, role, label, digest, created_on, NULL, NULL FROM tokens",
+    "DROP TABLE tokens",
+    "ALTER TABLE tokens_now RENAME TO tokens",
+    """
+    CREATE TABLE sessions (  -- browsers of analysts that have shown a token
+        digest TEXT PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex
+            CHECK (length(digest) = 64),
+        token TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- the token that was shown
+        expires_at INTEGER NOT NULL  -- seconds since 1970
     ) WITHOUT ROWID
     """,
 )

@@ -36,7 +36,6 @@ from . import (
     Storage,
     SurveyClosed,
     SurveyDiffers,
-    Token,
     Unavailable,
     utc_today,
 )
@@ -51,6 +50,7 @@ from .copies import (
     refuse_foreign,
     sealed_statistics,
 )
+from .keyring import SQLiteKeyring
 from .schema import migrations
 
 log = logging.getLogger(__name__)
@@ -100,10 +100,15 @@ class SQLiteStorage(Storage):
         self._fold_at, self._today = fold_at, today
         self._surveys: dict[str, Published] = {}
         self._waiting: deque[_Request] = deque()
+        self._keyring = SQLiteKeyring(self._connections, today)
         _prepare(self._connections)
         with self._connections.reading() as db:
             self._unfolded = Counter(dict(db.execute("SELECT survey, count(*) FROM inbox GROUP BY survey")))
         self._fold_again_at = float("-inf")
+
+    @property
+    def keyring(self) -> SQLiteKeyring:
+        return self._keyring
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
@@ -350,31 +355,6 @@ class SQLiteStorage(Storage):
         with self._connections.reading() as db:
             rows = db.execute("SELECT day, accepted FROM days WHERE survey = ? ORDER BY day", (survey.number,))
             return {date.fromisoformat(day): accepted for day, accepted in rows}
-
-    # --- tokens ------------------------------------------------------------------------------------------------------
-
-    def add_token(self, token: Token) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            db.execute(
-                "INSERT INTO tokens (id, role, label, digest, created_on) VALUES (?, ?, ?, ?, ?)",
-                (token.id, token.role, token.label, token.digest, token.created_on),
-            )
-
-    def tokens(self) -> list[Token]:
-        with self._connections.reading() as db:
-            rows = db.execute("SELECT id, role, label, digest, created_on FROM tokens ORDER BY created_on, id")
-            return [Token(*row) for row in rows]
-
-    def token(self, digest: str) -> Token | None:
-        with self._connections.reading() as db:
-            row = db.execute(
-                "SELECT id, role, label, digest, created_on FROM tokens WHERE digest = ?", (digest,)
-            ).fetchone()
-        return None if row is None else Token(*row)
-
-    def revoke_token(self, token: str) -> bool:
-        with self._connections.turn, self._connections.writing() as db:
-            return db.execute("DELETE FROM tokens WHERE id = ?", (token,)).rowcount > 0
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
