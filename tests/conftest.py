@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from hypothesis import Phase, settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
 
 # How long an example takes says nothing on a machine that does other things as well.
 settings.register_profile("untimed", deadline=None)
@@ -35,6 +39,23 @@ def node() -> str:
     from deniable_server.node import find_node
 
     return find_node() or missing("node")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real Chromium, one per process that runs tests."""
+    from browsing import find_chromium, launched
+
+    with launched(find_chromium() or missing("Chromium")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser profile of its own: empty storage, no cookies."""
+    context = browser.new_context(locale="en-GB")
+    yield context
+    context.close()
 
 
 @pytest.fixture(scope="session")

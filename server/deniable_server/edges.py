@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, ip_address
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response, has_request_context, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from .problems import Kind, Refusal, problem
@@ -37,7 +37,10 @@ def harden(response: Response) -> Response:
     """What every response says to browsers: load nothing, guess nothing, pass nothing on."""
     response.headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers.setdefault("Referrer-Policy", "no-referrer")
+    response.headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=(), browsing-topics=()"
+    if has_request_context() and request.is_secure:
+        response.headers["Strict-Transport-Security"] = "max-age=31536000"  # a year; only the operator knows subdomains
     return response
 
 
@@ -71,7 +74,7 @@ def _share_with_other_origins(app: Flask, allowed: tuple[str, ...]) -> None:
             response.headers.add("Vary", "Origin")
             if origin in allowed and origin is not None:
                 response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Expose-Headers"] = "Deniable-Digest, Retry-After"
+        response.headers["Access-Control-Expose-Headers"] = "Deniable-Digest, Deniable-Status, Retry-After"
         if request.method == "OPTIONS":
             response.headers["Access-Control-Allow-Methods"] = "GET, POST"
             response.headers["Access-Control-Allow-Headers"] = "Content-Type"
@@ -81,7 +84,7 @@ def _share_with_other_origins(app: Flask, allowed: tuple[str, ...]) -> None:
 
 def _is_public(path: str) -> bool:
     """Whether this is a survey, its submissions, or the module that pages load."""
-    if path.endswith(".js"):
+    if path == "/deniable.js" or path.startswith("/deniable/"):
         return True
     head, _, rest = path.partition("/api/v1/surveys/")
     survey, _, action = rest.partition("/")

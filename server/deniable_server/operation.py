@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from flask import Blueprint, Response, current_app
 from flask.typing import ResponseReturnValue
-
-from deniable_web import web_file
 
 from .api import as_json, here
 from .metrics import CONTENT_TYPE
@@ -40,17 +36,3 @@ def metrics() -> ResponseReturnValue:
 @documented("This interface, described.", gives=dict)
 def openapi() -> ResponseReturnValue:
     return as_json(describe_api(current_app._get_current_object()))  # type: ignore[attr-defined]  # a proxy has it
-
-
-@operation.get("/deniable.js")
-@documented("The module that pages load: it randomises in the respondent's browser.", gives="text/javascript")
-def deniable_js() -> ResponseReturnValue:
-    response = Response(_module(), content_type="text/javascript; charset=utf-8")
-    response.headers["Cache-Control"] = "no-cache"
-    return response
-
-
-@lru_cache
-def _module() -> bytes:
-    """Read once: it belongs to the version that is installed."""
-    return web_file("deniable.js").read_bytes()

@@ -9,7 +9,7 @@ import deniable_server
 
 # They play the respondent: the audit runs the shipped randomisers, the simulation answers through the client. The
 # command line shows the version; and the server serves the one copy of the browser's module.
-MAY_USE_CLIENTS = {"audit.py", "simulate.py", "cli/respondents.py", "cli/__init__.py", "operation.py"}
+MAY_USE_CLIENTS = {"audit.py", "simulate.py", "cli/respondents.py", "cli/__init__.py", "assets.py"}
 # Flask and HTTP stay out of these.
 KNOW_NO_HTTP = {"storage", "estimator", "planning", "tallies.py", "intake.py"}
 
