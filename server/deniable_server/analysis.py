@@ -18,6 +18,7 @@ from .estimator.weights import Part, Unreachable, rake, weigh
 from .groups import Grouping, Withheld
 from .storage import Published
 from .tallies import Cell, Codes, Statistics, channels_of
+from .wording import method_in_words
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -128,6 +129,7 @@ class Analysis:
                 population=total.submissions if asked.target == "respondents" else asked.population,
                 distribution=asked.distribution,
             )
+            estimate = msgspec.structs.replace(estimate, method=method_in_words(question, channel))
             if weights:
                 parts = [Part(weights[codes], cell.submissions, cell.counts[i]) for codes, cell in cells.items()]
                 weighted = self._weighted(question, channel, parts, asked)

@@ -80,11 +80,16 @@ def read_body(limit: int) -> bytes:
 
 
 @api.get("/surveys/<survey>")
-@documented("The published document, byte for byte; its SHA-256 is in the header Deniable-Digest.", gives=dict)
+@documented(
+    "The published document, byte for byte; its SHA-256 is in Deniable-Digest, open or closed in Deniable-Status.",
+    gives=dict,
+)
 def get_survey(survey: str) -> ResponseReturnValue:
     published = find(survey)
     response = Response(published.published, content_type="application/json")
     response.headers["Deniable-Digest"] = published.document.digest
+    # So that a page can say it before somebody has filled in all of it. A submission is judged when it comes.
+    response.headers["Deniable-Status"] = here().storage.status(published)
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -23,7 +23,7 @@ Row = list[Any]
 
 ESTIMATE_COLUMNS = [
     "where", "target", "segment", "group", "submissions", "question", "type", "epsilon", "weighted", "answers",
-    "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note",
+    "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note", "method",
 ]  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def estimate_rows(estimates: SurveyEstimates) -> Iterator[Row]:
         for question in questions:
             start = [where, target, segment, code, submissions, question.id, question.type, question.epsilon]
             for numbers in _question_rows(question):
-                yield [*start, *numbers[:-1], estimates.confidence, numbers[-1]]
+                yield [*start, *numbers[:-1], estimates.confidence, numbers[-1], question.method or ""]
 
 
 def _question_rows(question: QuestionEstimate) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
-from .access import requires
+from .access import check_role, requires
 from .analysis import Analysis, SurveyEstimates
 from .api import as_json, find, here
 from .asking import AskedWrongly, Parameters
@@ -78,11 +78,31 @@ def estimates(survey: str) -> SurveyEstimates:
     return analysis(published).estimates(here().storage.status(published), asked)
 
 
+def compared(published: Published, given: Parameters) -> SurveyComparison:
+    """A question between the groups of a segment, or with another survey that the asker may read as well."""
+    question, asked, other = given.question("question").id, given.asked(), given.one("with")
+    if (asked.by is None) == (other is None):
+        raise AskedWrongly("compare takes either by, a segment, or with, another survey")
+    if asked.by is not None:
+        return compare_groups(analysis(published), question, asked.by, asked)
+    assert other is not None
+    check_role("reader", other)
+    return compare_surveys(analysis(published), analysis(find(other)), question, asked)
+
+
+def crossed(published: Published, given: Parameters) -> SurveyCrosstab:
+    """Two questions or segments against each other."""
+    rows, columns, asked = given.needed("rows"), given.needed("columns"), given.asked()
+    kept = analysis(published)
+    with here().storage.submissions(published) as submissions:
+        return tabulate(kept, rows, columns, asked, submissions)
+
+
 @results.get("/surveys/<survey>/estimates")
-@requires("analyst")
+@requires("reader")
 @documented(
     "Population shares and means with confidence intervals.",
-    role="analyst",
+    role="reader",
     gives=SurveyEstimates,
     query=ESTIMATES,
     problems=PROBLEMS,
@@ -92,58 +112,47 @@ def get_estimates(survey: str) -> ResponseReturnValue:
 
 
 @results.get("/surveys/<survey>/estimates.csv")
-@requires("analyst")
+@requires("reader")
 @documented(
-    "The same as a table: a row for every number.", role="analyst", gives="text/csv", query=ESTIMATES, problems=PROBLEMS
+    "The same as a table: a row for every number.", role="reader", gives="text/csv", query=ESTIMATES, problems=PROBLEMS
 )
 def get_estimates_table(survey: str) -> ResponseReturnValue:
     return as_csv(survey, "estimates", csv_pieces(estimate_rows(estimates(survey))))
 
 
 @results.get("/surveys/<survey>/compare")
-@requires("analyst")
+@requires("reader")
 @documented(
     "A question compared between the groups of a segment, or with another survey: differences, intervals, p-values.",
-    role="analyst",
+    role="reader",
     gives=SurveyComparison,
     query=COMPARE,
     problems=PROBLEMS,
 )
 def get_comparison(survey: str) -> ResponseReturnValue:
     published = find(survey)
-    given = parameters(published, COMPARE)
-    question, asked, other = given.question("question").id, given.asked(), given.one("with")
-    if (asked.by is None) == (other is None):
-        raise AskedWrongly("compare takes either by, a segment, or with, another survey")
-    if asked.by is not None:
-        return as_json(compare_groups(analysis(published), question, asked.by, asked))
-    assert other is not None
-    return as_json(compare_surveys(analysis(published), analysis(find(other)), question, asked))
+    return as_json(compared(published, parameters(published, COMPARE)))
 
 
 @results.get("/surveys/<survey>/crosstab")
-@requires("analyst")
+@requires("reader")
 @documented(
     "The shares of all pairs of answers to two questions, with intervals and a test of independence.",
-    role="analyst",
+    role="reader",
     gives=SurveyCrosstab,
     query=CROSSTAB,
     problems=PROBLEMS,
 )
 def get_crosstab(survey: str) -> ResponseReturnValue:
     published = find(survey)
-    given = parameters(published, CROSSTAB)
-    rows, columns, asked = given.needed("rows"), given.needed("columns"), given.asked()
-    kept = analysis(published)
-    with here().storage.submissions(published) as submissions:
-        return as_json(tabulate(kept, rows, columns, asked, submissions))
+    return as_json(crossed(published, parameters(published, CROSSTAB)))
 
 
 @results.get("/surveys/<survey>/regression")
-@requires("analyst")
+@requires("reader")
 @documented(
     "The odds of an answer explained by segments: odds ratios with intervals, or that no fit was found.",
-    role="analyst",
+    role="reader",
     gives=SurveyRegression,
     query=REGRESSION,
     problems=PROBLEMS,

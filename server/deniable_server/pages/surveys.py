@@ -1,0 +1,149 @@
+"""Surveys as their owners see them: the list, publishing, closing, and links to share results."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flask import Blueprint, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from deniable_protocol import Problem, Survey, SurveyError, in_words, parse_survey, publish
+from deniable_protocol.document import MAX_BYTES
+from deniable_server.access import make_token
+from deniable_server.api import find, here
+from deniable_server.planning import plan_survey
+from deniable_server.problems import Kind, Refusal
+from deniable_server.storage import SurveyDiffers
+
+from .frame import page, shown_to
+
+surveys = Blueprint("surveys", __name__, template_folder="templates")
+
+LINK_DAYS = (1, 7, 30, 90, 365)
+
+
+@surveys.get("/")
+@shown_to("analyst")
+def index() -> ResponseReturnValue:
+    return page("surveys.html", surveys=here().storage.surveys())
+
+
+# --- publishing ------------------------------------------------------------------------------------------------------
+
+
+@surveys.get("/publish")
+@shown_to("admin")
+def draft() -> ResponseReturnValue:
+    return page("publish.html", text="", problems=[])
+
+
+@surveys.post("/publish")
+@shown_to("admin")
+def publish_survey() -> ResponseReturnValue:
+    """First checks the survey and shows its plan; publishes what was shown when that is confirmed."""
+    text = _survey_text()
+    if request.form.get("step") == "edit":
+        return page("publish.html", text=text, problems=[])
+    try:
+        survey = _parse(text)
+    except SurveyError as error:
+        return page("publish.html", 422, text=text, problems=error.problems)
+    storage = here().storage
+    known = storage.find(survey.id)
+    if known is not None and known.document.survey != survey:
+        taken = Problem("id", "differs", "a survey of this id is published with other content: choose another id")
+        return page("publish.html", 409, text=text, problems=[taken])
+    if request.form.get("step") == "publish":
+        try:
+            storage.publish(publish(survey))
+        except SurveyDiffers:
+            raise Refusal(Kind.DIFFERS, "Another survey of this id was published meanwhile.") from None
+        return redirect(url_for("dashboard.overview", survey=survey.id), 303)
+    return page(
+        "plan.html",
+        text=text,
+        survey=survey,
+        plan=plan_survey(survey),
+        total=in_words(Fraction(survey.epsilon)),
+        published=known is not None,
+    )
+
+
+def _survey_text() -> str:
+    """The file that was chosen, or else what was typed."""
+    # Twice the size of a document: a form is larger than what is in it, and TOML has comments.
+    request.max_form_memory_size = 2 * MAX_BYTES
+    file = request.files.get("file")
+    if file is None or not file.filename:
+        return request.form.get("survey", "").replace("\r\n", "\n")
+    raw = file.stream.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise RequestEntityTooLarge
+    return raw.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _parse(text: str) -> Survey:
+    return parse_survey(text, syntax="json" if text.lstrip().startswith("{") else "toml")
+
+
+# --- closing ---------------------------------------------------------------------------------------------------------
+
+
+@surveys.get("/surveys/<survey>/close")
+@shown_to("admin")
+def ask_to_close(survey: str) -> ResponseReturnValue:
+    published = find(survey)
+    return page("close.html", survey=published.document.survey, status=here().storage.status(published))
+
+
+@surveys.post("/surveys/<survey>/close")
+@shown_to("admin")
+def close(survey: str) -> ResponseReturnValue:
+    here().storage.close_survey(find(survey))
+    return redirect(url_for("dashboard.overview", survey=survey), 303)
+
+
+# --- sharing ---------------------------------------------------------------------------------------------------------
+
+
+@surveys.get("/surveys/<survey>/share")
+@shown_to("analyst")
+def sharing(survey: str) -> ResponseReturnValue:
+    return _sharing(survey)
+
+
+@surveys.post("/surveys/<survey>/share")
+@shown_to("analyst")
+def share(survey: str) -> ResponseReturnValue:
+    find(survey)
+    days = request.form.get("days", "")
+    if days not in map(str, LINK_DAYS):
+        raise Refusal(Kind.BAD_PARAMETER, f"A link holds for {', '.join(map(str, LINK_DAYS))} days.")
+    label = " ".join(request.form.get("label", "").split())[:100]
+    secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days))
+    return _sharing(survey, url_for("visits.shared", secret=secret, _external=True), made.expires_on)
+
+
+@surveys.post("/surveys/<survey>/share/<link>/revoke")
+@shown_to("analyst")
+def revoke(survey: str, link: str) -> ResponseReturnValue:
+    if any(token.id == link and token.survey == survey for token in here().storage.keyring.tokens()):
+        here().storage.keyring.revoke(link)
+    return redirect(url_for("surveys.sharing", survey=survey), 303)
+
+
+def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:
+    published = find(survey)
+    storage = here().storage
+    links = [token for token in storage.keyring.tokens() if token.survey == survey]
+    return page(
+        "share.html",
+        survey=published.document.survey,
+        digest=published.document.digest,
+        status=storage.status(published),
+        links=links,
+        days=LINK_DAYS,
+        made=made,
+        until=until,
+    )

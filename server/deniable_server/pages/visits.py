@@ -1,0 +1,74 @@
+"""Coming and going: signing in with a token, following a shared link, signing out."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from deniable_server.access import digest_of, may, sign_out, signed_in
+from deniable_server.access import sign_in as begin_session
+from deniable_server.api import find, here
+from deniable_server.problems import Kind, Refusal
+
+from .frame import check_form, page
+
+visits = Blueprint("visits", __name__, template_folder="templates")
+
+
+@visits.get("/sign-in")
+def sign_in() -> ResponseReturnValue:
+    return page("sign-in.html", next=_local(request.args.get("next")), wrong=False)
+
+
+@visits.post("/sign-in")
+def check_token() -> ResponseReturnValue:
+    here().sign_in_limit.spend(request.remote_addr)
+    check_form()
+    token = here().storage.keyring.find(digest_of(request.form.get("token", "").strip()))
+    target = _local(request.form.get("next"))
+    if token is None:
+        return page("sign-in.html", 403, next=target, wrong=True)
+    if token.survey is not None:
+        target = url_for("dashboard.overview", survey=token.survey)
+    response = redirect(target or url_for("surveys.index"), 303)
+    begin_session(response, token)  # type: ignore[arg-type]  # werkzeug's response, and Flask's but for its name
+    return response
+
+
+@visits.post("/sign-out")
+def leave() -> ResponseReturnValue:
+    check_form()
+    response = redirect(url_for("visits.sign_in"), 303)
+    sign_out(response)  # type: ignore[arg-type]
+    return response
+
+
+@visits.get("/shared/<secret>")
+def shared(secret: str) -> ResponseReturnValue:
+    """A page with a button, and not the results at once: programs that look at links in mails open no session."""
+    here().sign_in_limit.spend(request.remote_addr)
+    token = here().storage.keyring.find(digest_of(secret))
+    if token is None or token.survey is None:
+        raise Refusal(Kind.NOT_FOUND, "This link does not hold any more, or was not copied whole. Ask for a new one.")
+    return page("shared.html", survey=find(token.survey).document.survey, until=token.expires_on, secret=secret)
+
+
+@visits.post("/shared/<secret>")
+def open_shared(secret: str) -> ResponseReturnValue:
+    here().sign_in_limit.spend(request.remote_addr)
+    check_form()
+    token = here().storage.keyring.find(digest_of(secret))
+    if token is None or token.survey is None:
+        raise Refusal(Kind.NOT_FOUND, "This link does not hold any more, or was not copied whole. Ask for a new one.")
+    response = redirect(url_for("dashboard.overview", survey=token.survey), 303)
+    known = signed_in()
+    if known is None or not may(known, "reader", token.survey):  # who may see it already stays who they are
+        begin_session(response, token)  # type: ignore[arg-type]
+    return response
+
+
+def _local(address: str | None) -> str:
+    """An address on this server, or nothing: a link must not use the sign-in page to lead elsewhere."""
+    if not address or not address.startswith("/") or address.startswith("//") or "\\" in address:
+        return ""
+    return address if address.isprintable() else ""

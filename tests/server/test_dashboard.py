@@ -1,0 +1,328 @@
+"""The dashboard as HTML: filters reach every card and download, refusals are said, publishing and closing work."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from deniable_protocol import parse_survey, publish, survey_from_tree
+from deniable_server import create_app
+from deniable_server.access import make_token
+from deniable_server.settings import Settings
+from deniable_server.simulate import Population, simulate_directly
+from deniable_server.storage import Storage
+from running import storage_of
+
+DASHBOARD = "/surveys/campus-health"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Flask]:
+    app = create_app(Settings(database=str(tmp_path_factory.mktemp("dashboard") / "a.db")))
+    storage = storage_of(app)
+    storage.publish(example)
+    answered(storage, "campus-health", 3_000, seed=1)
+    yield app
+    storage.close()
+
+
+def answered(storage: Storage, survey: str, respondents: int, seed: int) -> None:
+    published = storage.find(survey)
+    assert published is not None
+    population = Population(published.document.survey, seed)
+    simulate_directly(storage, published, population, respondents, lambda done: None)
+
+
+@pytest.fixture
+def http(app: Flask) -> FlaskClient:
+    return signed_in(app)
+
+
+def signed_in(app: Flask) -> FlaskClient:
+    http = app.test_client()
+    secret, _ = make_token(storage_of(app), "admin", "test")
+    http.post("/sign-in", data={"word": word_in(http.get("/sign-in")), "token": secret})
+    return http
+
+
+def word_in(page: TestResponse) -> str:
+    found = re.search(r'name="word" value="([0-9a-f]{64})"', page.text)
+    assert found is not None
+    return found[1]
+
+
+class Reader(HTMLParser):
+    """What a page says and links to; its tags must close in order."""
+
+    VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
+
+    def __init__(self, page: TestResponse) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+        self.feed(page.text)
+        self.close()
+        assert self.open == []
+        assert len(set(self.ids)) == len(self.ids), "an id stands twice"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        assert len(values) == len(attrs)
+        self.links += [value for value in [values.get("href")] if value]
+        self.ids += [value for value in [values.get("id")] if value]
+        if tag not in self.VOID and not self.get_starttag_text().endswith("/>"):  # type: ignore[union-attr]
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def shown(http: FlaskClient, path: str, status: int = 200) -> Reader:
+    page = http.get(path)
+    assert page.status_code == status, page.text
+    return Reader(page)
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_question_has_a_card(http: FlaskClient, app: Flask, example: bytes) -> None:
+    """Each with its text, its number in words, epsilon, answers, what fakes could do, and its table."""
+    page = shown(http, DASHBOARD)
+    published = storage_of(app).find("campus-health")
+    assert published is not None
+    for question in published.document.survey.questions:
+        assert question.text in page.text
+        assert f"q-{question.id}" in page.ids
+    assert page.text.count("3,000 answers") >= 8 and page.text.count("ε = 1.0:") == 6
+    assert len(re.findall(r"between [\d.,]+%? and [\d.,]+%?", page.text)) >= 8
+    assert page.text.count("false submissions could move") == 8
+    assert re.search(r"as telling as [\d,]+ unprotected answers", page.text)
+
+
+def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
+    """Numbers are those of the interface for programs with the same filter, which the downloads carry on."""
+    query = "where=campus:north&confidence=0.9&by="
+    page = shown(http, f"{DASHBOARD}?{query}")
+    estimates = http.get(f"/api/v1{DASHBOARD}/estimates?where=campus:north&confidence=0.9").json
+    n = f"{estimates['submissions']:,}"
+    assert page.text.count(f"{n} answers") >= 8 and f"{n} submissions from North" in page.text
+    downloads = [link for link in page.links if "/estimates" in link]
+    assert len(downloads) == 2
+    for link in downloads:
+        assert parse_qs(urlsplit(link).query) == {"where": ["campus:north"], "confidence": ["0.9"]}
+    table = csv.DictReader(io.StringIO(http.get(downloads[0]).text))
+    rows = list(table)
+    assert {row["where"] for row in rows} == {"campus:north"} and {row["confidence"] for row in rows} == {"0.9"}
+    assert {row["epsilon"] for row in rows} == {"1.0", "2.0"}
+    assert {row["method"] for row in rows if row["question"] == "vaped"} == {
+        "a noisy bit; Wilson or Clopper-Pearson limits on the noisy counts"
+    }
+
+
+def test_groups_and_weights_are_shown(http: FlaskClient) -> None:
+    """Split by a segment, every card shows its groups; with weights, the weighted number beside the other."""
+    page = shown(http, f"{DASHBOARD}?by=campus&weight:campus:north=70&weight:campus:south=30")
+    assert page.text.count("By Which campus?") == 8 and page.text.count("Weighted: ") == 8
+    assert "one submission counts" in page.text
+    weights = [parse_qs(urlsplit(link).query)["weight"] for link in page.links if "estimates.csv" in link]
+    assert weights == [["campus:north:70", "campus:south:30"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("where=campus:west", "where takes segment:code"),
+        ("confidence=2", "confidence must be"),
+        ("weight:campus:north=70", "need a share for south"),
+        ("population=10", "population is smaller"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(http: FlaskClient, query: str, said: str) -> None:
+    """A wrong filter gets its reason on the page, with the form still there to put it right."""
+    page = shown(http, f"{DASHBOARD}?{query}", 422)
+    assert said in page.text and "Confidence" in page.text
+
+
+def test_a_survey_without_answers_says_so(http: FlaskClient, app: Flask) -> None:
+    """No number, no axis, no error: every card says that there are no answers yet."""
+    storage_of(app).publish(publish(parse_survey(SMALL.replace("SMALL", "empty"))))
+    page = shown(http, "/surveys/empty")
+    assert "0 submissions" in page.text and page.text.count("No answers yet") >= 2
+    for path in ("/surveys/empty/compare", "/surveys/empty/crosstab?rows=a&columns=b"):
+        assert http.get(path).status_code == 200
+
+
+def test_too_few_answers_are_too_noisy_to_say(http: FlaskClient, app: Flask) -> None:
+    """With five submissions the page claims no number."""
+    storage_of(app).publish(publish(parse_survey(SMALL.replace("SMALL", "few"))))
+    answered(storage_of(app), "few", 5, seed=3)
+    assert "too noisy to say" in shown(http, "/surveys/few").text.lower()
+
+
+def test_an_unchanged_page_is_not_sent_again(http: FlaskClient) -> None:
+    """The page that follows itself gets 304 until something changes."""
+    first = http.get(DASHBOARD)
+    again = http.get(DASHBOARD, headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304 and not again.data
+    other = http.get(f"{DASHBOARD}?confidence=0.9", headers={"If-None-Match": first.headers["ETag"]})
+    assert other.status_code == 200
+
+
+# --- comparisons and cross-tabs --------------------------------------------------------------------------------------
+
+
+def test_comparison_and_crosstab_say_what_the_interface_says(http: FlaskClient) -> None:
+    """Groups of a segment, and pairs of answers, in words, chart and table."""
+    page = shown(http, f"{DASHBOARD}/compare?question=vaped&by=campus")
+    assert "North − South" in page.text and "All differences in words" in page.text
+    page = shown(http, f"{DASHBOARD}/crosstab?rows=vaped&columns=campus")
+    assert "Have you vaped in the last 30 days? and Which campus?" in page.text and "χ²" in page.text
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("compare?question=vaped&by=campus&with=other", "either by"),
+        ("compare?question=vaped&by=campus&where=campus:north", "fewer than two groups"),
+        ("crosstab?rows=vaped&columns=vaped", "two different"),
+        ("crosstab?rows=drinks&columns=vaped", "asks for a mean"),
+    ],
+)
+def test_what_cannot_be_related_is_said(http: FlaskClient, path: str, said: str) -> None:
+    """The reason stands above the form."""
+    assert said in shown(http, f"{DASHBOARD}/{path}", 422).text
+
+
+# --- publishing and closing ------------------------------------------------------------------------------------------
+
+SMALL = """
+id = "SMALL"
+title = "A small survey"
+
+[[questions]]
+id = "a"
+type = "yes_no"
+text = "Is <b>this</b> so?"
+epsilon = 1.0
+
+[[questions]]
+id = "b"
+type = "yes_no"
+text = "And that?"
+epsilon = 1.0
+"""
+
+
+def test_a_survey_is_checked_planned_and_published(http: FlaskClient, app: Flask) -> None:
+    """The first step shows the plan and publishes nothing; the second publishes exactly what was shown."""
+    word = word_in(http.get("/publish"))
+    text = SMALL.replace("SMALL", "from-page")
+    plan = http.post("/publish", data={"word": word, "survey": text.replace("\n", "\r\n")})
+    assert plan.status_code == 200 and "4,997" in plan.text and "13.6%" in plan.text
+    assert "Is &lt;b&gt;this&lt;/b&gt; so?" in plan.text and storage_of(app).find("from-page") is None
+    carried = re.search(r'<textarea name="survey" hidden aria-hidden="true">\n(.*?)</textarea>', plan.text, re.DOTALL)
+    assert carried is not None
+    from html import unescape
+
+    assert unescape(carried[1]) == text
+    done = http.post("/publish", data={"word": word, "survey": unescape(carried[1]), "step": "publish"})
+    assert done.status_code == 303 and done.location == "/surveys/from-page"
+    found = storage_of(app).find("from-page")
+    assert found is not None and found.document.survey == parse_survey(text)
+    again = http.post("/publish", data={"word": word, "survey": text})
+    assert "already published, unchanged" in again.text
+
+
+def test_a_file_can_be_chosen(http: FlaskClient) -> None:
+    """TOML or JSON from a file, which is used instead of the text."""
+    word = word_in(http.get("/publish"))
+    file = (io.BytesIO(SMALL.replace("SMALL", "from-file").encode()), "survey.toml")
+    plan = http.post("/publish", data={"word": word, "survey": "", "file": file})
+    assert plan.status_code == 200 and "from-file" in plan.text
+    tree = b'{"id": "from-json", "title": "J", "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": 1}]}'
+    assert "from-json" in http.post("/publish", data={"word": word, "survey": tree.decode()}).text
+
+
+def test_every_error_is_shown_at_once(http: FlaskClient) -> None:
+    """Each with its place; the text is still there to be put right."""
+    word = word_in(http.get("/publish"))
+    broken = SMALL.replace("epsilon = 1.0", "epsilon = 0").replace("yes_no", "maybe", 1)
+    page = http.post("/publish", data={"word": word, "survey": broken})
+    assert page.status_code == 422
+    assert "questions[0].type" in page.text and "questions[1].epsilon" in page.text and "A small survey" in page.text
+
+
+def test_a_published_survey_cannot_be_replaced(http: FlaskClient, app: Flask) -> None:
+    """Another survey under a taken id is refused before and after the plan."""
+    word = word_in(http.get("/publish"))
+    for step in ("", "publish"):
+        page = http.post(
+            "/publish", data={"word": word, "survey": SMALL.replace("SMALL", "campus-health"), "step": step}
+        )
+        assert page.status_code == 409 and "choose another id" in page.text
+
+
+def test_closing_asks_first(http: FlaskClient, app: Flask) -> None:
+    """The page says what closing does; confirming it closes the survey, and the dashboard says so."""
+    storage = storage_of(app)
+    storage.publish(publish(parse_survey(SMALL.replace("SMALL", "to-close"))))
+    page = http.get("/surveys/to-close/close")
+    assert "for good" in page.text and storage.surveys()[-1].status == "open"
+    assert http.post("/surveys/to-close/close", data={"word": word_in(page)}).status_code == 303
+    assert {one.id: one.status for one in storage.surveys()}["to-close"] == "closed"
+    assert "closed already" in http.get("/surveys/to-close/close").text
+    assert "closed" in shown(http, "/").text
+
+
+# --- weight ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_of_twenty_questions_is_light(tmp_path: Path) -> None:
+    """With all that it loads, uncompressed, it stays under 300 kB."""
+    options = [{"code": f"o{i}", "text": f"A rather wordy option number {i} of this question"} for i in range(12)]
+    kinds = [
+        {"type": "yes_no"},
+        {"type": "choice", "options": options, "decline": True},
+        {"type": "multi_choice", "options": options},
+        {"type": "scale", "labels": ["Never", "Rarely", "Sometimes", "Often", "Always"]},
+        {"type": "number", "min": 0, "max": 100, "unit": "hours"},
+    ]
+    questions = [
+        {"id": f"q{i}", "text": f"What about the matter of number {i}?", "epsilon": 1.0, **kinds[i % 5]}
+        for i in range(20)
+    ]
+    segment = {"id": "campus", "text": "Which campus?", "options": options[:3]}
+    app = create_app(Settings(database=str(tmp_path / "a.db")))
+    storage_of(app).publish(
+        publish(survey_from_tree({"id": "large", "title": "Large", "segments": [segment], "questions": questions}))
+    )
+    answered(storage_of(app), "large", 300, seed=5)
+    http = signed_in(app)
+    page = http.get("/surveys/large")
+    loaded = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
+    assert page.status_code == 200 and len(loaded) == 4
+    assert len(page.data) + sum(len(http.get(link).data) for link in loaded) < 300_000
+    storage_of(app).close()

@@ -1,0 +1,366 @@
+"""Signing in, sessions, shared links: who sees a page, and what a cookie or a form is worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from deniable_server import access, create_app
+from deniable_server.access import make_token
+from deniable_server.settings import Settings
+from deniable_server.storage import Role
+from running import storage_of
+
+DASHBOARD = "/surveys/campus-health"
+ESTIMATES = "/api/v1/surveys/campus-health/estimates"
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(database=str(tmp_path / "a.db"))
+
+
+@pytest.fixture
+def app(settings: Settings, example: bytes) -> Iterator[Flask]:
+    app = create_app(settings)
+    storage_of(app).publish(example)
+    storage_of(app).publish(example.replace(b'"campus-health"', b'"other"', 1))
+    yield app
+    storage_of(app).close()
+
+
+@pytest.fixture
+def http(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def word_in(page: TestResponse) -> str:
+    """The word that the forms of a page carry."""
+    found = re.search(r'name="word" value="([0-9a-f]{64})"', page.text)
+    assert found is not None
+    return found[1]
+
+
+def send(http: FlaskClient, path: str, page: str, **fields: str) -> TestResponse:
+    """A form, as the browser sends it from this page."""
+    return http.post(path, data={"word": word_in(http.get(page)), **fields}, headers=HTML)
+
+
+def enter(http: FlaskClient, app: Flask, role: Role = "analyst", survey: str | None = None) -> str:
+    """Sign in with a new token of this role; its secret."""
+    secret, _ = make_token(storage_of(app), role, "test", survey=survey)
+    assert send(http, "/sign-in", "/sign-in", token=secret).status_code == 303
+    return secret
+
+
+def cookie_of(response: TestResponse) -> str:
+    return response.headers["Set-Cookie"]
+
+
+# --- signing in ------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_opens_a_session(http: FlaskClient, app: Flask) -> None:
+    """Pages ask a stranger to sign in and come back to where they were; a token lets them in."""
+    asked = http.get(f"{DASHBOARD}?confidence=0.9", headers=HTML)
+    assert asked.status_code == 303
+    assert asked.location == "/sign-in?next=/surveys/campus-health?confidence%3D0.9"
+    secret, _ = make_token(storage_of(app), "analyst", "Ann")
+    page = http.get(asked.location)
+    response = http.post(
+        "/sign-in",
+        data={"word": word_in(page), "token": f" {secret}\n", "next": "/surveys/campus-health?confidence=0.9"},
+    )
+    assert response.status_code == 303 and response.location == "/surveys/campus-health?confidence=0.9"
+    assert http.get(DASHBOARD).status_code == 200 and http.get("/").status_code == 200
+
+
+def test_a_wrong_token_opens_nothing(http: FlaskClient) -> None:
+    """A token that is not known is refused with a message, no cookie, and without repeating it."""
+    response = send(http, "/sign-in", "/sign-in", token="canary-token")
+    assert response.status_code == 403 and "not known" in response.text
+    assert "Set-Cookie" not in response.headers and "canary" not in response.text
+
+
+def test_the_cookie_is_for_this_server_only(http: FlaskClient, app: Flask) -> None:
+    """No script reads it, no other site can use it; behind TLS it never travels without, and its name says so."""
+    secret, _ = make_token(storage_of(app), "analyst", "Ann")
+    plain = cookie_of(send(http, "/sign-in", "/sign-in", token=secret))
+    assert plain.startswith("deniable=") and "HttpOnly" in plain and "SameSite=Strict" in plain and "Path=/" in plain
+    assert "Secure" not in plain and secret not in plain
+    word = word_in(http.get("/sign-in", base_url="https://localhost"))
+    response = http.post("/sign-in", data={"word": word, "token": secret}, base_url="https://localhost")
+    secure = cookie_of(response)
+    assert secure.startswith("__Host-deniable=") and "; Secure" in secure and "HttpOnly" in secure
+    assert response.headers["Strict-Transport-Security"].startswith("max-age=")
+
+
+def test_under_a_base_path_the_cookie_stays_there(settings: Settings, example: bytes) -> None:
+    """A neighbour under another path of the same host does not get the cookie."""
+    app = create_app(replace(settings, base_path="/surveys"))
+    storage_of(app).publish(example)
+    http = app.test_client()
+    secret, _ = make_token(storage_of(app), "analyst", "Ann")
+    word = word_in(http.get("/surveys/sign-in"))
+    response = http.post("/surveys/sign-in", data={"word": word, "token": secret})
+    assert "Path=/surveys" in cookie_of(response) and response.location == "/surveys/"
+    assert http.get("/surveys/surveys/campus-health").status_code == 200
+    storage_of(app).close()
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)", "/\n/evil.example", "evil"],
+)
+def test_signing_in_leads_nowhere_else(http: FlaskClient, app: Flask, elsewhere: str) -> None:
+    """An address that is not on this server is forgotten."""
+    secret, _ = make_token(storage_of(app), "analyst", "Ann")
+    assert send(http, "/sign-in", "/sign-in", token=secret, next=elsewhere).location == "/"
+
+
+def test_attempts_are_limited(http: FlaskClient) -> None:
+    """After 20 attempts in a minute, the next gets 429 and is told to wait, however right its token is."""
+    word = word_in(http.get("/sign-in"))
+    answers = [http.post("/sign-in", data={"word": word, "token": "x"}, headers=HTML) for _ in range(21)]
+    assert {answer.status_code for answer in answers[:20]} == {403}
+    assert answers[20].status_code == 429 and int(answers[20].headers["Retry-After"]) >= 1
+    assert answers[20].content_type.startswith("text/html")
+
+
+# --- sessions --------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_ends_at_sign_out(http: FlaskClient, app: Flask) -> None:
+    """After signing out, the old cookie opens nothing, even where somebody has kept a copy."""
+    enter(http, app)
+    kept = http.get_cookie("deniable")
+    assert kept is not None
+    assert send(http, "/sign-out", "/").status_code == 303
+    http.set_cookie("deniable", kept.value)
+    assert http.get(DASHBOARD).status_code == 303 and http.get(ESTIMATES).status_code == 401
+
+
+def test_a_session_ends_with_its_token_and_after_half_a_day(
+    http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Revoking the token ends its sessions; so does time."""
+    enter(http, app)
+    assert http.get(DASHBOARD).status_code == 200
+    now = access.time.time()
+    monkeypatch.setattr(access.time, "time", lambda: now + 12 * 3600 + 1)
+    assert http.get(DASHBOARD).status_code == 303
+    monkeypatch.undo()
+    keyring = storage_of(app).keyring
+    assert http.get(DASHBOARD).status_code == 200
+    keyring.revoke(keyring.tokens()[0].id)
+    assert http.get(DASHBOARD).status_code == 303
+
+
+def test_signing_in_again_gives_another_session(http: FlaskClient, app: Flask) -> None:
+    """A cookie that somebody planted before is worth nothing after signing in, and the earlier session ends."""
+    http.set_cookie("deniable", "planted")
+    enter(http, app)
+    first = http.get_cookie("deniable")
+    assert first is not None and first.value != "planted"
+    enter(http, app)
+    other = app.test_client()
+    other.set_cookie("deniable", first.value)
+    assert other.get(DASHBOARD).status_code == 303
+
+
+def test_only_the_digest_of_a_session_is_kept(http: FlaskClient, app: Flask, tmp_path: Path) -> None:
+    """Whoever copies the database can neither sign in nor take over a session."""
+    secret = enter(http, app)
+    cookie = http.get_cookie("deniable")
+    assert cookie is not None
+    storage_of(app).close()
+    for file in tmp_path.iterdir():
+        assert secret.encode() not in file.read_bytes() and cookie.value.encode() not in file.read_bytes(), file
+
+
+def test_a_session_reads_and_changes_nothing_by_the_interface_for_programs(http: FlaskClient, app: Flask) -> None:
+    """With a cookie alone, estimates can be downloaded, and nothing can be published or closed."""
+    enter(http, app, "admin")
+    assert http.get(ESTIMATES).status_code == 200
+    assert http.post("/api/v1/surveys/campus-health/close").status_code == 401
+    assert http.post("/api/v1/surveys", json={}).status_code == 401
+
+
+# --- forms -----------------------------------------------------------------------------------------------------------
+
+CHANGES = [
+    ("/surveys/campus-health/close", {}),
+    ("/publish", {"survey": "", "step": "publish"}),
+    ("/surveys/campus-health/share", {"days": "30"}),
+    ("/sign-out", {}),
+]
+
+
+@pytest.mark.parametrize(("path", "fields"), CHANGES)
+@pytest.mark.parametrize("forged", ["no word", "wrong word", "another's word", "another origin", "another site"])
+def test_a_forged_form_changes_nothing(
+    http: FlaskClient, app: Flask, path: str, fields: dict[str, str], forged: str
+) -> None:
+    """A form without the session's own word, or from another site, is refused, whatever it asks for."""
+    enter(http, app, "admin")
+    word = word_in(http.get("/"))
+    headers = dict(HTML)
+    if forged == "no word":
+        word = ""
+    elif forged == "wrong word":
+        word = "0" * 64
+    elif forged == "another's word":
+        other = app.test_client()
+        enter(other, app, "admin")
+        word = word_in(other.get("/"))
+    elif forged == "another origin":
+        headers["Origin"] = "https://evil.example"
+    else:
+        headers["Sec-Fetch-Site"] = "cross-site"
+    response = http.post(path, data={**fields, "word": word}, headers=headers)
+    assert response.status_code == 403 and "did not come from a page" in response.text
+    storage = storage_of(app)
+    assert [survey.status for survey in storage.surveys()] == ["open", "open"]
+    assert all(token.role == "admin" for token in storage.keyring.tokens())
+    assert http.get("/").status_code == 200
+
+
+def test_a_link_from_another_site_finds_the_session(http: FlaskClient, app: Flask) -> None:
+    """The browser keeps the cookie back there; a page that follows the link again lets it come along."""
+    anonymous = app.test_client()
+    for site in ("cross-site", "same-site"):
+        response = anonymous.get(f"{DASHBOARD}?by=campus", headers={"Sec-Fetch-Site": site, **HTML})
+        assert response.status_code == 200
+        assert 'http-equiv="refresh" content="0; url=/surveys/campus-health?by=campus"' in response.text
+    assert anonymous.get(DASHBOARD, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+
+
+# --- roles -----------------------------------------------------------------------------------------------------------
+
+FOR_ADMINS = ["/publish", "/surveys/campus-health/close"]
+FOR_ANALYSTS = ["/", "/surveys/campus-health/share", "/surveys/other", "/api/v1/surveys/campus-health/reports.csv"]
+FOR_READERS = [DASHBOARD, f"{DASHBOARD}/compare", f"{DASHBOARD}/crosstab", ESTIMATES, f"{ESTIMATES}.csv"]
+
+
+@pytest.mark.parametrize(
+    ("role", "sees"),
+    [
+        ("reader", FOR_READERS),
+        ("analyst", FOR_READERS + FOR_ANALYSTS),
+        ("admin", FOR_READERS + FOR_ANALYSTS + FOR_ADMINS),
+    ],
+)
+def test_each_role_sees_its_pages(http: FlaskClient, app: Flask, role: Role, sees: list[str]) -> None:
+    """A reader sees one survey's results, an analyst all and the reports, an admin everything; the rest is 403."""
+    enter(http, app, role, "campus-health" if role == "reader" else None)
+    for path in FOR_READERS + FOR_ANALYSTS + FOR_ADMINS:
+        assert http.get(path, headers=HTML).status_code == (200 if path in sees else 403), path
+
+
+def test_a_reader_compares_with_no_other_survey(http: FlaskClient, app: Flask) -> None:
+    """What is shared is one survey: its reader cannot see another through a comparison."""
+    enter(http, app, "reader", "campus-health")
+    for path in (f"{DASHBOARD}/compare", "/api/v1/surveys/campus-health/compare"):
+        assert http.get(f"{path}?question=vaped&with=other").status_code == 403
+
+
+# --- shared links ----------------------------------------------------------------------------------------------------
+
+
+def made_link(http: FlaskClient, days: str = "30") -> str:
+    page = send(http, "/surveys/campus-health/share", "/surveys/campus-health/share", days=days, label="The board")
+    assert page.status_code == 200
+    found = re.search(r'value="http://localhost(/shared/[\w-]+)"', page.text)
+    assert found is not None
+    return found[1]
+
+
+def test_a_shared_link_lets_anyone_read_until_it_is_revoked(http: FlaskClient, app: Flask) -> None:
+    """Whoever has the link opens the results, and no more; revoking it ends that at once."""
+    enter(http, app)
+    link = made_link(http)
+    guest = app.test_client()
+    page = guest.get(link)
+    assert page.status_code == 200 and "Campus health 2026" in page.text and "Set-Cookie" not in page.headers
+    opened = send(guest, link, link)
+    assert opened.status_code == 303 and opened.location == DASHBOARD
+    assert guest.get(DASHBOARD).status_code == 200 and guest.get(f"{ESTIMATES}.csv").status_code == 200
+    assert guest.get("/surveys/other").status_code == 403
+    assert link.rpartition("/")[2] not in http.get(f"{DASHBOARD}/share").text, "shown once"
+    token = next(token for token in storage_of(app).keyring.tokens() if token.role == "reader")
+    assert send(http, f"{DASHBOARD}/share/{token.id}/revoke", f"{DASHBOARD}/share").status_code == 303
+    assert guest.get(DASHBOARD).status_code == 303 and guest.get(link).status_code == 404
+
+
+def test_a_shared_link_expires(http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link for one day holds today, and not tomorrow."""
+    enter(http, app)
+    link = made_link(http, "1")
+    guest = app.test_client()
+    send(guest, link, link)
+    assert guest.get(DASHBOARD).status_code == 200
+    keyring = storage_of(app).keyring
+    today = keyring._today()  # type: ignore[attr-defined]
+    monkeypatch.setattr(keyring, "_today", lambda: today.fromordinal(today.toordinal() + 1))
+    assert guest.get(DASHBOARD).status_code == 303 and guest.get(link).status_code == 404
+
+
+def test_a_link_can_only_be_revoked_where_it_belongs(http: FlaskClient, app: Flask) -> None:
+    """An analyst cannot revoke somebody's token, or another survey's link, through a survey's page."""
+    enter(http, app)
+    make_token(storage_of(app), "reader", "", survey="other")
+    for token in storage_of(app).keyring.tokens():
+        send(http, f"{DASHBOARD}/share/{token.id}/revoke", f"{DASHBOARD}/share")
+    assert len(storage_of(app).keyring.tokens()) == 2
+
+
+def test_who_may_see_more_stays_who_they_are(http: FlaskClient, app: Flask) -> None:
+    """An analyst who opens a shared link is still an analyst afterwards."""
+    enter(http, app)
+    link = made_link(http)
+    send(http, link, link)
+    assert http.get("/").status_code == 200
+
+
+# --- headers and errors ----------------------------------------------------------------------------------------------
+
+
+def test_every_page_is_closed_to_other_sites(http: FlaskClient, app: Flask) -> None:
+    """Only this server's own scripts and styles, no inline ones, no frame, nothing kept by the browser."""
+    pages = [http.get("/sign-in"), http.get("/nowhere", headers=HTML)]
+    enter(http, app, "admin")
+    pages += [http.get(path) for path in ("/", "/publish", DASHBOARD, f"{DASHBOARD}/share", f"{DASHBOARD}/close")]
+    for page in pages:
+        policy = page.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'") and "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy and "base-uri 'none'" in policy and "form-action 'self'" in policy
+        assert page.headers["Cache-Control"] == "no-store" and page.headers["X-Content-Type-Options"] == "nosniff"
+        assert page.headers["Referrer-Policy"] == "same-origin"
+        assert not re.search(r"<script(?![^>]*\ssrc=)|\son\w+=|\sstyle=|<style|https?://(?!localhost)", page.text)
+
+
+def test_who_asks_for_a_page_gets_errors_as_one(http: FlaskClient) -> None:
+    """A browser is shown what is wrong in words; a program gets the document."""
+    page = http.get("/nowhere", headers=HTML)
+    assert page.status_code == 404 and "There is nothing here" in page.text and "<h1>" in page.text
+    assert http.get("/nowhere").content_type == "application/problem+json"
+    assert http.get("/api/v1/nowhere", headers=HTML).content_type == "application/problem+json"
+
+
+def test_nothing_of_a_session_is_logged(http: FlaskClient, app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+    """Neither tokens nor cookies nor addresses appear in the log."""
+    caplog.set_level("DEBUG")
+    secret = enter(http, app)
+    http.get(DASHBOARD)
+    cookie = http.get_cookie("deniable")
+    assert cookie is not None
+    for word in (secret, cookie.value, "127.0.0.1"):
+        assert word not in caplog.text
