@@ -1,8 +1,21 @@
-"""Channels in the words that people read."""
+"""Answers, channels, numbers and tests in the words that people read, in the terminal and on pages alike."""
 
 from __future__ import annotations
 
-from deniable_protocol import Band, Channel, Drawn, Question, Subset
+from collections.abc import Mapping
+from decimal import Decimal
+from itertools import pairwise
+
+from deniable_protocol import Band, Channel, Choice, Drawn, MultiChoice, Number, Question, Scale, Segment, Subset, Table
+from deniable_protocol.checks import DECLINED
+from deniable_protocol.survey import plain as written
+from deniable_protocol.survey import tells_mean
+
+from .estimator.crosstab import Independence
+
+SUMMARIES = {
+    "top_two": "top two", "bottom_two": "bottom two", "bottom_seven": "bottom seven", "net_score": "net score, points",
+}  # fmt: skip
 
 
 def channel_in_words(question: Question, channel: Channel) -> str:
@@ -16,3 +29,84 @@ def channel_in_words(question: Question, channel: Channel) -> str:
         return f"a noisy bit on one of {len(channel.parts)} options"
     # A published document may hold any table; one that we designed has the name of its mechanism.
     return f"{getattr(question, 'mechanism', None) or 'table'} on {channel.answers} levels"
+
+
+def method_in_words(question: Question, channel: Channel) -> str:
+    """How a question's numbers came about: what randomised the answers, and what the intervals are made from."""
+    if tells_mean(question):
+        limits = "t limits on the unbiased scores of the reports"
+    elif isinstance(channel, Table):
+        limits = "limits from the spread of the unbiased scores of the reports"
+    else:
+        limits = "Wilson or Clopper-Pearson limits on the noisy counts"
+    return f"{channel_in_words(question, channel)}; {limits}"
+
+
+def answer_texts(question: Question) -> dict[str, str]:
+    """What each answer's code says to people."""
+    texts = {"yes": "Yes", "no": "No", DECLINED: "Prefer not to say"}
+    if isinstance(question, Choice | MultiChoice):
+        texts |= {option.code: option.text for option in question.options}
+    if isinstance(question, Scale):
+        # Labels such as "0" or "10 Extremely" are numbered already, and perhaps otherwise than the points.
+        numbered = any(label[:1].isdecimal() for label in question.labels)
+        labels = enumerate(question.labels, start=1)
+        texts |= {str(point): label if numbered else f"{point} {label}" for point, label in labels}
+    if isinstance(question, Number):
+        unit = f" {question.unit}" if question.unit else ""
+        bins = pairwise(f"{Decimal(written(edge)):,f}" for edge in question.edges)
+        texts |= {code: f"{low} to {high}{unit}" for code, (low, high) in zip(question.codes, bins, strict=False)}
+    return {code: texts[code] for code in question.codes}
+
+
+def group_texts(segment: Segment) -> dict[str, str]:
+    """What each code of a segment says to people."""
+    return {option.code: option.text for option in segment.options}
+
+
+def merged_text(texts: Mapping[str, str], code: str) -> str:
+    """What a code says; codes that are merged into one group are joined by a plus, which no code contains."""
+    return " or ".join(texts.get(each, each) for each in code.split("+"))
+
+
+def group_text(segment: Segment, code: str) -> str:
+    """What a group is called: by the text of its code, or by those of all codes that are merged in it."""
+    return merged_text(group_texts(segment), code)
+
+
+def percent(share: float | None) -> str:
+    return "unknown" if share is None else f"{100 * share:.1f}%"
+
+
+def points(share: float | None) -> str:
+    """A difference of shares."""
+    return "unknown" if share is None else f"{100 * share:+.1f}"
+
+
+def plain(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
+
+
+def probability(p: float | None) -> str:
+    """A p-value."""
+    if p is None:
+        return "unknown"
+    if p < 0.001:
+        return "<0.001"
+    return ">0.99" if p > 0.99 else f"{p:.2f}" if p >= 0.1 else f"{p:.3f}"
+
+
+def chance(p: float | None) -> str:
+    return "unknown" if p is None else "less than 0.01%" if p < 0.0001 else f"{100 * p:.2g}%"
+
+
+def chi_square(statistic: float | None, degrees: int) -> str:
+    return f"χ² = {plain(statistic)} on {degrees} degree{'s' if degrees != 1 else ''} of freedom"
+
+
+def independence_in_words(test: Independence) -> str:
+    """What the test of independence says, or why it says nothing."""
+    if test.p_value is None:
+        return f"Independence: {test.note}."
+    seen = f"as much dependence would be seen in {chance(test.p_value)} of surveys"
+    return f"If the two were independent, {seen} ({chi_square(test.statistic, test.degrees_of_freedom)})."

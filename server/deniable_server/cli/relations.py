@@ -25,9 +25,19 @@ from deniable_server.relations import (
     tabulate,
 )
 from deniable_server.settings import parse_minimum_group
+from deniable_server.wording import (
+    answer_texts,
+    chance,
+    chi_square,
+    independence_in_words,
+    percent,
+    plain,
+    points,
+    probability,
+)
 
 from .common import DATABASE, JSON, MINIMUM_GROUP, existing, find_survey, out, print_json
-from .results import CONFIDENCE, WHERE, answer_texts, parameters, percent, plain, points
+from .results import CONFIDENCE, WHERE, parameters
 
 
 @click.command(short_help="Differences between groups or surveys.")
@@ -139,13 +149,7 @@ def show_crosstab(survey: Survey, result: SurveyCrosstab) -> None:
     out.print(grid if fits else joint_list(result, rows, columns))
     out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals."))
     warn(result.notes)
-    test = result.independence
-    if test.p_value is None:
-        out.print(Text(f"Independence: {test.note}."))
-    else:
-        figures = chi_square(test.statistic, test.degrees_of_freedom)
-        seen = f"as much dependence would be seen in {chance(test.p_value)} of surveys"
-        out.print(Text(f"If the two were independent, {seen} ({figures})."))
+    out.print(Text(independence_in_words(result.independence)))
 
 
 def joint_grid(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Grid:
@@ -252,17 +256,3 @@ def show_regression(question: Question, result: Regression) -> None:
 
 def signed(value: float | None) -> str:
     return plain(value) if value is None or value < 0 else f"+{plain(value)}"
-
-
-def probability(p: float | None) -> str:
-    if p is None:
-        return "unknown"
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def chance(p: float | None) -> str:
-    return "unknown" if p is None else "less than 0.01%" if p < 0.0001 else f"{100 * p:.2g}%"
-
-
-def chi_square(statistic: float | None, degrees: int) -> str:
-    return f"χ² = {plain(statistic)} on {degrees} degree{'s' if degrees != 1 else ''} of freedom"

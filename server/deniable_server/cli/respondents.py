@@ -32,10 +32,11 @@ from deniable_server.simulate import (
     simulate_directly,
     simulate_over_http,
 )
+from deniable_server.wording import percent, plain
 
 from .common import DATABASE, JSON, existing, find_survey, opened, out, print_json, progress_bar
 from .operation import BIND
-from .results import percent, plain, read_estimates
+from .results import read_estimates
 
 DEMO_RESPONDENTS = 2_000
 
@@ -111,7 +112,8 @@ def demo(ctx: click.Context, /, bind: str, respondents: int, once: bool) -> None
         database = str(Path(folder) / "demo.db")
         with opened(database) as storage:
             storage.publish(published)
-            secret, _ = make_token(storage, "analyst", "demo")
+            secret, _ = make_token(storage, "admin", "demo")
+            reader, _ = make_token(storage, "reader", "demo", survey=parsed.id)
         out.rule("What one respondent answers, and what leaves their device")
         show_one_respondent(published)
         chosen = ctx.get_parameter_source("bind") is not click.core.ParameterSource.DEFAULT
@@ -124,7 +126,7 @@ def demo(ctx: click.Context, /, bind: str, respondents: int, once: bool) -> None
                 compared = compare(population, read_estimates(storage, find_survey(storage, parsed.id)).questions)
             show_compared(compared, 0, respondents)
             if not once:
-                serve_until_stopped(base, parsed.id, secret)
+                serve_until_stopped(base, parsed.id, reader, secret)
 
 
 def show_one_respondent(published: bytes) -> None:
@@ -217,12 +219,11 @@ def is_ready(process: subprocess.Popen[Any], base: str, seconds: float = 30) -> 
     return False
 
 
-def serve_until_stopped(base: str, survey: str, secret: str) -> None:
+def serve_until_stopped(base: str, survey: str, reader: str, secret: str) -> None:
     out.rule("Serving until Ctrl-C; then the demo's database is removed")
-    out.print(f"The published survey   {base}/api/v1/surveys/{survey}")
-    out.print("Its estimates, with the demo's token:")
-    address = f"{base}/api/v1/surveys/{survey}/estimates?by=campus"
-    out.print(f"  curl -H 'Authorization: Bearer {secret}' '{address}'", soft_wrap=True)
+    out.print(f"Answer it yourself      {base}/s/{survey}", soft_wrap=True)
+    out.print(f"See the results         {base}/shared/{reader}", soft_wrap=True)
+    out.print(f"Publish, close, share   {base}/  with the token  {secret}", soft_wrap=True)
     try:
         signal.pause()
     except KeyboardInterrupt:

@@ -12,19 +12,16 @@ from msgspec import UNSET
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deniable_protocol import Choice, MultiChoice, Question, Scale, Survey
-from deniable_protocol.checks import DECLINED
+from deniable_protocol import Question, Survey
 from deniable_server.analysis import Analysis, SurveyEstimates
 from deniable_server.asking import Asked, Parameters, read_margins
 from deniable_server.estimator import NOT_HONEST, TOO_NOISY, QuestionEstimate, Weighted
 from deniable_server.settings import DEFAULT_MINIMUM_GROUP, parse_minimum_group
 from deniable_server.storage import Published, Storage
+from deniable_server.wording import SUMMARIES, answer_texts, percent, plain, points
 
 from .common import DATABASE, JSON, MINIMUM_GROUP, existing, find_survey, out, print_json
 
-SUMMARIES = {
-    "top_two": "top two", "bottom_two": "bottom two", "bottom_seven": "bottom seven", "net_score": "net score, points",
-}  # fmt: skip
 BARS = "·▁▂▃▄▅▆▇█"
 
 CONFIDENCE = click.option("--confidence", default="0.95", show_default=True, help="Of the intervals: 0.5 to 0.9999.")
@@ -192,29 +189,3 @@ def curve(estimate: QuestionEstimate) -> list[Line]:
     top = max(point.share for point in points)
     bars = "".join(BARS[round(point.share / top * (len(BARS) - 1))] for point in points)
     return [Line(f"likely, {points[0].at:g} to {points[-1].at:g}, no interval", bars, "", "")]
-
-
-def answer_texts(question: Question) -> dict[str, str]:
-    """What each answer's code says to people."""
-    texts = {code: code for code in question.codes} | {DECLINED: "prefer not to say"}
-    if isinstance(question, Choice | MultiChoice):
-        texts |= {option.code: option.text for option in question.options}
-    if isinstance(question, Scale):
-        # Labels such as "0" or "10 Extremely" are numbered already, and perhaps otherwise than the points.
-        numbered = any(label[:1].isdecimal() for label in question.labels)
-        labels = enumerate(question.labels, start=1)
-        texts |= {str(point): label if numbered else f"{point} {label}" for point, label in labels}
-    return texts
-
-
-def percent(share: float | None) -> str:
-    return "unknown" if share is None else f"{100 * share:.1f}%"
-
-
-def points(share: float | None) -> str:
-    """A difference of shares."""
-    return "unknown" if share is None else f"{100 * share:+.1f}"
-
-
-def plain(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2f}"

@@ -118,10 +118,12 @@ def crosstab(survey: str) -> ResponseReturnValue:
             result = crossed(published, Parameters(asked, given, list(CROSSTAB)))
         except (AskedWrongly, Withheld) as error:
             return _view("crosstab.html", published, given, 422, refusal=str(error), **shown)
-        texts = _texts(asked)
+        texts, titles = _texts(asked), _titles(asked)
         shown |= {
             "result": result,
-            "chart": crosstab_chart(result, texts[result.rows], texts[result.columns]),
+            "chart": crosstab_chart(
+                result, texts[result.rows], texts[result.columns], titles[result.rows], titles[result.columns]
+            ),
         }
     return _view("crosstab.html", published, given, **shown)
 
@@ -139,7 +141,7 @@ def _view(template: str, published: Published, given: Given, code: int = 200, **
         weights=_shown_weights(given),
         levels=LEVELS,
         texts=_texts(survey),
-        titles={each.id: each.text for each in (*survey.segments, *survey.questions)},
+        titles=_titles(survey),
         words=words,
         minimum=here().settings.minimum_group,
         **values,
@@ -150,6 +152,10 @@ def _texts(survey: Survey) -> dict[str, dict[str, str]]:
     """The texts of all answers, by question or segment and code."""
     segments = {segment.id: group_texts(segment) for segment in survey.segments}
     return segments | {question.id: answer_texts(question) for question in survey.questions}
+
+
+def _titles(survey: Survey) -> dict[str, str]:
+    return {each.id: each.text for each in (*survey.segments, *survey.questions)}
 
 
 def _given(known: Iterable[str]) -> Given:

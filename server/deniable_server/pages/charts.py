@@ -1,0 +1,391 @@
+"""The geometry of charts: where bars, whiskers and columns lie. The macros in charts.html draw them.
+
+Places are in percent of the plot's width, so that a chart fits a phone and a sheet of paper while its texts keep their
+size. May not: know of HTTP, or hold HTML; texts are plain and escaped by the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import ClassVar, NamedTuple
+
+from msgspec import UNSET
+
+from deniable_protocol import Number, Question, Scale
+from deniable_protocol.survey import tells_mean
+from deniable_server.estimator import TOO_NOISY, Mean, Point, QuestionEstimate, Share, Summary, Weighted
+from deniable_server.estimator.questions import range_of
+from deniable_server.wording import SUMMARIES, answer_texts
+
+from . import words
+
+UNKNOWN = "–"
+
+# --- parts -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An estimate and its interval, in percent of the plot; ``at`` is None where there is nothing to point at."""
+
+    low: float
+    high: float
+    at: float | None
+
+    @property
+    def width(self) -> float:
+        return tenth(self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a chart: whose it is, its mark, and the number in words. ``title`` is the whole text of a cut label."""
+
+    label: str
+    title: str
+    mark: Mark
+    value: str
+    limits: str
+    weighted: Mark | None = None
+    extra: str = ""
+    shape: int = 0
+
+
+@dataclass(frozen=True)
+class Tick:
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Ticks at equal steps from end to end; ``intervals`` says how many steps there are."""
+
+    start: float
+    end: float
+    ticks: tuple[Tick, ...]
+
+    @property
+    def intervals(self) -> int:
+        return len(self.ticks) - 1
+
+    def place(self, value: float) -> float:
+        """In percent of the plot; what lies beyond an end is put there."""
+        part = (value - self.start) / (self.end - self.start)
+        return tenth(100 * min(max(part, 0.0), 1.0))
+
+    def mark(self, value: float | None, low: float, high: float) -> Mark:
+        return Mark(self.place(low), self.place(high), None if value is None else self.place(value))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers to read and to copy: a heading per column, and per line a label and cells."""
+
+    caption: str
+    heads: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Empty:
+    """Nothing to draw, and why."""
+
+    kind: ClassVar[str] = "empty"
+    text: str = f"{words.NOTHING_YET}."
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A bar per option."""
+
+    kind: ClassVar[str] = "bars"
+    about: str
+    axis: Axis
+    rows: tuple[Row, ...]
+    tables: tuple[Table, ...]
+    weighted: bool
+
+
+@dataclass(frozen=True)
+class Column:
+    at: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class MeanChart:
+    """A dot on the question's own scale, above it the likely distribution; ``ends`` are the labels of a scale."""
+
+    kind: ClassVar[str] = "mean"
+    about: str
+    axis: Axis
+    mark: Mark
+    weighted: Mark | None
+    columns: tuple[Column, ...]
+    ends: tuple[str, str] | None
+    unit: str
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class Days:
+    """A column per day, week or month, as heights of 0 to 100 on ``slots`` places."""
+
+    kind: ClassVar[str] = "days"
+    about: str
+    heights: tuple[int, ...]
+    slots: int
+    first: str
+    last: str
+    most: str
+    tables: tuple[Table, ...]
+
+
+def tenth(number: float) -> float:
+    """Rounded to a tenth, and whole where it is whole: pages stay small."""
+    near = round(number, 1)
+    return int(near) if near == int(near) else near
+
+
+def label(text: str) -> tuple[str, str]:
+    """A label that fits, and the whole text where it had to be cut."""
+    short = words.cut(text)
+    return short, "" if short == text else text
+
+
+# --- axes --------------------------------------------------------------------------------------------------------
+
+# The end of an axis in percent, and in how many steps it is divided.
+_ENDS = ((1, 5), (2, 4), (5, 5), (10, 5), (20, 4), (30, 3), (40, 4), (50, 5), (60, 3), (80, 4), (100, 4))
+
+
+def share_axis(highest: float) -> Axis:
+    """From 0 to the first round share that is not below this one."""
+    end, steps = next(((end, steps) for end, steps in _ENDS if 100 * highest <= end), _ENDS[-1])
+    ticks = [Decimal(end * i) / steps for i in range(steps + 1)]
+    texts = [f"{tick.normalize():f}" for tick in ticks]
+    return Axis(0.0, end / 100, tuple(_spread([*texts[:-1], f"{texts[-1]}%"])))
+
+
+def scale_axis(question: Question) -> Axis:
+    """The question's own scale: a tick per point, or at the roundest steps that divide it evenly."""
+    assert tells_mean(question)
+    start, end = range_of(question)
+    first, last = Decimal(repr(start)), Decimal(repr(end))
+    if isinstance(question, Scale):
+        steps = len(question.labels) - 1
+        # All points have a tick; of many, some have a number.
+        every = next(n for n in range(1, steps + 1) if steps % n == 0 and steps / n <= 5)
+        return Axis(start, end, tuple(_spread([str(i + 1) if i % every == 0 else "" for i in range(steps + 1)])))
+
+    # The steps with the fewest digits, if they have few, and if all their texts fit beside each other on a phone.
+    def digits(n: int) -> int:
+        return len(((last - first) / n).normalize().as_tuple().digits)
+
+    fitting = [n for n in (4, 5, 3, 2) if digits(n) <= 3 and len("".join(_scale_texts(first, last, n))) <= 26]
+    steps = min(fitting, key=digits, default=1)
+    return Axis(start, end, tuple(_spread(_scale_texts(first, last, steps))))
+
+
+def _scale_texts(first: Decimal, last: Decimal, steps: int) -> list[str]:
+    return [words.short_text(first + (last - first) * i / steps) for i in range(steps + 1)]
+
+
+def _spread(texts: Sequence[str]) -> list[Tick]:
+    return [Tick(tenth(100 * i / (len(texts) - 1)), text) for i, text in enumerate(texts)]
+
+
+# --- a question --------------------------------------------------------------------------------------------------
+
+
+def question_chart(
+    question: Question, estimate: QuestionEstimate, confidence: float = 0.95
+) -> Bars | MeanChart | Empty:
+    """The chart of a question's estimate, weighted ones beside it."""
+    if not estimate.answers:
+        return Empty()
+    if estimate.mean is not None:
+        return _mean_chart(question, estimate, estimate.mean, confidence)
+    return _bars(question, estimate, confidence)
+
+
+def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> Bars:
+    texts = answer_texts(question)
+    weighted = [] if estimate.weighted is UNSET else estimate.weighted.shares
+    axis = share_axis(max(share.high for share in (*estimate.shares, *weighted)))
+    places = words.common_places(share.high - share.low for share in estimate.shares)
+    marks: list[Mark | None] = [share_mark(share, axis) for share in weighted]
+    tables = [_share_table(estimate, texts, f"In percent; {limits_at(confidence)}")]
+    if estimate.weighted is not UNSET:
+        tables.append(_share_table(estimate.weighted, texts, "Weighted, in percent"))
+    return Bars(
+        about=f"Shares. {words.headline(question, estimate)}",
+        axis=axis,
+        rows=tuple(
+            share_row(texts[share.code], share, axis, places, mark)
+            for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True)
+        ),
+        tables=tuple(tables),
+        weighted=bool(weighted),
+    )
+
+
+def share_mark(share: Share, axis: Axis) -> Mark:
+    """Too noisy to say means that no place is pointed at."""
+    return axis.mark(None if words.is_noisy(share) else share.estimate, share.low, share.high)
+
+
+def share_row(text: str, share: Share, axis: Axis, places: int, weighted: Mark | None = None, shape: int = 0) -> Row:
+    """The line of an option, or of a group."""
+    value, low, high = words.percents(share, places)
+    said = words.NO_ANSWER_TELLS if share.estimate is None else TOO_NOISY if words.is_noisy(share) else f"{value}%"
+    limits = "" if share.estimate is None else f"{low}–{high}%"
+    return Row(*label(text), share_mark(share, axis), said, limits, weighted, shape=shape)
+
+
+def _share_table(estimate: QuestionEstimate | Weighted, texts: Mapping[str, str], caption: str) -> Table:
+    lines = [(texts[share.code], share_cells(share)) for share in estimate.shares]
+    lines += [(words.capitalized(SUMMARIES[each.id]), share_cells(each)) for each in estimate.summaries or ()]
+    return Table(caption, ("Answer", *HEADS), tuple(lines))
+
+
+HEADS = ("Estimate", "Low", "High", "Standard error")
+
+
+def limits_at(confidence: float) -> str:
+    return f"low and high are the limits of a {100 * confidence:.4g}% interval, rounded outwards"
+
+
+def share_cells(share: Share | Summary) -> tuple[str, ...]:
+    """Estimate, limits and standard error in percent."""
+    return cells(share.estimate, share.low, share.high, share.standard_error, 2, scale=100)
+
+
+def cells(
+    value: float | None, low: float, high: float, error: float | None, places: int, scale: int = 1
+) -> tuple[str, ...]:
+    """The four numbers of a table's line; limits are rounded outwards, and numbers can be copied as they are."""
+    step = Decimal(1).scaleb(-places)
+
+    def text(number: float | None, how: str | None = None) -> str:
+        if number is None:
+            return UNKNOWN
+        near = (Decimal(repr(number)) * scale).quantize(step, rounding=how)
+        return f"{near if near else abs(near):f}"
+
+    return text(value), text(low, ROUND_FLOOR), text(high, ROUND_CEILING), text(error)
+
+
+# --- means -------------------------------------------------------------------------------------------------------
+
+
+def mean_mark(mean: Mean, axis: Axis) -> Mark:
+    return axis.mark(None if words.is_noisy(mean) else mean.value, mean.low, mean.high)
+
+
+def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, confidence: float) -> MeanChart:
+    assert tells_mean(question)
+    axis, unit = scale_axis(question), unit_of(question)
+    weighted = None if estimate.weighted is UNSET else estimate.weighted.mean
+    points = estimate.distribution or []
+    lines = [(f"Mean, {unit}" if unit else "Mean", mean_cells(mean, axis))]
+    if weighted is not None:
+        lines.append(("Weighted", mean_cells(weighted, axis)))
+    tables = [Table(words.capitalized(limits_at(confidence)), ("", *HEADS), tuple(lines))]
+    if points:
+        shape = [(words.short_text(Decimal(f"{point.at:.6g}")), (f"{100 * point.share:.1f}",)) for point in points]
+        tables.append(Table("A likely shape, without intervals", (unit or "Value", "Likely share, %"), tuple(shape)))
+    return MeanChart(
+        about=f"Mean: {words.about_mean(question, mean)}",
+        axis=axis,
+        mark=mean_mark(mean, axis),
+        weighted=None if weighted is None else mean_mark(weighted, axis),
+        columns=_columns(points),
+        ends=(words.cut(question.labels[0]), words.cut(question.labels[-1])) if isinstance(question, Scale) else None,
+        unit=unit,
+        tables=tuple(tables),
+    )
+
+
+def unit_of(question: Question) -> str:
+    return question.unit or "" if isinstance(question, Number) else ""
+
+
+def mean_cells(mean: Mean, axis: Axis) -> tuple[str, ...]:
+    return cells(mean.value, mean.low, mean.high, mean.standard_error, table_places(axis))
+
+
+def table_places(axis: Axis) -> int:
+    """Enough to tell a thousandth of the scale apart, and at least two."""
+    return min(max(3 - Decimal(repr(axis.end - axis.start)).adjusted(), 2), 12)
+
+
+def _columns(points: Sequence[Point]) -> tuple[Column, ...]:
+    """The largest is 100 high. Each stands at its value; those at the ends stand half outside of the scale."""
+    top = max((point.share for point in points), default=0.0)
+    if len(points) < 2 or not top:
+        return ()
+    step = 100 / (len(points) - 1)
+    return tuple(
+        Column(tenth(step * (i - 0.4)), tenth(0.8 * step), tenth(100 * point.share / top))
+        for i, point in enumerate(points)
+    )
+
+
+# --- days --------------------------------------------------------------------------------------------------------
+
+MOST_COLUMNS = 92
+FEWEST_SLOTS = 14
+"""Few days do not make broad columns."""
+
+
+class Period(NamedTuple):
+    """A day, a week and so on: when the one that holds a day starts, and what people call it."""
+
+    name: str
+    start: Callable[[date], date]
+    text: Callable[[date], str]
+
+
+def day_text(day: date) -> str:
+    return f"{day.day} {day:%B} {day.year}"
+
+
+PERIODS = (
+    Period("day", lambda day: day, day_text),
+    Period("week", lambda day: day - timedelta(days=day.weekday()), lambda day: f"from {day_text(day)}"),
+    Period("month", lambda day: day.replace(day=1), lambda day: f"{day:%B} {day.year}"),
+    Period("year", lambda day: day.replace(month=1, day=1), lambda day: f"{day.year}"),
+)
+
+
+def days_chart(days: Mapping[date, int]) -> Days | Empty:
+    """Submissions per day, or per week, month or year where days would be too many."""
+    known = {day: count for day, count in days.items() if count}
+    if not known:
+        return Empty("No submissions yet.")
+    first, last = min(known), max(known)
+    every = [first + timedelta(days=i) for i in range((last - first).days + 1)]
+    for period in PERIODS:
+        totals = dict.fromkeys(map(period.start, every), 0)
+        if len(totals) <= MOST_COLUMNS:
+            break
+    for day, count in known.items():
+        totals[period.start(day)] += count
+    top, busiest = max((count, start) for start, count in totals.items())
+    lines = tuple((period.text(start), (f"{count}",)) for start, count in totals.items())
+    return Days(
+        about=f"{words.counted(sum(known.values()), 'submission')} from {day_text(first)} to {day_text(last)}",
+        heights=tuple(max(round(100 * count / top), 1) if count else 0 for count in totals.values()),
+        slots=max(len(totals), FEWEST_SLOTS),
+        first=day_text(first),
+        last=day_text(last),
+        most=f"Most in a {period.name}: {top:,} ({period.text(busiest)})",
+        tables=(Table(f"Submissions per {period.name}", (words.capitalized(period.name), "Submissions"), lines),),
+    )

@@ -1,0 +1,374 @@
+"""The sentences beside charts: exact, and never surer than the numbers."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable_server.estimator import (
+    NOT_HONEST,
+    TOO_NOISY,
+    Mean,
+    QuestionEstimate,
+    Share,
+    Summary,
+    Weighted,
+    estimate_question,
+)
+from deniable_server.estimator.comparison import Difference
+from deniable_server.estimator.crosstab import Independence
+from deniable_server.estimator.questions import too_noisy
+from deniable_server.pages import words
+from deniable_server.wording import answer_texts, group_text, independence_in_words, probability
+from surveys import ask
+
+SMALLEST = (Decimal("0.002"), Decimal("2e-12"))
+"""Percent that an interval may seem wider for want of places: one that has no width has three, others twelve."""
+NUMBER = r"(−?[\d,]+(?:\.\d+)?)"
+
+
+def share(estimate: float | None, low: float = 0.0, high: float = 1.0, code: str = "a") -> Share:
+    return Share(code, estimate, estimate, 0.01, low, high, too_noisy(high - low, 1.0))
+
+
+def number(text: str) -> Decimal:
+    return Decimal(text.replace("−", "-").replace(",", ""))
+
+
+def question_estimate(kind: str = "choice", **own: Any) -> QuestionEstimate:
+    given: dict[str, Any] = {
+        "id": "q", "type": kind, "epsilon": "1", "answers": 1000, "shares": [], "mean": None, "open_equivalent": None,
+        "fake_influence": None, "notes": [],
+    }  # fmt: skip
+    return QuestionEstimate(**(given | own))
+
+
+@st.composite
+def intervals(draw: st.DrawFn, floor: float = 0.0, ceiling: float = 1.0) -> tuple[float, float, float]:
+    """Low, estimate, high: anything from points to everything, also near the ends."""
+    part = st.one_of(
+        st.floats(0, 1), st.floats(0, 1e-4), st.floats(1 - 1e-4, 1), st.sampled_from([0.0, 0.07, 0.29, 1.0])
+    )
+    middle = draw(part)
+    spread = draw(st.one_of(st.floats(0, 1), st.floats(0, 1e-5)))
+    parts = sorted([max(middle - spread * draw(part), 0.0), middle, min(middle + spread * draw(part), 1.0)])
+    low, value, high = (floor * (1 - each) + ceiling * each for each in parts)
+    return min(low, value), value, max(high, value)
+
+
+# --- shares -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "estimate", "high", "said"),
+    [
+        (0.212, 0.231, 0.250, "about 23%, between 21% and 25%"),
+        (0.001, 0.004, 0.009, "about 0.4%, between 0.1% and 0.9%"),
+        (0.0, 0.004, 0.03, "about 0.4%, at most 3%"),
+        (0.0, 0.0, 0.023, "about 0.0%, at most 2.3%"),
+        (0.97, 0.99, 1.0, "about 99%, at least 97%"),
+        (0.97, 0.998, 1.0, "about 99.8%, at least 97%"),
+        (0.29, 0.3, 0.57, "about 30%, between 29% and 57%"),
+        (0.05, 0.4, 0.95, "too noisy to say: anywhere between 5% and 95%"),
+        (0.0, 0.4, 1.0, "too noisy to say: anywhere between 0% and 100%"),
+        (0.123456, 0.123457, 0.123458, "about 12.34570%, between 12.34560% and 12.34580%"),
+        (0.5, 0.5, 0.5, "about 50.000%, between 50.000% and 50.000%"),
+    ],
+)
+def test_a_share_in_words(low: float, estimate: float, high: float, said: str) -> None:
+    """Places as the interval deserves, limits rounded outwards, ends of the scale said as such."""
+    assert words.about(share(estimate, low, high)) == said
+
+
+def test_a_share_that_no_report_tells() -> None:
+    """Where nothing is known, nothing is claimed."""
+    assert words.about(Share("a", None, None, None, 0.0, 1.0, TOO_NOISY)) == "no answer tells"
+
+
+@given(intervals())
+def test_words_never_claim_a_narrower_interval(interval: tuple[float, float, float]) -> None:
+    """Read back from the words, the interval holds the numbers', is not much wider, and holds the estimate."""
+    low, estimate, high = interval
+    said = words.about(share(estimate, low, high))
+    numbers = [number(each) for each in re.findall(NUMBER + "%", said)]
+    if "at most" in said:
+        numbers.insert(-1, Decimal(0))
+    if "at least" in said:
+        numbers.append(Decimal(100))
+    exact = [Decimal(repr(each)) * 100 for each in (low, high)]
+    assert numbers[-2] <= exact[0] and exact[1] <= numbers[-1]
+    assert numbers[-1] - numbers[-2] <= (exact[1] - exact[0]) * Decimal("1.7") + SMALLEST[low < high]
+    if not said.startswith(TOO_NOISY):
+        assert numbers[-2] <= numbers[0] <= numbers[-1]
+        assert abs(numbers[0] - Decimal(repr(estimate)) * 100) <= max(numbers[-1] - numbers[-2], Decimal("0.001"))
+        assert (numbers[0] == 0) <= (estimate < 1e-4)
+    else:
+        assert high - low > 0.5
+
+
+@given(intervals(), st.integers(0, 3))
+def test_numbers_below_each_other_are_no_surer(interval: tuple[float, float, float], places: int) -> None:
+    """With whatever places the neighbours need, limits are still rounded outwards."""
+    low, estimate, high = interval
+    said = words.percents(share(estimate, low, high), places)
+    assert number(said.low) <= Decimal(repr(low)) * 100 and Decimal(repr(high)) * 100 <= number(said.high)
+    assert number(said.low) <= number(said.about) <= number(said.high)
+
+
+# --- means ------------------------------------------------------------------------------------------------------------
+
+SCALE = ask("scale", labels=["Not at all", "A little", "Somewhat", "Quite", "Very"], measure="mean")[0]
+DRINKS = ask("number", min=0, max=40, unit="drinks")[0]
+WAGE = ask("number", min=0, max=250_000, unit="EUR")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "mean", "said"),
+    [
+        (SCALE, Mean(3.4, 0.1, 3.21, 3.58),
+         "about 3.4, between 3.2 and 3.6, on a scale from 1 (Not at all) to 5 (Very)"),
+        (DRINKS, Mean(6.21, 0.1, 5.93, 6.5), "about 6.2 drinks, between 5.9 and 6.5"),
+        (DRINKS, Mean(0.3, 0.1, 0.0, 0.9), "about 0.3 drinks, at most 0.9"),
+        (DRINKS, Mean(39.9, 0.1, 39.2, 40.0), "about 39.9 drinks, at least 39.2"),
+        (WAGE, Mean(89_123.0, 0.1, 87_210.0, 91_020.0), "about 89,000 EUR, between 87,000 and 92,000"),
+        (DRINKS, Mean(20.0, 9.0, 4.6, 36.2, TOO_NOISY), "too noisy to say: anywhere between 4 and 37 drinks"),
+        (DRINKS, Mean(None, None, 0.0, 40.0, TOO_NOISY), "no answer tells"),
+    ],
+)  # fmt: skip
+def test_a_mean_in_words(question: Any, mean: Mean, said: str) -> None:
+    """With its unit, or with the ends of its scale."""
+    assert words.about_mean(question, mean) == said
+
+
+@given(st.data(), st.sampled_from([(0, 40), (-2.5, 2.5), (18, 99), (0, 250_000), (0, 0.001), (1e15, 9e15)]))
+def test_words_never_claim_a_narrower_mean(data: st.DataObject, ends: tuple[float, float]) -> None:
+    """Read back from the words, the interval of a mean holds the numbers' and stays on the scale."""
+    question = ask("number", min=ends[0], max=ends[1])[0]
+    low, value, high = data.draw(intervals(*ends))
+    low, high = max(low, ends[0]), min(high, ends[1])
+    value = min(max(value, low), high)
+    said = words.mean_in_numbers(question, Mean(value, 0.1, low, high))
+    assert Decimal(repr(float(ends[0]))) <= number(said.low) <= Decimal(repr(low))
+    assert Decimal(repr(high)) <= number(said.high) <= Decimal(repr(float(ends[1])))
+    assert number(said.low) <= number(said.about) <= number(said.high)
+
+
+def test_net_scores_are_in_points() -> None:
+    """A score can be negative; a summary has no note, and is judged by its interval."""
+    score = Summary("net_score", ["4", "5"], ["1", "2"], -0.123, 0.04, -0.21, -0.04)
+    assert words.about_score(score) == "about −12 points, between −21 and −4"
+    estimate = question_estimate("scale", summaries=[Summary("top_two", ["4"], [], 0.3, 0.1, 0.1, 0.7), score])
+    assert words.summaries(estimate) == [
+        ("Top two", "too noisy to say: anywhere between 10% and 70%"),
+        ("Net score", "about −12 points, between −21 and −4"),
+    ]
+
+
+# --- a question's card ------------------------------------------------------------------------------------------------
+
+CHOICE = ask("choice", options=[{"code": code, "text": code.upper()} for code in "abcd"], decline=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ([(0.41, 0.38, 0.44), (0.3, 0.27, 0.33), (0.1, 0.08, 0.12)], "Most common: A, about 41%, between 38% and 44%"),
+        ([(0.41, 0.38, 0.44), (0.37, 0.34, 0.38), (0.1, 0.08, 0.12)], "Most common: A or B, too close to call"),
+        ([(0.2, 0.1, 0.3), (0.21, 0.1, 0.3), (0.2, 0.1, 0.3)], "Most common: A, B or C, too close to call"),
+        ([(0.2, 0.1, 0.3)] * 4, "Most common: too close to call among 4 of 4 answers"),
+        ([(0.4, 0.1, 0.9)] * 3, "Too noisy to say"),
+        # One that is too noisy may still be the most common.
+        ([(0.41, 0.38, 0.44), (0.3, 0.0, 0.9)], "Most common: A or B, too close to call"),
+    ],
+)  # fmt: skip
+def test_headlines_declare_no_winner_too_early(shares: list[tuple[float, float, float]], said: str) -> None:
+    """An answer is the most common only if its interval lies above all others."""
+    each = [share(value, low, high, code) for code, (value, low, high) in zip("abcd", shares, strict=False)]
+    assert words.headline(CHOICE, question_estimate(shares=each)) == said
+
+
+def test_headlines_of_the_other_types() -> None:
+    """A yes_no tells its yes, a mean its mean, and nothing is said of no answers, weighted ones included."""
+    yes_no = ask("yes_no", decline=True)[0]
+    shares = [share(0.231, 0.212, 0.25, "yes"), share(0.7, 0.6, 0.8, "no"), share(0.05, 0.0, 0.1, "declined")]
+    assert words.headline(yes_no, question_estimate(shares=shares)) == "Yes: about 23%, between 21% and 25%"
+    mean = Mean(6.21, 0.1, 5.93, 6.5)
+    assert words.headline(DRINKS, question_estimate(mean=mean)) == "About 6.2 drinks, between 5.9 and 6.5"
+    assert words.headline(DRINKS, Weighted(99.5, [], mean)) == "About 6.2 drinks, between 5.9 and 6.5"
+    for nothing in (question_estimate(answers=0, mean=mean), Weighted(0.0, [], mean)):
+        assert words.headline(DRINKS, nothing) == "No answers yet"
+
+
+def test_what_must_be_said_first() -> None:
+    """Each note becomes a sentence that says what it means; without answers there is nothing to say."""
+    said = words.notices(question_estimate(notes=[NOT_HONEST, TOO_NOISY]))
+    assert NOT_HONEST in said[0] and "do not rely" in said[0] and TOO_NOISY in said[1]
+    assert all(sentence.endswith(".") for sentence in said)
+    assert words.notices(question_estimate(answers=0, notes=[TOO_NOISY])) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "each", "said"),
+    [
+        (CHOICE, 1000, 0.00078, "10 false submissions could move a share by up to 0.78 points"),
+        (CHOICE, 1000, 0.0007801, "10 false submissions could move a share by up to 0.79 points"),
+        (CHOICE, 99, 0.01, "1 false submission could move a share by up to 1 point"),
+        (CHOICE, 1, 2.3, "1 false submission could move a share by up to 100 points"),
+        (DRINKS, 12_000, 0.0121, "120 false submissions could move the mean by up to 1.5 drinks"),
+        (DRINKS, 1, 800.0, "1 false submission could move the mean by up to 40 drinks"),
+    ],
+)
+def test_the_influence_of_false_submissions(question: Any, answers: int, each: float, said: str) -> None:
+    """As if one in a hundred were false, rounded up, and no more than is possible."""
+    assert words.influence(question, question_estimate(answers=answers, fake_influence=each)) == said
+
+
+@given(st.floats(1e-9, 2), st.integers(1, 10**7))
+def test_the_influence_is_never_understated(each: float, answers: int) -> None:
+    """Read back, the figure is at least what so many submissions can do, or everything."""
+    said = words.influence(CHOICE, question_estimate(answers=answers, fake_influence=each))
+    false, most = (number(text) for text in re.findall(NUMBER, said))
+    assert most == 100 or most / 100 >= Decimal(repr(each)) * false
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    """No influence and no equivalent, no sentence."""
+    assert words.influence(CHOICE, question_estimate()) == words.open_equivalent(question_estimate()) == ""
+    assert words.open_equivalent(question_estimate(open_equivalent=3120)) == "as telling as 3,120 unprotected answers"
+    assert words.open_equivalent(question_estimate(open_equivalent=1)) == "as telling as 1 unprotected answer"
+
+
+# --- differences ------------------------------------------------------------------------------------------------------
+
+NAMES = {"north": "North", "south": "South"}
+
+
+def difference(
+    low: float, value: float | None, high: float, p: float | None = 0.21, code: str | None = "a"
+) -> Difference:
+    return Difference("north", "south", code, value, value, 0.01, low, high, p, p, too_noisy(high - low, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (difference(-0.01, 0.03, 0.07),
+         ("North is about 3 points higher than South, between 1 point lower and 7 points higher; "
+         "such a difference would be common by chance (p = 0.21).")),
+        (difference(0.01, 0.03, 0.07, 0.0004),
+         ("North is about 3 points higher than South, between 1 and 7 points higher; "
+         "such a difference would be very rare by chance (p < 0.001).")),
+        (difference(-0.07, -0.03, -0.01, 0.049),
+         ("North is about 3 points lower than South, between 1 and 7 points lower; "
+         "such a difference would be uncommon by chance (p = 0.049).")),
+        (difference(-0.05, 0.001, 0.05, 0.98),
+         ("North and South are about the same: North is between 5 points lower and 5 points higher; "
+         "such a difference would be common by chance (p = 0.98).")),
+        (difference(-0.9, 0.1, 0.9),
+         "too noisy to say: North may be anywhere between 90 points lower and 90 points higher than South."),
+        (difference(-0.2, 0.1, 0.3, None),
+         ("North is about 10 points higher than South, between 20 points lower and 30 points higher; "
+         "there are too few reports for a test.")),
+        (difference(-1.0, None, 1.0, None), "North and South cannot be compared: no answer tells."),
+        (difference(-2.9, -1.0, 1.2, 0.1, None),
+         ("North is about 1 lower than South, between 3 lower and 2 higher, in drinks; "
+         "such a difference would be common by chance (p = 0.10).")),
+    ],
+)  # fmt: skip
+def test_a_difference_in_words(row: Difference, said: str) -> None:
+    """How far, which way, how sure, and what chance alone would do."""
+    unit = "drinks" if row.code is None else ""
+    # Nothing of a mean's range is known here: its note is the estimator's.
+    row = msgspec.structs.replace(row, note=msgspec.UNSET) if row.code is None else row
+    assert words.difference(row, NAMES, unit=unit) == said
+    if row.code is not None:
+        assert words.difference(row, NAMES, "Alcohol") == f"Alcohol: {said}"
+
+
+def test_the_p_value_that_allows_for_all_decides() -> None:
+    """One that is small only by itself is not called rare."""
+    row = msgspec.structs.replace(difference(0.01, 0.03, 0.07, 0.002), adjusted_p_value=0.08)
+    assert words.difference(row, NAMES).endswith(
+        "would be common by chance (p = 0.002, 0.080 allowing for all that are shown)."
+    )
+
+
+@given(intervals(-1.0, 1.0))
+def test_words_never_claim_a_narrower_difference(interval: tuple[float, float, float]) -> None:
+    """Read back from the sentence, the interval holds the numbers'."""
+    low, value, high = interval
+    said = words.difference(difference(low, value, high), NAMES)
+    found = re.search(rf"between {NUMBER}(?: points?)?( lower| higher)? and {NUMBER} points? (lower|higher)", said)
+    assert found, said
+    first, way, last, end = found.groups()
+    if way is None:
+        bounds = [number(first), number(last)] if end == "higher" else [-number(last), -number(first)]
+    else:
+        bounds = [-number(first), number(last)]
+        assert (way.strip(), end) == ("lower", "higher")
+    assert bounds[0] <= Decimal(repr(low)) * 100 and Decimal(repr(high)) * 100 <= bounds[1]
+
+
+# --- shared with the terminal -----------------------------------------------------------------------------------------
+
+
+def test_p_values() -> None:
+    """Never 0 and never 1."""
+    given = [None, 0.0, 0.0004, 0.0496, 0.21, 0.996, 1.0]
+    assert [probability(p) for p in given] == ["unknown", "<0.001", "<0.001", "0.050", "0.21", ">0.99", ">0.99"]
+
+
+def test_independence_in_words() -> None:
+    """What the p-value means, or why there is none."""
+    test = Independence(5.81, 4, 0.2138)
+    assert independence_in_words(test) == (
+        "If the two were independent, as much dependence would be seen in 21% of surveys "
+        "(χ² = 5.81 on 4 degrees of freedom)."
+    )
+    assert independence_in_words(Independence(None, 0, None, "too few reports for this test")).endswith("this test.")
+
+
+def test_answers_read_as_people_would_write_them() -> None:
+    """Yes and no, bins with their unit, numbered points; nothing else is changed."""
+    assert answer_texts(ask("yes_no", decline=True)[0]) == {"yes": "Yes", "no": "No", "declined": "Prefer not to say"}
+    bins = ask("number", min=0, max=50_000, unit="EUR", measure="shares", bins=[500, 2500.5])[0]
+    assert [*answer_texts(bins).values()] == ["0 to 500 EUR", "500 to 2,500.5 EUR", "2,500.5 to 50,000 EUR"]
+    assert answer_texts(DRINKS) == {}
+    assert [*answer_texts(ask("scale", labels=["Low", "High"])[0]).values()] == ["1 Low", "2 High"]
+
+
+def test_groups_are_called_by_their_texts() -> None:
+    """Codes that are merged are named together."""
+    from deniable_protocol import Option, Segment
+
+    segment = Segment("campus", "Campus?", (Option("north", "North"), Option("south", "South")))
+    assert group_text(segment, "north") == "North" and group_text(segment, "north+south") == "North or South"
+
+
+@given(st.text(max_size=300))
+def test_a_text_from_right_to_left_stays_apart(text: str) -> None:
+    """Within a sentence it is isolated; others are left alone, and none is longer than it may be."""
+    said = words.quoted(text)
+    assert len(said) <= words.LONGEST + 2
+    assert words.quoted("North") == "North" and words.quoted("شمال") == "\u2068شمال\u2069"
+
+
+@given(st.integers(0, 400), st.integers(0, 2**32))
+def test_real_estimates_have_words(answers: int, seed: int) -> None:
+    """Whatever the reports, every sentence comes out, without NaN, infinities or an empty claim."""
+    import random
+
+    chooser = random.Random(seed)
+    question, channel = ask("yes_no", 0.5)
+    yes = chooser.randint(0, answers)
+    estimate = estimate_question(question, channel, [answers - yes, yes], answers)
+    texts = [words.headline(question, estimate), words.influence(question, estimate), words.open_equivalent(estimate)]
+    texts += [words.about(each) for each in estimate.shares] + words.notices(estimate)
+    assert not any(re.search(r"\b(nan|inf|None)\b", text, re.IGNORECASE) for text in texts)
+    assert texts[0]
