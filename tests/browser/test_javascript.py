@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
-from importlib.resources import as_file
 from pathlib import Path
 
 import pytest
 import tree_sitter_javascript
 from tree_sitter import Language, Node, Parser
 
-from deniable_web import web_file
+from deniable_web import PARTS, in_one_piece, web_file, web_files
 
 # Putting a number on levels is encoding, not protection; verification counts in BigInt, whose / is integer division.
 MAY_DIVIDE = {"encode", "expFloor", "largestFavour"}
 
 
-def test_nodes_own_tests_pass(node: str, root: Path) -> None:
-    """node --test runs every vector and every claim of client/web/test, and skips none."""
-    tests = sorted(str(path) for path in (root / "client/web/test").glob("*.test.js"))
+@pytest.mark.parametrize("form", ["as written", "in one piece"])
+def test_nodes_own_tests_pass(node: str, root: Path, tmp_path: Path, form: str) -> None:
+    """node --test runs every vector and every claim of client/web/test, and skips none; on the modules as they are
+    written, and on deniable.js in one piece as it is served.
+    """
+    web = root / "client" / "web"
+    if form == "in one piece":
+        shutil.copytree(web, tmp_path / "client" / "web", ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+        shutil.copytree(root / "shared" / "vectors", tmp_path / "shared" / "vectors")
+        web = tmp_path / "client" / "web"
+        (web / "deniable_web" / "deniable.js").write_bytes(in_one_piece())
+    tests = sorted(str(path) for path in (web / "test").glob("*.test.js"))
     run = subprocess.run(
         [node, "--test", "--test-reporter=tap", *tests], capture_output=True, text=True, timeout=600, check=False
     )
@@ -31,10 +41,52 @@ def test_nodes_own_tests_pass(node: str, root: Path) -> None:
     assert summary["pass"] == summary["tests"]
 
 
-@pytest.fixture(scope="module")
-def source() -> Iterator[bytes]:
-    with as_file(web_file("deniable.js")) as path:
-        yield path.read_bytes()
+def test_one_small_file_is_all_that_a_client_needs() -> None:
+    """In one piece it is at most 12 kB compressed, imports nothing but the questionnaire on demand, and is made of all
+    modules that deniable.js imports.
+    """
+    served = in_one_piece()
+    assert len(gzip.compress(served, 9, mtime=0)) <= 12_000
+    assert re.findall(rb"\bimport\b.*", served) == [b'import("./deniable/survey-element.js");']
+    imported = re.findall(
+        r'^import .* from "\./deniable/(.+)\.js";$', web_file("deniable.js").read_text(), re.MULTILINE
+    )
+    assert sorted(imported) == sorted(PARTS)
+
+
+def tokens(code: bytes) -> list[str]:
+    """What a program says, without its comments, imports and the word export."""
+    tree = Parser(Language(tree_sitter_javascript.language())).parse(code).root_node
+    assert not tree.has_error
+    skipped = ("comment", "import_statement")
+
+    def leaves(node: Node) -> Iterator[str]:
+        if node.type in skipped or node.type == "export":
+            return
+        if node.child_count == 0 or node.type in ("string", "template_string", "regex"):
+            yield text_of(node)
+        else:
+            for child in node.children:
+                yield from leaves(child)
+
+    return list(leaves(tree))
+
+
+def test_what_is_served_says_what_is_written() -> None:
+    """Token by token, the one piece is its modules, one after the other."""
+    written = [web_file(name).read_bytes() for name in (*(f"deniable/{part}.js" for part in PARTS), "deniable.js")]
+    assert tokens(in_one_piece()) == [token for code in written for token in tokens(code)]
+
+
+def files() -> list[str]:
+    """Every JavaScript file of the package, by its path in it."""
+    return sorted({name for name, _ in web_files() if name.endswith(".js")} | {"decode.js"})
+
+
+def parsed(name: str) -> Node:
+    tree = Parser(Language(tree_sitter_javascript.language())).parse(web_file(name).read_bytes()).root_node
+    assert not tree.has_error, name
+    return tree
 
 
 def nodes(tree: Node) -> Iterator[Node]:
@@ -58,12 +110,14 @@ def text_of(node: Node | None) -> str:
     return node.text.decode() if node is not None and node.text is not None else ""
 
 
-def test_the_randomiser_has_no_floats_and_one_random_source(source: bytes) -> None:
+PURE = ["deniable/protocol.js", "deniable/randomizer.js"]
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_the_randomiser_has_no_floats_and_one_random_source(name: str) -> None:
     """No Math.random, no fraction literal, no division outside encoding and BigInt, no real functions of Math."""
-    tree = Parser(Language(tree_sitter_javascript.language())).parse(source).root_node
-    assert not tree.has_error
     sources = set()
-    for node in nodes(tree):
+    for node in nodes(parsed(name)):
         if node.type == "number":
             assert re.fullmatch(r"[0-9_]+n?|0x[0-9a-fA-F]+", text_of(node)), text_of(node)
         if node.type in ("binary_expression", "augmented_assignment_expression"):
@@ -71,16 +125,53 @@ def test_the_randomiser_has_no_floats_and_one_random_source(source: bytes) -> No
             if operator in ("/", "/="):
                 assert function_of(node) in MAY_DIVIDE, text_of(node)
         if node.type == "member_expression":
-            name, field = (text_of(node.child_by_field_name(part)) for part in ("object", "property"))
-            if name == "Math":
+            owner, field = (text_of(node.child_by_field_name(part)) for part in ("object", "property"))
+            if owner == "Math":
                 assert (field, function_of(node)) in {("floor", "roundToLevel"), ("abs", "number")}, field
-            if name.endswith("crypto"):
+            if owner.endswith("crypto"):
                 sources.add(field)
-        if node.type == "identifier" and text_of(node) == "Math":
-            assert node.parent is not None and node.parent.type == "member_expression"  # no Math["random"]
         if node.type == "call_expression":
-            called = text_of(node.child_by_field_name("function"))
-            assert called not in {"eval", "Function", "parseFloat", "parseInt", "require", "fetch"}
-        assert node.type != "import_statement", "deniable.js has no dependencies"
-    assert sources == {"subtle", "getRandomValues"}
-    assert b"innerHTML" not in source and b"Date" not in source
+            assert text_of(node.child_by_field_name("function")) not in {"parseFloat", "parseInt", "import"}
+        if node.type == "import_statement":
+            assert text_of(node.child_by_field_name("source")) == '"./protocol.js"'
+    assert sources <= {"subtle", "getRandomValues"} and "getRandomValues" in sources
+
+
+# What reaches beyond the page's own memory, and the only files that may name it. What no file may name has none.
+REACH: dict[str, set[str]] = {
+    "fetch": {"deniable/transport.js"},
+    "indexedDB": {"deniable/device.js"},
+    "Date": {"deniable/delivery.js"},
+    "performance": {"deniable/delivery.js"},
+} | {
+    name: set()
+    for name in (
+        *("XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon", "Image", "caches", "BroadcastChannel"),
+        *("localStorage", "sessionStorage", "cookie", "cookieStore", "history", "serviceWorker"),
+        *("eval", "Function", "innerHTML", "outerHTML", "insertAdjacentHTML", "setHTMLUnsafe", "write", "require"),
+        "random",
+    )
+}
+
+
+@pytest.mark.parametrize("name", files())
+def test_only_the_transport_sends_and_only_the_device_keeps(name: str) -> None:
+    """One file names the network, one the database; no file names another way out, or another random source."""
+    for node in nodes(parsed(name)):
+        text = text_of(node)
+        if node.type in ("identifier", "property_identifier", "shorthand_property_identifier"):
+            assert text not in REACH or name in REACH[text], f"{name} names {text}"
+        if node.type == "identifier" and text in ("Math", "crypto", "globalThis"):
+            assert node.parent is not None and node.parent.type == "member_expression"  # no Math["random"]
+        if node.type == "member_expression" and text_of(node.child_by_field_name("object")).endswith("crypto"):
+            assert text_of(node.child_by_field_name("property")) in {"subtle", "getRandomValues"}
+        if node.type == "import_statement":
+            assert re.fullmatch(r'"\./[a-z/-]+\.js"', text_of(node.child_by_field_name("source"))), text
+        if node.type == "call_expression" and text_of(node.child_by_field_name("function")) == "import":
+            assert re.fullmatch(r'\("\./deniable/[a-z-]+\.js"\)', text_of(node.child_by_field_name("arguments"))), text
+
+
+def test_nothing_is_written_to_the_console_on_the_way_of_an_answer() -> None:
+    """What a page logs may leave the device: the client and the randomiser log nothing."""
+    for name in ("deniable.js", *PURE, "deniable/transport.js", "deniable/device.js", "deniable/delivery.js"):
+        assert not any(node.type == "identifier" and text_of(node) == "console" for node in nodes(parsed(name)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -22,6 +23,7 @@ from deniable_server.access import make_token
 from deniable_server.problems import Kind
 from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage import Unavailable
+from deniable_web import in_one_piece
 from running import storage_of
 
 SURVEY = "/api/v1/surveys/campus-health"
@@ -499,7 +501,20 @@ def test_every_route_and_setting_is_documented(root: Path, app: Flask) -> None:
 
 
 def test_the_module_that_pages_load(http: FlaskClient, root: Path) -> None:
-    """The server serves the one copy of deniable.js."""
+    """The server serves the one copy of the browser client: deniable.js in one piece, and its modules as written."""
     response = http.get("/deniable.js")
-    assert response.data == (root / "client" / "web" / "deniable_web" / "deniable.js").read_bytes()
-    assert response.content_type.startswith("text/javascript")
+    assert response.data == in_one_piece() and response.content_type.startswith("text/javascript")
+    modules = list((root / "client" / "web" / "deniable_web" / "deniable").glob("*.js"))
+    assert modules and all(http.get(f"/deniable/{module.name}").data == module.read_bytes() for module in modules)
+
+
+def test_files_are_compressed_and_sent_once(http: FlaskClient) -> None:
+    """Compressed for who takes that, and answered by 304 until they change; other names are not there."""
+    packed = http.get("/deniable.js", headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip" and gzip.decompress(packed.data) == in_one_piece()
+    assert len(packed.data) <= 12_000 and packed.headers["Vary"] == "Accept-Encoding"
+    again = http.get("/deniable.js", headers={"Accept-Encoding": "gzip", "If-None-Match": packed.headers["ETag"]})
+    assert again.status_code == 304 and not again.data
+    assert http.get("/deniable.js", headers={"If-None-Match": packed.headers["ETag"]}).status_code == 200
+    for path in ("/deniable/../deniable.js", "/deniable/__init__.py", "/static/..%2fframe.py", "/deniable/decode.js"):
+        assert http.get(path).status_code == 404, path

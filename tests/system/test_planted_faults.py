@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 P = "shared/python/deniable_protocol"
-WEB = "client/web/deniable_web/deniable.js"
+WEB = "client/web/deniable_web/deniable"
 
 DRAWS_TWICE = """        if draws.chance(self.favour):  # P = F/N; then each of the w favoured reports equally
             return answer + draws.below(self.width)
@@ -52,15 +52,21 @@ PYTHON_FAULTS = {
 }  # fmt: skip
 
 JAVASCRIPT_FAULTS = {
-    "Math.random": (WEB, "return view.getUint32(0) * 2 ** 21", "return Math.floor(Math.random() * 2 ** 32) * 2 ** 21"),
-    "modulo bias": (WEB, "const limit = N - (N % n);", "const limit = N;"),
-    "off-by-one band": (WEB, "return other < answer ? other :", "return other <= answer ? other :"),
-    "54 bits": (WEB, "(view.getUint32(4) >>> 11)", "(view.getUint32(4) >>> 10)"),
-    "an upside-down favour passes verification": (WEB, "if (likely <= unlikely)", "if (likely < 0n)"),
-    "the last of two equal keys wins": (WEB, ".length - 1 !== keys)", ".length < 0)"),
-    "verification without the ratio": (WEB, "if (!delta && most * ONE > expEpsilon * least)", "if (!delta && most > expEpsilon * least)"),
-    "runs without a secure source": (WEB, "if (!globalThis.crypto?.subtle || !globalThis.crypto.getRandomValues)", "if (!globalThis.crypto?.subtle)"),
-    "an answer in an error message": (WEB, '"takes the code of one of its options");', '`takes the code of one of its options, not ${answer}`);'),
+    "Math.random": (f"{WEB}/randomizer.js", "return view.getUint32(0) * 2 ** 21", "return Math.floor(Math.random() * 2 ** 32) * 2 ** 21"),
+    "modulo bias": (f"{WEB}/randomizer.js", "const limit = N - (N % n);", "const limit = N;"),
+    "off-by-one band": (f"{WEB}/randomizer.js", "return other < answer ? other :", "return other <= answer ? other :"),
+    "54 bits": (f"{WEB}/randomizer.js", "(view.getUint32(4) >>> 11)", "(view.getUint32(4) >>> 10)"),
+    "an upside-down favour passes verification": (f"{WEB}/protocol.js", "if (likely <= unlikely)", "if (likely < 0n)"),
+    "the last of two equal keys wins": (f"{WEB}/protocol.js", ".length - 1 !== keys)", ".length < 0)"),
+    "verification without the ratio": (f"{WEB}/protocol.js", "if (!delta && most * ONE > expEpsilon * least)", "if (!delta && most > expEpsilon * least)"),
+    "runs without a secure source": (f"{WEB}/protocol.js", "if (!globalThis.crypto?.subtle || !globalThis.crypto.getRandomValues)", "if (!globalThis.crypto?.subtle)"),
+    "an answer in an error message": (f"{WEB}/randomizer.js", '"takes the code of one of its options");', '`takes the code of one of its options, not ${answer}`);'),
+    "an answer in the browser's storage": (f"{WEB}/randomizer.js", "  const reports = {};\n", "  const reports = {};\n  localStorage.setItem(id, JSON.stringify(answers));\n"),
+    "predictable pauses": (f"{WEB}/delivery.js", "crypto.getRandomValues(new Uint32Array(1))", "[Math.random() * 2 ** 32]"),
+    "a portal's word counts as a delivery": (f"{WEB}/delivery.js", "accepted + duplicates === 1) return", "accepted + duplicates === 1 || tree) return"),
+    "a retry is randomised anew": (f"{WEB}/delivery.js", "{ method: \"POST\", body,", "{ method: \"POST\", body: body.replace(/[0-9a-f]{8}/, () => `${Date.now()}`.slice(-8)),"),
+    "a link without the rest of its digest": (f"{WEB}/transport.js", 'if (link.includes("#") && ', 'if (pin.length >= 64 && '),
+    "a budget in floating point": (f"{WEB}/device.js", "return BigInt(whole + places.padEnd(12, \"0\"));", "return BigInt(Math.ceil(text * 1e12));"),
 }  # fmt: skip
 
 

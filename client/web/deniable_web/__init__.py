@@ -1,8 +1,12 @@
 """The browser client as package data, so that the server serves the one copy there is."""
 
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+
+PARTS = ("protocol", "randomizer", "transport", "device", "delivery")
+"""The modules that deniable.js needs for a Client, each after those that it needs."""
 
 
 def web_file(name: str) -> Traversable:
@@ -10,9 +14,28 @@ def web_file(name: str) -> Traversable:
     return files(__name__) / name
 
 
-def web_files() -> Iterator[tuple[str, Traversable]]:
-    """``deniable.js`` and the modules that it loads, each under the address relative to it."""
-    yield "deniable.js", web_file("deniable.js")
-    folder = web_file("deniable")
-    for file in folder.iterdir() if folder.is_dir() else ():
-        yield f"deniable/{file.name}", file
+def web_files() -> Iterator[tuple[str, bytes]]:
+    """What is served: ``deniable.js`` in one piece, and every module as it is written, by address relative to it."""
+    yield "deniable.js", in_one_piece()
+    for file in web_file("deniable").iterdir():
+        yield f"deniable/{file.name}", file.read_bytes()
+
+
+def in_one_piece() -> bytes:
+    """deniable.js together with the modules that it needs, as one module without their comments.
+
+    A page then waits for one small file instead of six, and one hash pins all of it. Nothing is renamed or rewritten:
+    top-level names differ between the modules, and their imports and exports of each other fall away.
+    """
+    names = [*(f"deniable/{part}.js" for part in PARTS), "deniable.js"]
+    code = [_without_comments(web_file(name).read_text("utf-8")) for name in names]
+    parts = [re.sub(r"^export (?=async|class|const|function)", "", part, flags=re.M) for part in code[:-1]]
+    head = "// Deniable. The same with comments, in modules: deniable/*.js beside this file.\n"
+    return (head + "".join(parts) + code[-1]).encode()
+
+
+def _without_comments(code: str) -> str:
+    code = re.sub(r"^import \{[^}]*\} from .*\n", "", code, flags=re.M)
+    code = re.sub(r"^ */\*\*.*?\*/\n", "", code, flags=re.M | re.S)
+    code = re.sub(r"^ *//.*\n", "", code, flags=re.M)
+    return re.sub(r"^\n+", "", code, flags=re.M)

@@ -1,368 +1,23 @@
-// Deniable in the browser: verify a published survey and randomise answers on this device.
+// Deniable in the browser: a survey, verified on this device, and the one submission that this device makes to it.
 //
-// May not: use any randomness but crypto.getRandomValues, do floating-point arithmetic in a channel, or let an answer
-// into an error message. The twin of the Python package deniable_protocol: shared/vectors/ hold both to the same
-// results, shared/PROTOCOL.md describes them.
+// May not: write, log or send an answer. submit() randomises first, and hands on nothing but the randomised submission.
 
-const N = 2 ** 53; // the denominator of every probability; all integers up to it are exact
-const BIG_N = 1n << 53n;
-const ONE = 1n << 256n; // fixed-point one of expFloor
-const MAX_BYTES = 1_000_000;
-const DECLINED = "declined";
+import { describe, flush, receiptOf, refuseSecond, send } from "./deniable/delivery.js";
+import { exactBudget, findDocument, findEntry, isPersistent, keepDocument, sum, waiting } from "./deniable/device.js";
+import { contrast, DeniableError, expFloor, has, isTable, largestFavour, readDocument, refuse } from "./deniable/protocol.js";
+import { randomizeVerified } from "./deniable/randomizer.js";
+import { parseAddress, request } from "./deniable/transport.js";
 
-/** Everything that Deniable throws on purpose. `reason` is one stable word, `place` says where. */
-export class DeniableError extends Error {
-  constructor(place, reason, message) {
-    super(place ? `${place}: ${message}` : message);
-    this.name = "DeniableError";
-    this.place = place;
-    this.reason = reason;
-  }
-}
-
-const refuse = (place, reason, message) => {
-  throw new DeniableError(place, reason, message);
-};
-
-// --- exact arithmetic ---------------------------------------------------------------------------------------------
-
-const decimal = (text) => {
-  const [whole, places = ""] = text.split(".");
-  return [BigInt(whole + places), 10n ** BigInt(places.length)];
-};
-
-/** L with L / 2^256 <= e^epsilon: Taylor terms, each rounded down. */
-export function expFloor(epsilon) {
-  const [a, b] = decimal(epsilon);
-  let total = 0n;
-  for (let term = ONE, i = 1n; term; i++) {
-    total += term;
-    term = (term * a) / (b * i);
-  }
-  return total;
-}
-
-/** The largest F that keeps epsilon with u unfavoured to v favoured reports. */
-export function largestFavour(epsilon, unfavoured, favoured) {
-  const weight = expFloor(epsilon) * BigInt(favoured);
-  return Number((weight * BIG_N) / (weight + BigInt(unfavoured) * ONE));
-}
-
-// --- reading a document -------------------------------------------------------------------------------------------
-
-const has = (object, key) => Object.hasOwn(object, key);
-const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-const join = (place, key) => (place ? `${place}.${key}` : key);
-// Half of a surrogate pair matches; a whole pair is one code point under the u flag and does not.
-const isText = (value) => !/\p{Surrogate}/u.test(value);
-
-function strictJson(text) {
-  let keys = 0;
-  const bad = (why) => refuse("", "json", `the document is not valid JSON: ${why}`);
-  let tree;
-  try {
-    tree = JSON.parse(text, (key, value) => {
-      if (typeof value === "string" && !isText(value)) bad("half of a surrogate pair is not text");
-      if (isTable(value)) keys += Object.keys(value).length;
-      if (!isText(key)) bad("half of a surrogate pair is not text");
-      return value;
-    });
-  } catch (error) {
-    if (error instanceof DeniableError) throw error;
-    bad("it cannot be parsed"); // the parser's message may repeat parts of the text
-  }
-  // JSON.parse keeps the last of two equal keys. Outside strings, every colon belongs to one key of the text.
-  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1 !== keys) bad("a key stands twice in one object");
-  return tree;
-}
-
-function table(tree, place, required, optional = []) {
-  if (!isTable(tree)) refuse(place, "type", "must be an object");
-  for (const key of Object.keys(tree)) {
-    if (!required.includes(key) && !optional.includes(key)) refuse(join(place, key), "unknown", "no such key here");
-  }
-  for (const key of required) if (!has(tree, key)) refuse(join(place, key), "missing", "missing");
-}
-
-function text(value, place) {
-  if (typeof value !== "string") refuse(place, "type", "must be text");
-  if (!value) refuse(place, "range", "must not be empty");
-}
-
-function name(value, place, pattern) {
-  if (typeof value !== "string") refuse(place, "type", "must be text");
-  if (!pattern.test(value)) refuse(place, "format", `does not match ${pattern.source}`);
-}
-
-function choice(value, place, known) {
-  if (typeof value !== "string") refuse(place, "type", "must be text");
-  if (!known.includes(value)) refuse(place, "range", `is not one of ${known.join(", ")}`);
-}
-
-function number(value, place) {
-  if (typeof value !== "number") refuse(place, "type", "must be a number");
-  if (!(Math.abs(value) < N)) refuse(place, "range", "must be a number between -(2^53 - 1) and 2^53 - 1");
-}
-
-function integer(value, place, low, high) {
-  number(value, place);
-  if (!Number.isInteger(value)) refuse(place, "type", "must be an integer");
-  if (!(low <= value && value <= high)) refuse(place, "range", `is not between ${low} and ${high}`);
-}
-
-function list(value, place, low, high, each) {
-  if (!Array.isArray(value)) refuse(place, "type", "must be a list");
-  if (value.length < low || value.length > high) refuse(place, "range", `must have ${low} to ${high} entries`);
-  value.forEach((item, i) => each(item, `${place}[${i}]`));
-}
-
-function decimalString(value, place, pattern, low, high) {
-  if (typeof value !== "string") refuse(place, "type", "must be a decimal string");
-  if (!pattern.test(value)) refuse(place, "format", "is not such a decimal");
-  const within = (small, large) => {
-    const [[a, b], [c, d]] = [decimal(small), decimal(large)];
-    return a * d <= c * b;
-  };
-  if (!within(low, value) || !within(value, high)) refuse(place, "range", `is not between ${low} and ${high}`);
-}
-
-const OWN_KEYS = {
-  yes_no: [[], []],
-  choice: [["options"], ["mechanism"]],
-  multi_choice: [["options"], []],
-  scale: [["labels"], ["measure", "mechanism"]],
-  number: [["min", "max"], ["unit", "measure", "bins", "mechanism", "delta"]],
-};
-const MECHANISMS = { choice: ["krr"], scale: ["krr", "exponential"], number: ["laplace", "gaussian"] };
-
-function checkSurvey(survey, place) {
-  table(survey, place, ["id", "title", "questions"], ["notice", "segments"]);
-  name(survey.id, join(place, "id"), /^[a-z0-9][a-z0-9-]{1,62}$/);
-  for (const key of ["title", "notice"]) if (has(survey, key)) text(survey[key], join(place, key));
-  const taken = new Set();
-  if (has(survey, "segments")) {
-    list(survey.segments, join(place, "segments"), 0, 10, (item, where) => {
-      table(item, where, ["id", "text", "options"]);
-      checkId(item.id, join(where, "id"), taken);
-      text(item.text, join(where, "text"));
-      checkOptions(item.options, join(where, "options"), 200);
-    });
-  }
-  list(survey.questions, join(place, "questions"), 1, 200, (item, where) => checkQuestion(item, where, taken));
-}
-
-function checkId(value, place, taken) {
-  name(value, place, /^[a-z][a-z0-9_]{0,40}$/);
-  if (taken.has(value)) refuse(place, "duplicate", "is already used by another question or segment");
-  taken.add(value);
-}
-
-function checkOptions(options, place, high) {
-  const codes = new Set([DECLINED]);
-  list(options, place, 2, high, (item, where) => {
-    table(item, where, ["code", "text"]);
-    name(item.code, join(where, "code"), /^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$/);
-    if (codes.has(item.code)) refuse(join(where, "code"), "duplicate", "is already used");
-    codes.add(item.code);
-    text(item.text, join(where, "text"));
-  });
-}
-
-function checkQuestion(item, place, taken) {
-  if (!isTable(item)) refuse(place, "type", "must be an object");
-  const at = (key) => join(place, key);
-  if (!has(item, "type")) refuse(at("type"), "missing", "missing");
-  choice(item.type, at("type"), Object.keys(OWN_KEYS));
-  const kind = item.type;
-  const isNumber = kind === "number";
-  const [required, optional] = OWN_KEYS[kind];
-  const needed = ["id", "type", "text", "epsilon", ...required];
-  if (isNumber && item.measure === "shares") needed.push("bins");
-  if (isNumber && item.mechanism === "gaussian") needed.push("delta");
-  table(item, place, needed, ["decline", ...optional]);
-  checkId(item.id, at("id"), taken);
-  text(item.text, at("text"));
-  decimalString(item.epsilon, at("epsilon"), /^[0-9]{1,2}(\.[0-9]{1,4})?$/, "0.01", "10");
-  if (has(item, "decline") && typeof item.decline !== "boolean") refuse(at("decline"), "type", "must be true or false");
-  if (required.includes("options")) checkOptions(item.options, at("options"), 50);
-  if (kind === "scale") list(item.labels, at("labels"), 2, 11, text);
-  if (has(item, "measure")) choice(item.measure, at("measure"), ["shares", "mean"]);
-  const measured = measure(item);
-  if (has(item, "mechanism")) choice(item.mechanism, at("mechanism"), MECHANISMS[kind]);
-  if (isNumber) {
-    number(item.min, at("min"));
-    number(item.max, at("max"));
-    if (!(item.min < item.max)) refuse(at("max"), "range", "must be above min");
-    if (has(item, "unit")) text(item.unit, at("unit"));
-    if (has(item, "bins")) {
-      if (measured !== "shares") refuse(at("bins"), "conflict", 'bins go with measure = "shares"');
-      checkBins(item, at("bins"));
-    }
-    if (has(item, "delta")) {
-      if (item.mechanism !== "gaussian") refuse(at("delta"), "conflict", 'delta goes with mechanism = "gaussian"');
-      decimalString(item.delta, at("delta"), /^0\.[0-9]{1,12}$/, "0.000000001", "0.01");
-    }
-    if (item.mechanism && measured === "shares") refuse(at("mechanism"), "conflict", 'goes with measure = "mean"');
-  }
-  if (item.decline && (kind === "multi_choice" || measured === "mean" || item.mechanism === "exponential")) {
-    refuse(at("decline"), "conflict", "this question cannot be declined");
-  }
-}
-
-function checkBins({ min, max, bins }, place) {
-  list(bins, place, 1, 51, number);
-  bins.forEach((edge, i) => {
-    if (!(min <= edge && edge <= max)) refuse(`${place}[${i}]`, "range", "must lie between min and max");
-    if (i && !(bins[i - 1] < edge)) refuse(`${place}[${i}]`, "range", "must be above the edge before it");
-  });
-  const inner = innerEdges({ min, max, bins }).length;
-  if (inner < 1 || inner > 49) refuse(place, "range", "must make 2 to 50 bins");
-}
-
-const measure = (question) => question.measure ?? { scale: "shares", number: "mean" }[question.type];
-const innerEdges = ({ min, max, bins }) => bins.filter((edge) => min < edge && edge < max);
-
-/** How many answers a question has in channel order, "declined" last; undefined where the channel says. */
-function answerCount(question) {
-  const { type } = question;
-  if (type === "number" && !question.bins) return undefined;
-  const own = { yes_no: 2, scale: question.labels?.length, number: type === "number" && innerEdges(question).length + 1 };
-  return (own[type] ?? question.options.length) + (question.decline ? 1 : 0);
-}
-
-// --- channels: shape, then proof ----------------------------------------------------------------------------------
-
-const CHANNEL_KEYS = {
-  subset: ["options", "size", "favour"],
-  band: ["levels", "width", "favour"],
-  drawn: ["parts"],
-  table: ["weights"],
-};
-
-function channelKind({ type, mechanism, decline, ...rest }) {
-  if (type === "yes_no") return decline ? "subset" : "band";
-  if (type === "multi_choice") return "drawn";
-  if (["exponential", "laplace", "gaussian"].includes(mechanism)) return "table";
-  if (type === "choice" || mechanism === "krr") return "subset";
-  return measure({ type, ...rest }) === "mean" ? "band" : "subset";
-}
-
-function checkShape(channel, place, kinds) {
-  const at = (key) => join(place, key);
-  if (!isTable(channel)) refuse(place, "type", "must be an object");
-  if (!has(channel, "kind")) refuse(at("kind"), "missing", "missing");
-  choice(channel.kind, at("kind"), kinds);
-  table(channel, place, ["kind", ...CHANNEL_KEYS[channel.kind]]);
-  if (channel.kind === "subset") {
-    integer(channel.options, at("options"), 2, 51);
-    integer(channel.size, at("size"), 1, channel.options - 1);
-    integer(channel.favour, at("favour"), 1, N - 1);
-  } else if (channel.kind === "band") {
-    integer(channel.levels, at("levels"), 2, 17);
-    integer(channel.width, at("width"), 1, channel.levels - 1);
-    integer(channel.favour, at("favour"), 1, N - 1);
-  } else if (channel.kind === "drawn") {
-    list(channel.parts, at("parts"), 2, 50, (part, where) => {
-      checkShape(part, where, ["band"]);
-      if (part.levels !== 2) refuse(join(where, "levels"), "mismatch", "each part reports one bit");
-    });
-  } else {
-    let columns;
-    list(channel.weights, at("weights"), 2, 17, (row, where) => {
-      list(row, where, columns ?? 2, columns ?? 1024, (weight, cell) => integer(weight, cell, 0, N - 1));
-      columns = row.length;
-    });
-  }
-}
-
-function checkChannel(question, channel, place) {
-  checkShape(channel, place, Object.keys(CHANNEL_KEYS));
-  const kind = channelKind(question);
-  if (channel.kind !== kind) refuse(join(place, "kind"), "mismatch", `this question goes with a ${kind} channel`);
-  const field = { subset: "options", band: "levels", drawn: "parts", table: "weights" }[kind];
-  const answers = answerCount(question);
-  if (answers !== undefined && (channel[field].length ?? channel[field]) !== answers) {
-    refuse(join(place, field), "mismatch", `the question has ${answers} possible answers`);
-  }
-  if (question.mechanism === "krr" && channel.size !== 1) refuse(join(place, "size"), "mismatch", "must be 1");
-  checkPrivacy(channel, question.epsilon, question.delta, place);
-}
-
-/** Refuses unless no answer makes any report more than e^epsilon times as likely as another answer does. */
-function checkPrivacy(channel, epsilon, delta, place) {
-  if (channel.kind === "drawn") {
-    // A part is drawn without looking at the answer, so that the drawn channel keeps what each part keeps.
-    channel.parts.forEach((part, i) => checkPrivacy(part, epsilon, undefined, `${place}.parts[${i}]`));
-  } else if (channel.kind === "table") {
-    checkTable(channel.weights, expFloor(epsilon), delta, join(place, "weights"));
-  } else {
-    // v favoured reports share F/N evenly and u others the rest, for every answer: the odds are F*u / ((N-F)*v).
-    const [u, v] = contrast(channel);
-    const favour = BigInt(channel.favour);
-    const likely = favour * BigInt(u);
-    const unlikely = (BIG_N - favour) * BigInt(v);
-    if (likely * ONE > expFloor(epsilon) * unlikely) refuse(join(place, "favour"), "favour_high", "less private than stated");
-    // Below even odds the proof turns upside down: a small F tells what the answer is *not*.
-    if (likely <= unlikely) refuse(join(place, "favour"), "favour_low", "favoured reports must be the likelier ones");
-  }
-}
-
-export const contrast = ({ kind, options, size, levels, width }) =>
-  kind === "subset" ? [options - size, size] : [levels - 1, width];
-
-function checkTable(weights, expEpsilon, delta, place) {
-  const rows = weights.map((row) => row.map(BigInt));
-  rows.forEach((row, i) => {
-    if (row.reduce((sum, weight) => sum + weight) !== BIG_N) refuse(`${place}[${i}]`, "row_sum", "a row must sum to 2^53");
-  });
-  rows[0].forEach((_, y) => {
-    const column = rows.map((row) => row[y]);
-    const most = column.reduce((a, b) => (a > b ? a : b));
-    const least = column.reduce((a, b) => (a < b ? a : b));
-    if (!most) refuse(place, "unreachable", `no answer gives report ${y}`);
-    if (!delta && most * ONE > expEpsilon * least) refuse(place, "ratio", `report ${y} tells more than stated`);
-  });
-  if (!delta) return;
-  const [a, b] = decimal(delta);
-  for (const first of rows) {
-    for (const second of rows) {
-      const excess = first.reduce((sum, x, y) => {
-        const over = x * ONE - expEpsilon * second[y];
-        return over > 0n ? sum + over : sum;
-      }, 0n);
-      if (excess * b > a * BIG_N * ONE) refuse(place, "delta", "exceeds epsilon by more than delta");
-    }
-  }
-}
+export { contrast, DeniableError, expFloor, largestFavour };
 
 /**
  * The verified document: `survey`, `channels`, `digest`, and `randomize(answers, segments)`.
  * With `pinned`, any document whose SHA-256 differs is refused.
  */
 export async function verify(source, pinned) {
-  if (!globalThis.crypto?.subtle || !globalThis.crypto.getRandomValues) {
-    refuse("", "crypto", "this browser gives no secure randomness here: use https and a current browser");
-  }
-  if (typeof source !== "string" || !isText(source)) refuse("", "json", "the document is not Unicode text");
-  const bytes = new TextEncoder().encode(source);
-  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes));
-  const digest = hex(hash);
-  if (pinned !== undefined && pinned !== digest) refuse("", "digest", "this is not the document that the link pins");
-  if (bytes.length > MAX_BYTES) refuse("", "size", `the document is larger than ${MAX_BYTES} bytes`);
-  const tree = strictJson(source);
-  table(tree, "", ["deniable", "survey", "channels"]);
-  if (tree.deniable !== 1) refuse("deniable", "version", "this client knows version 1 of the document only");
-  const { survey, channels } = tree;
-  checkSurvey(survey, "survey");
-  table(channels, "channels", survey.questions.map((question) => question.id));
-  for (const question of survey.questions) checkChannel(question, channels[question.id], `channels.${question.id}`);
-  deepFreeze(tree);
-  return Object.freeze({
-    survey,
-    channels,
-    digest,
-    randomize: (answers, segments = {}) => randomizeVerified(survey, channels, digest, answers, segments),
-  });
+  const document = await readDocument(source, pinned);
+  const randomize = (answers, segments = {}) => randomizeVerified(document, answers, segments);
+  return Object.freeze({ ...document, randomize });
 }
 
 /** Published text and answers in, a submission out; no network, no storage. */
@@ -370,144 +25,118 @@ export async function randomize(source, answers, segments = {}) {
   return (await verify(source)).randomize(answers, segments);
 }
 
-function deepFreeze(value) {
-  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
-}
+export class Client {
+  #document;
+  #entry;
+  #budget;
+  #timeout;
 
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-// --- answers ------------------------------------------------------------------------------------------------------
-
-function randomizeVerified(survey, channels, digest, answers, segments) {
-  const segmentList = survey.segments ?? [];
-  onlyKnown(answers, "answers", survey.questions);
-  onlyKnown(segments, "segments", segmentList);
-  const truths = survey.questions.map((question) => {
-    if (!has(answers, question.id)) refuse(question.id, "missing", "has no answer; every question needs one");
-    return encode(question, channels[question.id], answers[question.id]);
-  });
-  for (const { id, options } of segmentList) {
-    if (!has(segments, id)) refuse(id, "missing", "has no code; every segment needs one");
-    if (!options.some(({ code }) => code === segments[id])) refuse(id, "range", "is not one of the codes of this segment");
-  }
-  // The order of draws is part of the protocol: the id, then the questions as the survey lists them.
-  const id = hex(randomBytes(16));
-  const reports = {};
-  survey.questions.forEach((question, i) => {
-    const channel = channels[question.id];
-    const levelled = question.type === "number" && channel.kind !== "subset";
-    reports[question.id] = draw(channel, levelled ? roundToLevel(truths[i]) : truths[i]);
-  });
-  return { id, digest, reports, segments: Object.fromEntries(segmentList.map((segment) => [segment.id, segments[segment.id]])) };
-}
-
-function onlyKnown(given, what, known) {
-  if (!isTable(given)) refuse(what, "type", "must be an object from ids to values");
-  // The unknown name is not repeated: where arguments were mixed up, it may itself be an answer.
-  if (!Object.keys(given).every((key) => known.some(({ id }) => id === key))) {
-    refuse(what, "unknown", `holds a name that is not one of ${known.map(({ id }) => id).join(", ")}`);
-  }
-}
-
-/** The answer as its channel takes it: an index, a position among the levels, or a bit per option. */
-function encode(question, channel, answer) {
-  const { id, type, decline, options } = question;
-  if (decline && answer === DECLINED) return answerCount(question) - 1;
-  if (type === "yes_no") {
-    if (typeof answer !== "boolean") refuse(id, "type", "takes true or false");
-    return answer === !decline ? 1 : 0; // alone: no, yes; with decline: yes, no, declined
-  }
-  if (type === "choice") {
-    if (typeof answer !== "string") refuse(id, "type", "takes the code of an option, as text");
-    const index = options.findIndex(({ code }) => code === answer);
-    if (index < 0) refuse(id, "range", "takes the code of one of its options");
-    return index;
-  }
-  if (type === "multi_choice") {
-    if (!Array.isArray(answer) || !answer.every((code) => typeof code === "string")) {
-      refuse(id, "type", "takes a list of option codes");
+  /**
+   * Loads a survey, and delivers what an earlier visit left in the outbox. `budget`, a number or a decimal as text, is
+   * the most epsilon that all surveys answered on this site may spend together. Every `timeout` is in seconds.
+   */
+  static async load(link, { budget, timeout = 10 } = {}) {
+    const { url, survey, digest } = parseAddress(`${link}`, globalThis.document?.baseURI);
+    const loading = request(url, milliseconds(timeout)).catch((error) => ({ error }));
+    const client = new Client();
+    client.#budget = exactBudget(budget);
+    client.#timeout = timeout;
+    (await waiting()).forEach(receiptOf);
+    const response = await loading;
+    const offline = !isDocument(response);
+    const published = offline ? await findDocument(url) : response.text;
+    if (published === undefined) {
+      if (response.error instanceof DeniableError) throw response.error;
+      const trouble = `the survey at ${url} cannot be loaded (${describe(response)})`;
+      refuse("", "unreachable", `${trouble}. Check the link and the network`);
     }
-    const bits = options.map(({ code }) => (answer.includes(code) ? 1 : 0));
-    if (new Set(answer).size !== answer.length || bits.filter((bit) => bit).length !== answer.length) {
-      refuse(id, "range", "takes a list of the codes of its options, each at most once");
+    const document = await verify(published, digest);
+    if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
+    if (!offline && (await keepDocument(url, published)) !== published) {
+      const seen = "this is not the document that this device has seen here, and a published survey never changes";
+      refuse("", "changed", `${seen}. Nothing was sent. Ask who runs the survey`);
     }
-    return bits;
+    const epsilon = sum(document.survey.questions.map((question) => question.epsilon));
+    client.#document = document;
+    client.#entry = { address: url, digest: document.digest, epsilon, status: "waiting" };
+    const earlier = await findEntry(client.#entry);
+    return Object.assign(client, {
+      survey: document.survey,
+      channels: document.channels,
+      digest: document.digest,
+      epsilon,
+      offline,
+      closed: response.headers?.get("Deniable-Status") === "closed",
+      persistent: await isPersistent(),
+      receipt: earlier ? receiptOf(earlier) : null,
+    });
   }
-  if (typeof answer !== "number") refuse(id, "type", "takes a number");
-  if (type === "scale") {
-    const points = question.labels.length;
-    if (!Number.isInteger(answer) || answer < 1 || answer > points) refuse(id, "range", `takes a whole number from 1 to ${points}`);
-    return answer - 1;
-  }
-  const { min, max } = question;
-  if (!(min <= answer && answer <= max)) refuse(id, "range", `takes a number from ${min} to ${max}`);
-  if (channel.kind === "subset") return innerEdges(question).filter((edge) => edge <= answer).length;
-  return ((answer - min) / (max - min)) * ((channel.levels ?? channel.weights.length) - 1);
-}
 
-/** One of the two levels around a position, so that its mean is kept. Encoding, not protection. */
-function roundToLevel(position) {
-  const level = Math.floor(position);
-  return word() < (position - level) * N ? level + 1 : level;
-}
-
-// --- the randomiser: integers only --------------------------------------------------------------------------------
-
-const randomBytes = (n) => globalThis.crypto.getRandomValues(new Uint8Array(n));
-
-/** Uniform on 0 ... N-1: eight bytes, most significant first, the low 11 bits dropped. */
-function word() {
-  const view = new DataView(randomBytes(8).buffer);
-  return view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 11);
-}
-
-/** Uniform on 0 ... n-1: words at or above the largest multiple of n are thrown away, so each has probability 1/n. */
-function below(n) {
-  if (n === 1) return 0;
-  const limit = N - (N % n);
-  for (;;) {
-    const drawn = word();
-    if (drawn < limit) return drawn % n;
-  }
-}
-
-// CHOOSE[n][s]: subsets of size s out of n things, by Pascal's rule; the largest, C(50, 25), is below 2^47.
-const CHOOSE = [[1]];
-for (let n = 1; n <= 50; n++) {
-  CHOOSE.push(Array.from({ length: n + 1 }, (_, s) => (CHOOSE[n - 1][s - 1] ?? 0) + (CHOOSE[n - 1][s] ?? 0)));
-}
-
-/** The subset of this rank among those of `size` out of n places, which never holds `gap`: a sum of powers of two. */
-function subset(n, size, rank, gap) {
-  let report = 0;
-  for (let place = n - 1; size; place--) {
-    const without = CHOOSE[place][size] ?? 0;
-    if (rank >= without) {
-      rank -= without;
-      size--;
-      report += 2 ** (place < gap ? place : place + 1);
+  /**
+   * Randomises the answers, writes the submission to the outbox, and waits up to `timeout` seconds for its delivery.
+   * Once written it is never randomised again: where the time runs out, delivery goes on, at a later visit if need be.
+   */
+  async submit(answers, segments = {}, { timeout = this.#timeout } = {}) {
+    const patience = milliseconds(timeout);
+    if (this.receipt) refuseSecond(this.receipt);
+    if (this.closed) refuse("", "closed", "the survey takes no more submissions");
+    const submission = this.#document.randomize(answers, segments);
+    const entry = { ...this.#entry, id: submission.id, body: JSON.stringify(submission) };
+    try {
+      this.receipt = await send(entry, this.#budget, patience);
+      return this.receipt;
+    } catch (error) {
+      this.receipt = error.receipt ?? null;
+      this.closed ||= error.reason === "closed";
+      throw error;
     }
   }
-  return report;
+
+  /** Delivers what waits in the outbox, of other surveys too, for up to `timeout` seconds. True when nothing waits. */
+  flush(timeout = this.#timeout) {
+    return flush(milliseconds(timeout));
+  }
 }
 
-function draw(channel, answer) {
-  if (channel.kind === "drawn") {
-    const part = below(channel.parts.length); // P = 1/k for each part, whatever the answer
-    return 2 * part + draw(channel.parts[part], answer[part]);
+/** Whether this claims to be a document. If not, it is a portal's or a proxy's word, and as good as no network. */
+function isDocument({ status, text }) {
+  try {
+    const tree = JSON.parse(text);
+    return status === 200 && isTable(tree) && has(tree, "deniable");
+  } catch {
+    return false;
   }
-  if (channel.kind === "table") {
-    let left = word(); // report y owns as many of the N words as its weight says
-    return channel.weights[answer].findIndex((weight) => left < weight || ((left -= weight), false));
+}
+
+function milliseconds(timeout) {
+  if (!(timeout >= 0 && timeout <= 86_400)) throw new RangeError("timeout must be from 0 to 86400 seconds");
+  return timeout * 1000;
+}
+
+// <deniable-survey src="/s/campus-health">: what renders the questionnaire is loaded only where there is one.
+if (globalThis.customElements && !customElements.get("deniable-survey")) {
+  class SurveyElement extends HTMLElement {
+    static observedAttributes = ["src"];
+    #present = false;
+
+    connectedCallback() {
+      this.#update(true);
+    }
+
+    disconnectedCallback() {
+      this.#update(false);
+    }
+
+    attributeChangedCallback() {
+      if (this.#present) this.#update(true);
+    }
+
+    async #update(present) {
+      this.#present = present;
+      const element = await import("./deniable/survey-element.js");
+      if (this.#present) element.connect(this, Client);
+      else element.disconnect(this);
+    }
   }
-  const favoured = word() < channel.favour; // P = F/N
-  if (channel.kind === "band") {
-    if (favoured) return answer + below(channel.width); // then each of the w favoured reports equally
-    const other = below(channel.levels - 1); // or each of the m-1 others: those below the band, those above it
-    return other < answer ? other : other + channel.width;
-  }
-  const others = channel.options - 1;
-  const size = favoured ? channel.size - 1 : channel.size; // how many other options the report holds
-  const rest = subset(others, size, below(CHOOSE[others][size]), answer);
-  return favoured ? 2 ** answer + rest : rest;
+  customElements.define("deniable-survey", SurveyElement);
 }

@@ -1,10 +1,11 @@
 // Every vector of shared/vectors, none skipped.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { contrast, DeniableError, largestFavour, verify } from "../deniable_web/deniable.js";
+import { contrast, largestFavour, verify } from "../deniable_web/deniable.js";
 import { decode } from "../deniable_web/decode.js";
+import { parseAddress } from "../deniable_web/deniable/transport.js";
 import { scripted } from "./scripted.js";
 
 const folder = new URL("../../../shared/vectors/", import.meta.url);
@@ -15,12 +16,15 @@ async function refusal(attempt) {
     await attempt();
     return undefined;
   } catch (error) {
-    assert.ok(error instanceof DeniableError, `not a refusal but a crash: ${error.stack}`);
+    assert.equal(error.name, "DeniableError", `not a refusal but a crash: ${error.stack}`);
     return { reason: error.reason, place: error.place };
   }
 }
 
+const names = [];
+
 function run(name, each) {
+  names.push(name);
   test(`every vector of ${name}.json`, async () => {
     const file = load(name);
     let count = 0;
@@ -79,4 +83,18 @@ run("digest", async ({ document, digest }) => {
     reason: "digest",
     place: "",
   });
+});
+
+run("address", async ({ link, result, url, survey, digest }) => {
+  let got;
+  const refused = await refusal(() => {
+    got = parseAddress(link);
+  });
+  if (result === "valid") assert.deepEqual(got, { url, survey, digest: digest ?? undefined });
+  else assert.deepEqual(refused, { reason: "address", place: "" });
+});
+
+test("every file of vectors is run", () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  assert.deepEqual(files.map((name) => name.slice(0, -5)).sort(), names.sort());
 });

@@ -1,0 +1,175 @@
+// Delivery: what the server's responses mean, when a submission is tried again, and its receipt.
+//
+// May not: change a byte of what it sends, or know an answer: it gets entries of the ledger, which hold none. It may
+// send a submission twice, since a delivery that was not confirmed may yet have happened; the server counts it once.
+
+import { record, settle, waiting } from "./device.js";
+import { DeniableError, isTable } from "./protocol.js";
+import { request } from "./transport.js";
+
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 60_000;
+const LONGEST_RETRY_AFTER = 3_600_000;
+const ATTEMPT = 30_000;
+
+// A stranger's text, fit for a message: one line, and not too much of it.
+const printable = (text) => text.slice(0, 300).replace(/[\p{C}\p{Z}]/gu, " ").trim();
+
+/** What came instead of what was asked for. */
+export const describe = ({ error, status, type }) =>
+  printable(error ? `${error}` : `the server answered ${status} with ${type || "no content type"}`);
+
+const isCount = (value) => Number.isInteger(value) && value >= 0;
+
+/**
+ * What a response to a submission means. Only one in the server's own form settles anything: what a captive portal or
+ * a proxy says is not the server's word, and trying again is harmless, since the same submission counts once.
+ */
+export function judge(response, now) {
+  const { status, type, text } = response;
+  try {
+    const tree = JSON.parse(text);
+    if (status === 200 || status === 201) {
+      const { accepted, duplicates } = tree;
+      if (isCount(accepted) && isCount(duplicates) && accepted + duplicates === 1) return { status: "delivered" };
+    } else if ([400, 409, 413, 415, 422].includes(status) && type === "application/problem+json" && isTable(tree)) {
+      const [kind, title, detail] = ["type", "title", "detail"].map((key) => printable(tree[key] ?? ""));
+      return { status: "refused", refusal: { type: kind, title, detail } };
+    }
+  } catch {
+    // not in the server's form
+  }
+  return { trouble: describe(response), after: retryAfter(response.headers.get("Retry-After") ?? "", now) };
+}
+
+/** The milliseconds that a response asks to wait, given in seconds or as a date, and at most an hour. */
+export function retryAfter(value, now) {
+  const asked = /^\d+$/.test(value.trim()) ? value * 1000 : Date.parse(value) - now;
+  return Math.min(Math.max(asked || 0, 0), LONGEST_RETRY_AFTER);
+}
+
+/** Exponential backoff with full jitter, so that devices that failed together do not come back together. */
+export function jitter(failures) {
+  const [chance] = crypto.getRandomValues(new Uint32Array(1));
+  return (chance / 2 ** 32) * Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
+}
+
+async function attempt({ address, body }) {
+  try {
+    const headers = { "Content-Type": "application/json" };
+    const keepalive = body.length < 60_000; // it then outlives the page; browsers allow no more
+    const options = { method: "POST", body, headers, keepalive };
+    return judge(await request(`${address}/submissions`, ATTEMPT, options), Date.now());
+  } catch (error) {
+    return { trouble: describe({ error }), after: 0 };
+  }
+}
+
+const pauses = new Set();
+
+/** Waits as long as the server asked for, and then longer unless someone is in a hurry. */
+const pause = (asked, longer) =>
+  new Promise((resolve) => {
+    const earliest = performance.now() + asked;
+    const end = () => {
+      pauses.delete(cut);
+      resolve();
+    };
+    let timer = setTimeout(end, asked + longer);
+    const cut = () => {
+      clearTimeout(timer);
+      timer = setTimeout(end, earliest - performance.now());
+    };
+    pauses.add(cut);
+  });
+
+/** Cuts short every pause, down to what the server asked for. */
+export const hurry = () => pauses.forEach((cut) => cut());
+globalThis.addEventListener?.("online", hurry);
+
+/** One submission, as it is sent: this is all that the server, or anyone, gets to know. Its status is live. */
+class Receipt {
+  #outcome;
+  #trouble = null;
+
+  constructor(entry) {
+    const { id, digest, reports, segments } = JSON.parse(entry.body);
+    this.#outcome = entry;
+    const settled = this.#deliver(entry);
+    Object.freeze(Object.assign(this, { id, digest, reports, segments, epsilon: entry.epsilon, settled }));
+  }
+
+  get delivered() {
+    return this.#outcome.status === "delivered";
+  }
+
+  /** The server's reason, where it has refused the submission for good. */
+  get refused() {
+    return this.#outcome.status === "refused" ? this.#outcome.refusal : null;
+  }
+
+  /** Why the last attempt to deliver it failed. */
+  get trouble() {
+    return this.#trouble;
+  }
+
+  async #deliver(entry) {
+    for (let failures = 0; this.#outcome.status === "waiting"; failures++) {
+      let verdict = await attempt(entry);
+      if (verdict.trouble) {
+        this.#trouble = verdict.trouble;
+        await pause(verdict.after, jitter(failures));
+        verdict = undefined;
+      }
+      // Another tab may have been faster. Where the ledger cannot be written, the next visit sends it once more.
+      const row = await settle(entry.id, verdict).catch(() => undefined);
+      this.#outcome = row ?? verdict ?? entry;
+    }
+    this.#trouble = null;
+    return this;
+  }
+}
+
+const receipts = new Map();
+
+/** The one receipt of an entry in this page. An entry that waits is on its way from now on. */
+export function receiptOf(entry) {
+  if (!receipts.has(entry.id)) receipts.set(entry.id, new Receipt(entry));
+  return receipts.get(entry.id);
+}
+
+const refuseWith = (receipt, reason, message) => {
+  throw Object.assign(new DeniableError("", reason, message), { receipt });
+};
+
+export const refuseSecond = (receipt) =>
+  refuseWith(receipt, "already_answered", "this device has already answered this survey. Nothing more was sent");
+
+/** Writes an entry to the ledger, and waits for its delivery, but not for long. */
+export async function send(entry, budget, patience) {
+  const kept = await record(entry, budget);
+  const receipt = receiptOf(kept);
+  if (kept.id !== entry.id) refuseSecond(receipt);
+  await atMost(patience, receipt.settled);
+  if (receipt.refused) {
+    const { type, title, detail } = receipt.refused;
+    const reason = type === "urn:deniable:problem:survey-closed" ? "closed" : "refused";
+    const words = [title, detail].filter(Boolean).join(": ") || "it gave no reason";
+    refuseWith(receipt, reason, `the server refused the submission for good: ${words}`);
+  }
+  return receipt;
+}
+
+/** Tries what waits at once, and then with the usual pauses; whether nothing waits any more. */
+export async function flush(patience) {
+  const receipts = (await waiting()).map(receiptOf);
+  hurry();
+  await atMost(patience, Promise.all(receipts.map(({ settled }) => settled)));
+  return !(await waiting()).length;
+}
+
+async function atMost(patience, promise) {
+  let timer;
+  await Promise.race([promise, new Promise((resolve) => (timer = setTimeout(resolve, patience)))]);
+  clearTimeout(timer);
+}

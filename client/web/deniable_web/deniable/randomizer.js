@@ -1,0 +1,141 @@
+// From answers to a submission: only what this module returns may leave the device.
+//
+// May not: use any randomness but crypto.getRandomValues, do floating-point arithmetic in a channel, let an answer into
+// an error message, or keep one.
+
+import { answerCount, DECLINED, has, hex, innerEdges, isTable, N, refuse } from "./protocol.js";
+
+/** The submission that these answers give, once: `survey`, `channels` and `digest` are of a verified document. */
+export function randomizeVerified({ survey, channels, digest }, answers, segments) {
+  const segmentList = survey.segments ?? [];
+  onlyKnown(answers, "answers", survey.questions);
+  onlyKnown(segments, "segments", segmentList);
+  const truths = survey.questions.map((question) => {
+    if (!has(answers, question.id)) refuse(question.id, "missing", "has no answer; every question needs one");
+    return encode(question, channels[question.id], answers[question.id]);
+  });
+  for (const { id, options } of segmentList) {
+    if (!has(segments, id)) refuse(id, "missing", "has no code; every segment needs one");
+    if (!options.some(({ code }) => code === segments[id])) refuse(id, "range", "is not one of the codes of this segment");
+  }
+  // The order of draws is part of the protocol: the id, then the questions as the survey lists them.
+  const id = hex(randomBytes(16));
+  const reports = {};
+  survey.questions.forEach((question, i) => {
+    const channel = channels[question.id];
+    const levelled = question.type === "number" && channel.kind !== "subset";
+    reports[question.id] = draw(channel, levelled ? roundToLevel(truths[i]) : truths[i]);
+  });
+  return { id, digest, reports, segments: Object.fromEntries(segmentList.map((segment) => [segment.id, segments[segment.id]])) };
+}
+
+function onlyKnown(given, what, known) {
+  if (!isTable(given)) refuse(what, "type", "must be an object from ids to values");
+  // The unknown name is not repeated: where arguments were mixed up, it may itself be an answer.
+  if (!Object.keys(given).every((key) => known.some(({ id }) => id === key))) {
+    refuse(what, "unknown", `holds a name that is not one of ${known.map(({ id }) => id).join(", ")}`);
+  }
+}
+
+/** The answer as its channel takes it: an index, a position among the levels, or a bit per option. */
+function encode(question, channel, answer) {
+  const { id, type, decline, options } = question;
+  if (decline && answer === DECLINED) return answerCount(question) - 1;
+  if (type === "yes_no") {
+    if (typeof answer !== "boolean") refuse(id, "type", "takes true or false");
+    return answer === !decline ? 1 : 0; // alone: no, yes; with decline: yes, no, declined
+  }
+  if (type === "choice") {
+    if (typeof answer !== "string") refuse(id, "type", "takes the code of an option, as text");
+    const index = options.findIndex(({ code }) => code === answer);
+    if (index < 0) refuse(id, "range", "takes the code of one of its options");
+    return index;
+  }
+  if (type === "multi_choice") {
+    if (!Array.isArray(answer) || !answer.every((code) => typeof code === "string")) {
+      refuse(id, "type", "takes a list of option codes");
+    }
+    const bits = options.map(({ code }) => (answer.includes(code) ? 1 : 0));
+    if (new Set(answer).size !== answer.length || bits.filter((bit) => bit).length !== answer.length) {
+      refuse(id, "range", "takes a list of the codes of its options, each at most once");
+    }
+    return bits;
+  }
+  if (typeof answer !== "number") refuse(id, "type", "takes a number");
+  if (type === "scale") {
+    const points = question.labels.length;
+    if (!Number.isInteger(answer) || answer < 1 || answer > points) refuse(id, "range", `takes a whole number from 1 to ${points}`);
+    return answer - 1;
+  }
+  const { min, max } = question;
+  if (!(min <= answer && answer <= max)) refuse(id, "range", `takes a number from ${min} to ${max}`);
+  if (channel.kind === "subset") return innerEdges(question).filter((edge) => edge <= answer).length;
+  return ((answer - min) / (max - min)) * ((channel.levels ?? channel.weights.length) - 1);
+}
+
+/** One of the two levels around a position, so that its mean is kept. Encoding, not protection. */
+function roundToLevel(position) {
+  const level = Math.floor(position);
+  return word() < (position - level) * N ? level + 1 : level;
+}
+
+// --- the randomiser: integers only --------------------------------------------------------------------------------
+
+const randomBytes = (n) => globalThis.crypto.getRandomValues(new Uint8Array(n));
+
+/** Uniform on 0 ... N-1: eight bytes, most significant first, the low 11 bits dropped. */
+function word() {
+  const view = new DataView(randomBytes(8).buffer);
+  return view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 11);
+}
+
+/** Uniform on 0 ... n-1: words at or above the largest multiple of n are thrown away, so each has probability 1/n. */
+function below(n) {
+  if (n === 1) return 0;
+  const limit = N - (N % n);
+  for (;;) {
+    const drawn = word();
+    if (drawn < limit) return drawn % n;
+  }
+}
+
+// CHOOSE[n][s]: subsets of size s out of n things, by Pascal's rule; the largest, C(50, 25), is below 2^47.
+const CHOOSE = [[1]];
+for (let n = 1; n <= 50; n++) {
+  CHOOSE.push(Array.from({ length: n + 1 }, (_, s) => (CHOOSE[n - 1][s - 1] ?? 0) + (CHOOSE[n - 1][s] ?? 0)));
+}
+
+/** The subset of this rank among those of `size` out of n places, which never holds `gap`: a sum of powers of two. */
+function subset(n, size, rank, gap) {
+  let report = 0;
+  for (let place = n - 1; size; place--) {
+    const without = CHOOSE[place][size] ?? 0;
+    if (rank >= without) {
+      rank -= without;
+      size--;
+      report += 2 ** (place < gap ? place : place + 1);
+    }
+  }
+  return report;
+}
+
+function draw(channel, answer) {
+  if (channel.kind === "drawn") {
+    const part = below(channel.parts.length); // P = 1/k for each part, whatever the answer
+    return 2 * part + draw(channel.parts[part], answer[part]);
+  }
+  if (channel.kind === "table") {
+    let left = word(); // report y owns as many of the N words as its weight says
+    return channel.weights[answer].findIndex((weight) => left < weight || ((left -= weight), false));
+  }
+  const favoured = word() < channel.favour; // P = F/N
+  if (channel.kind === "band") {
+    if (favoured) return answer + below(channel.width); // then each of the w favoured reports equally
+    const other = below(channel.levels - 1); // or each of the m-1 others: those below the band, those above it
+    return other < answer ? other : other + channel.width;
+  }
+  const others = channel.options - 1;
+  const size = favoured ? channel.size - 1 : channel.size; // how many other options the report holds
+  const rest = subset(others, size, below(CHOOSE[others][size]), answer);
+  return favoured ? 2 ** answer + rest : rest;
+}

@@ -1,0 +1,121 @@
+// The receipt: what left this device, in words and as it was sent, and how little it tells.
+//
+// May not: put a true answer into the file that can be saved, or onto paper.
+
+import { button, make, surveyText } from "./dom.js";
+import { answerInWords, reportInWords, whyInWords } from "./wording.js";
+
+/** `answers` are the true ones, from memory, or null where there are none (any more). */
+export function receiptView({ client, receipt, answers, texts }) {
+  const { survey, channels } = client;
+  const save = button(texts.say("button.save"), () => download(client, receipt, texts));
+  const print = button(texts.say("button.print"), () => window.print(), { class: "quiet" });
+  const head = ["question", answers && "answered", "left", "why"].filter(Boolean);
+  const rows = [
+    ...survey.questions.map((question) => {
+      const [channel, report] = [channels[question.id], receipt.reports[question.id]];
+      return row(texts, {
+        question: surveyText("span", question.text),
+        answered: answers && surveyText("span", answerInWords(question, answers.questions[question.id], texts)),
+        left: left(
+          surveyText("span", reportInWords(question, channel, report, texts)),
+          texts.say("receipt.raw", { report }),
+        ),
+        why: whyInWords(question, channel, report, texts),
+      });
+    }),
+    ...(survey.segments ?? []).map((segment) => {
+      const code = receipt.segments[segment.id];
+      const { text } = segment.options.find((option) => option.code === code);
+      return row(texts, {
+        question: surveyText("span", segment.text),
+        answered: answers && surveyText("span", text),
+        left: left(surveyText("span", text), texts.say("receipt.code", { code })),
+        why: texts.say("receipt.openly"),
+      });
+    }),
+  ];
+  return [
+    make("p", { class: "truth" }, texts.say(answers ? "status.kept" : "status.notKept")),
+    // Rows are shown as blocks on narrow screens, which would cost them their meaning without explicit roles.
+    make(
+      "table",
+      { class: "receipt", part: "receipt", role: "table" },
+      make(
+        "thead",
+        { role: "rowgroup" },
+        make(
+          "tr",
+          { role: "row" },
+          ...head.map((name) =>
+            make("th", { role: "columnheader", scope: "col", class: name }, texts.say(`receipt.${name}`)),
+          ),
+        ),
+      ),
+      make("tbody", { role: "rowgroup" }, ...rows),
+    ),
+    make(
+      "dl",
+      { class: "facts" },
+      ...["id", "digest", "epsilon"].flatMap((name) => [
+        make("dt", {}, texts.say(`receipt.${name}`)),
+        make("dd", {}, make("code", {}, receipt[name])),
+      ]),
+    ),
+    make("p", { class: "actions" }, save, " ", print),
+  ];
+}
+
+function row(texts, cells) {
+  return make(
+    "tr",
+    { role: "row" },
+    ...Object.entries(cells).flatMap(([name, content]) => {
+      if (content === null) return [];
+      const isHead = name === "question";
+      // The label stands before the cell where the heads of the columns are out of sight.
+      const label = isHead
+        ? null
+        : make("span", { class: "cell-label", "aria-hidden": "true" }, texts.say(`receipt.${name}`));
+      const body = make("div", {}, content);
+      return [
+        make(
+          isHead ? "th" : "td",
+          { role: isHead ? "rowheader" : "cell", scope: isHead ? "row" : null, class: name },
+          label,
+          body,
+        ),
+      ];
+    }),
+  );
+}
+
+const left = (words, raw) => make("div", {}, words, make("code", { class: "raw" }, raw));
+
+/** The receipt as a file, made on this device. */
+function download(client, receipt, texts) {
+  const { survey, channels } = client;
+  const content = {
+    about: texts.say("receipt.file"),
+    survey: survey.id,
+    title: survey.title,
+    id: receipt.id,
+    digest: receipt.digest,
+    epsilon: receipt.epsilon,
+    reports: receipt.reports,
+    segments: receipt.segments,
+    in_words: Object.fromEntries(
+      survey.questions.map((question) => {
+        const report = receipt.reports[question.id];
+        const plain = (text) => text.replace(/[\u2068\u2069]/g, "");
+        return [question.id, plain(reportInWords(question, channels[question.id], report, texts))];
+      }),
+    ),
+  };
+  const address = URL.createObjectURL(
+    new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: "application/json" }),
+  );
+  const link = make("a", { href: address, download: `deniable-receipt-${survey.id}.json` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000); // a browser may ask where to save it before it reads it
+}

@@ -1,0 +1,366 @@
+// <deniable-survey>: the whole questionnaire, from loading to the receipt.
+//
+//   <deniable-survey src="/s/campus-health"></deniable-survey>
+//
+// Attributes: src (a link to a survey; #<digest> pins it), hide-notice (the page shows the notice itself).
+// Properties: texts (see texts.js), budget (the most that this device may spend, as for Client).
+// Events, on the element: deniable-ready {survey, digest}, deniable-submitted {receipt}, deniable-failed {reason}.
+//
+// May not: keep an answer beyond the page's own life. Answers are in the controls, and for the receipt in one variable;
+// both are emptied when the page is left, so that going back on a shared computer shows nothing.
+
+import { button, make, surveyText } from "./dom.js";
+import { questionField, segmentField } from "./fields.js";
+import { receiptView } from "./receipt.js";
+import { reviewView, totalBox } from "./review.js";
+import { styleSheet } from "./style.js";
+import { Texts } from "./texts.js";
+
+const shown = new WeakMap();
+
+/** Show the questionnaire in this element, which has just become part of a page. */
+export function connect(host, Client) {
+  shown.get(host)?.stop();
+  for (const name of ["texts", "budget"]) watch(host, name);
+  const questionnaire = new Questionnaire(host, Client);
+  shown.set(host, questionnaire);
+  questionnaire.load();
+}
+
+/** Forget everything: the element was removed. */
+export function disconnect(host) {
+  shown.get(host)?.stop();
+  shown.delete(host);
+}
+
+/** A property that may be set at any time, before or after the element is in a page; setting it starts anew. */
+function watch(host, name) {
+  if (Object.getOwnPropertyDescriptor(host, name)?.set) return;
+  let value = host[name];
+  const set = (given) => {
+    value = given;
+    shown.get(host)?.load();
+  };
+  Object.defineProperty(host, name, { configurable: true, enumerable: true, get: () => value, set });
+}
+
+/** The link to load: where it leads to the very page it stands on, what the page's address pins holds for it, too. */
+function linkOf(host) {
+  const link = host.getAttribute("src") ?? "";
+  if (link.includes("#") || !URL.canParse(link, document.baseURI)) return link;
+  const { origin, pathname } = new URL(link, document.baseURI);
+  return origin === location.origin && pathname === location.pathname ? link + location.hash : link;
+}
+
+class Questionnaire {
+  #host;
+  #Client;
+  #root;
+  #texts;
+  #link;
+  #client = null;
+  #fields = [];
+  #missing = []; // [field, its entry in the error summary]
+  #form = null;
+  #answers = null; // { questions, segments }: the true ones, from review until the page is left
+  #receipt = null;
+  #view = null;
+  #attempt = 0; // counts loads, so that a late one does not overtake
+  #listening = new AbortController();
+
+  constructor(host, Client) {
+    this.#host = host;
+    this.#Client = Client;
+    this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+    this.#root.adoptedStyleSheets = [styleSheet()];
+    const { signal } = this.#listening;
+    window.addEventListener("pagehide", () => this.#forget(), { signal });
+    window.addEventListener("pageshow", (event) => event.persisted && this.#forget(), { signal });
+    window.addEventListener("hashchange", () => linkOf(host) !== this.#link && this.load(), { signal });
+  }
+
+  stop() {
+    this.#attempt++;
+    this.#listening.abort();
+    this.#drop();
+    this.#root.replaceChildren();
+  }
+
+  /** From the start: load and verify the survey, then ask, or show what was sent from this device before. */
+  async load() {
+    const attempt = ++this.#attempt;
+    const host = this.#host;
+    this.#drop();
+    this.#texts = new Texts(host.texts, host.closest("[lang]")?.lang || document.documentElement.lang);
+    this.#show("message", make("p", { role: "status" }, this.#say("loading")));
+    this.#link = linkOf(host);
+    let client;
+    try {
+      client = await this.#Client.load(this.#link, { budget: host.budget });
+    } catch (error) {
+      if (attempt === this.#attempt) this.#fail(error, "tampered");
+      return;
+    }
+    if (attempt !== this.#attempt) return;
+    this.#client = client;
+    this.#tell("ready", { survey: client.survey, digest: client.digest });
+    if (client.receipt) this.#showReceipt(client.receipt, { before: true });
+    else if (client.closed) this.#showFailure("closed");
+    else this.#showForm();
+  }
+
+  #say(name, values) {
+    return this.#texts.say(name, values);
+  }
+
+  #tell(name, detail) {
+    this.#host.dispatchEvent(new CustomEvent(`deniable-${name}`, { detail, bubbles: true, composed: true }));
+  }
+
+  /** Replace what is shown. */
+  #show(name, ...content) {
+    this.#view = make("div", { class: `view ${name}`, part: name }, ...content);
+    this.#root.replaceChildren(this.#view);
+  }
+
+  /** A heading that focus can move to, so that a screen reader goes on where the view begins. */
+  #heading(text) {
+    return make("h2", { tabindex: "-1" }, text);
+  }
+
+  #focusHeading() {
+    this.#view.querySelector("h2").focus();
+    this.#host.scrollIntoView({ block: "start" });
+  }
+
+  #drop() {
+    for (const field of this.#fields) field.clear();
+    this.#fields = [];
+    this.#form = this.#answers = this.#receipt = this.#client = null;
+  }
+
+  /** The page is left, or was restored from the browser's memory: nothing of the answers may be seen again. */
+  #forget() {
+    for (const field of this.#fields) field.clear();
+    this.#answers = null;
+    if (this.#receipt) this.#showReceipt(this.#receipt);
+    else if (this.#form) this.#showForm();
+  }
+
+  // --- the form -----------------------------------------------------------------------------------------------------
+
+  #showForm() {
+    const { survey, channels, offline } = this.#client;
+    const summary = make("div", { class: "summary", part: "summary", role: "alert" });
+    const progress = make("progress", { max: 1, value: 0, "aria-labelledby": "progress-text" });
+    const progressText = make("span", { id: "progress-text" });
+    const update = () => {
+      const [done, total] = [this.#fields.filter((field) => field.answered()).length, this.#fields.length];
+      progress.value = done / total;
+      progressText.textContent = this.#say("progress", {
+        done: this.#texts.number(done),
+        total: this.#texts.number(total),
+      });
+      for (const [field, item] of this.#missing) if (field.answered()) item.remove();
+      if (this.#missing.every(([field]) => field.answered())) summary.replaceChildren();
+    };
+    const segments = (survey.segments ?? []).map((segment) => segmentField(segment, this.#texts, update));
+    const questions = survey.questions.map((question) =>
+      questionField(question, channels[question.id], this.#texts, update),
+    );
+    this.#fields = [...segments, ...questions];
+    this.#missing = [];
+    const section = (name, fields) => [
+      make("h2", {}, this.#say(`section.${name}`)),
+      make("p", { class: "hint" }, this.#say(`section.${name}Hint`)),
+      ...fields.map(({ node }) => node),
+    ];
+    // method="dialog" outside of a dialog goes nowhere: even without its listener no answer gets into an address.
+    this.#form = make(
+      "form",
+      { method: "dialog", autocomplete: "off", novalidate: true },
+      summary,
+      ...(segments.length ? section("segments", segments) : []),
+      ...section("questions", questions),
+      totalBox(this.#client, this.#texts),
+      make("p", { class: "actions" }, make("button", { type: "submit", part: "button" }, this.#say("button.review"))),
+    );
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#check(summary);
+    });
+    update();
+    this.#showQuestions = () =>
+      this.#show(
+        "form",
+        make("div", { class: "progress", part: "progress" }, progressText, progress),
+        this.#notice(survey),
+        offline ? make("p", { class: "note" }, this.#say("offline")) : null,
+        this.#form,
+      );
+    this.#showQuestions();
+  }
+
+  #showQuestions = () => {};
+
+  #notice(survey) {
+    return survey.notice && !this.#host.hasAttribute("hide-notice")
+      ? surveyText("p", survey.notice, { class: "notice" })
+      : null;
+  }
+
+  /** Go on to the review, or say next to each field what is still wrong, and go to the first. */
+  #check(summary) {
+    const readings = this.#fields.map((field) => [field, field.read()]);
+    const wrong = readings.filter(([, { problem }]) => problem);
+    for (const [field, { problem }] of readings) field.complain(problem ?? null);
+    summary.replaceChildren();
+    if (!wrong.length) {
+      this.#showReview(Object.fromEntries(readings.map(([field, { value }]) => [field.id, value])));
+      return;
+    }
+    const texts = Object.fromEntries(
+      [...(this.#client.survey.segments ?? []), ...this.#client.survey.questions].map(({ id, text }) => [id, text]),
+    );
+    // Buttons, not links: a link would change the page's address, whose fragment may pin the survey.
+    this.#missing = wrong.map(([field]) => {
+      const go = button(texts[field.id], () => field.focus(), { class: "link", dir: "auto" });
+      return [field, make("li", {}, go)];
+    });
+    summary.append(
+      make("h2", {}, this.#say("error.summary")),
+      make("p", {}, this.#say("error.why")),
+      make("ul", {}, ...this.#missing.map(([, item]) => item)),
+    );
+    wrong[0][0].focus();
+  }
+
+  // --- the review ---------------------------------------------------------------------------------------------------
+
+  #showReview(values) {
+    const { survey } = this.#client;
+    const take = (asked) => Object.fromEntries(asked.map(({ id }) => [id, values[id]]));
+    this.#answers = { questions: take(survey.questions), segments: take(survey.segments ?? []) };
+    const onChange = (id) => {
+      this.#answers = null;
+      this.#showQuestions();
+      this.#fields.find((field) => field.id === id).focus();
+    };
+    const status = make("p", { class: "status", role: "status" });
+    const send = button(this.#say("button.send"), () => this.#send(status, send));
+    const back = button(this.#say("button.back"), () => onChange(this.#fields[0].id), { class: "quiet" });
+    this.#show(
+      "review",
+      this.#heading(this.#say("section.review")),
+      ...reviewView({ client: this.#client, values, texts: this.#texts, onChange }),
+      status,
+      make("p", { class: "actions" }, send, " ", back),
+    );
+    this.#focusHeading();
+  }
+
+  async #send(status, send) {
+    const [client, attempt, answers] = [this.#client, this.#attempt, this.#answers];
+    if (send.disabled || !answers) return;
+    send.disabled = true;
+    status.textContent = this.#say("status.sending");
+    try {
+      const receipt = await client.submit(answers.questions, answers.segments);
+      if (attempt !== this.#attempt) return;
+      this.#tell("submitted", { receipt });
+      this.#showReceipt(receipt);
+      this.#focusHeading();
+    } catch (error) {
+      if (attempt !== this.#attempt) return;
+      if (error.reason === "already_answered" && error.receipt) {
+        this.#answers = null;
+        this.#tell("failed", { reason: error.reason });
+        this.#showReceipt(error.receipt, { before: true });
+        this.#focusHeading();
+      } else this.#fail(error, "unexpected");
+    }
+  }
+
+  // --- the receipt --------------------------------------------------------------------------------------------------
+
+  #showReceipt(receipt, { before = false } = {}) {
+    const attempt = this.#attempt;
+    for (const field of this.#fields) field.clear();
+    this.#fields = [];
+    this.#form = null;
+    this.#receipt = receipt;
+    const status = make("p", { class: "status", role: "status" });
+    const update = () => {
+      const { delivered, refused } = receipt;
+      status.textContent = refused
+        ? this.#say("status.refused", refused)
+        : this.#say(
+            delivered ? "status.sent" : this.#client.persistent === false ? "status.waitingHere" : "status.waiting",
+          );
+      status.className = `status ${refused ? "bad" : delivered ? "good" : "waiting"}`;
+    };
+    update();
+    receipt.settled?.then(() => attempt === this.#attempt && update());
+    this.#show(
+      "receipt-view",
+      this.#heading(this.#say("section.receipt")),
+      before ? make("p", {}, this.#say("status.before")) : null,
+      status,
+      ...receiptView({ client: this.#client, receipt, answers: this.#answers, texts: this.#texts }),
+    );
+  }
+
+  // --- failure ------------------------------------------------------------------------------------------------------
+
+  /** Known reasons have words of their own; any other is what `otherwise` says. */
+  #fail(error, otherwise) {
+    const own = [
+      "digest",
+      "changed",
+      "crypto",
+      "address",
+      "unreachable",
+      "closed",
+      "storage",
+      "budget",
+      "already_answered",
+      "refused",
+    ];
+    const { reason } = error;
+    // A fault of the program. Errors on purpose never hold an answer; this one could, once there are any.
+    if (reason === undefined && !this.#answers) console.error(error);
+    const name = own.includes(reason) ? reason : reason === undefined ? "unexpected" : otherwise;
+    this.#tell("failed", { reason: reason ?? "unexpected" });
+    this.#showFailure(name);
+  }
+
+  #showFailure(name) {
+    // What the server has refused for good is settled: going back could only make a second submission.
+    const answered = this.#answers && !["closed", "refused"].includes(name);
+    const actions = [];
+    if (answered)
+      actions.push(
+        button(this.#say("button.answers"), () =>
+          this.#showReview({ ...this.#answers.questions, ...this.#answers.segments }),
+        ),
+      );
+    else if (name === "unreachable" || name === "unexpected")
+      actions.push(button(this.#say("button.again"), () => this.load()));
+    if (!answered) {
+      for (const field of this.#fields) field.clear();
+      this.#answers = null;
+    }
+    const { survey } = this.#client ?? {};
+    this.#show(
+      "message",
+      survey ? this.#notice(survey) : null,
+      make(
+        "div",
+        { role: "alert" },
+        this.#heading(this.#say(`failure.${name}.title`)),
+        make("p", {}, this.#say(`failure.${name}.text`)),
+      ),
+      actions.length ? make("p", { class: "actions" }, ...actions) : null,
+    );
+  }
+}

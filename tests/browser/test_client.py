@@ -1,0 +1,585 @@
+"""The network client in a real Chromium, on a page of another origin, against a real server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request
+
+from browsing import FLAGS, find_chromium
+from deniable_protocol import publish, survey_from_tree
+from deniable_server.storage import Storage, open_storage
+from running import Server, running
+from visiting import (
+    ANSWERS,
+    SEGMENTS,
+    TRUTH,
+    Site,
+    Survey,
+    answer_with,
+    flush,
+    fulfil,
+    hang_up,
+    kept,
+    load,
+    lose,
+    opened,
+    run,
+    settled,
+    submit,
+    tree,
+    until,
+)
+
+LAUNCH: Any = {"executable_path": find_chromium(), "chromium_sandbox": os.getuid() != 0}
+"""For tests that need a Chromium of their own."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("server")
+    open_storage(str(folder / "server.db")).close()
+    with running(folder / "server.db", folder / "log") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def storage(server: Server) -> Iterator[Storage]:
+    storage = open_storage(str(server.database))
+    yield storage
+    storage.close()
+
+
+@pytest.fixture(scope="module")
+def site(server: Server) -> Iterator[Site]:
+    site = Site(server.base)
+    yield site
+    site.close()
+
+
+@pytest.fixture
+def new_survey(server: Server, storage: Storage, request: pytest.FixtureRequest) -> Callable[..., Survey]:
+    start = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:12]
+    made: list[Survey] = []
+
+    def make(epsilon: str = "1.0") -> Survey:
+        made.append(Survey(server, storage, f"s{start}-{len(made)}", epsilon))
+        return made[-1]
+
+    return make
+
+
+@pytest.fixture
+def survey(new_survey: Callable[..., Survey]) -> Survey:
+    return new_survey()
+
+
+@pytest.fixture
+def visit(context: BrowserContext, site: Site, server: Server) -> Callable[[], Page]:
+    """Opens a page of the other site, with the module loaded from the server."""
+    return lambda: opened(context, site.base, server.base)
+
+
+# Loading and submitting
+
+
+def test_a_page_of_another_origin_submits(visit: Callable[[], Page], survey: Survey) -> None:
+    """Under a strict policy, and with nothing but the module: what arrives is what the receipt says."""
+    page = visit()
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    loaded = load(page, survey.link)
+    published = json.loads(survey.document)
+    assert (loaded["survey"], loaded["channels"]) == (published["survey"], published["channels"])
+    assert (loaded["digest"], loaded["epsilon"]) == (survey.digest, "3.5")
+    assert (loaded["closed"], loaded["offline"], loaded["persistent"]) == (False, False, True)
+    assert loaded["receipt"] is None
+    receipt = submit(page)
+    assert receipt["delivered"] and receipt["refused"] is None and receipt["trouble"] is None
+    assert (receipt["digest"], receipt["epsilon"], receipt["segments"]) == (survey.digest, "3.5", SEGMENTS)
+    assert set(receipt["reports"]) == set(ANSWERS)
+    assert survey.ids() == [receipt["id"]]
+    assert flush(page) is True
+    assert faults == []
+
+
+def test_requests_do_not_say_who_asks(
+    context: BrowserContext, visit: Callable[[], Page], server: Server, survey: Survey
+) -> None:
+    """No cookie, referrer or language goes with a request, also on the server's own pages, where cookies usually do."""
+    context.add_cookies([{"name": "visitor", "value": "73193", "url": server.base}])
+    context.route(f"{server.base}/page", lambda route: route.fulfill(content_type="text/html", body="<p>A page</p>"))
+    own = context.new_page()
+    own.goto(f"{server.base}/page")
+    own.evaluate("async () => { window.deniable = await import('/deniable.js'); }")
+    for page, link in ((own, f"/s/{survey.name}"), (visit(), survey.link)):
+        requests: list[Request] = []
+        page.on("request", lambda request, into=requests: into.append(request))
+        page.evaluate("(url) => fetch(url, { credentials: 'include', mode: 'no-cors' })", survey.api)
+        load(page, f"{link}?from=mail")
+        if page is own:
+            assert submit(page)["delivered"]
+        plain, *ours = [request for request in requests if "/api/" in request.url]
+        assert "cookie" in plain.all_headers()  # the browser has one, and would send it
+        assert [request.method for request in ours] == (["GET", "POST"] if page is own else ["GET"])
+        for request in ours:
+            headers = request.all_headers()
+            assert not {"cookie", "referer", "authorization"} & set(headers)
+            assert headers["accept-language"] == "*"
+            assert "?" not in request.url and "visitor" not in str(headers)
+
+
+def test_the_server_keeps_a_pinned_promise(visit: Callable[[], Page], survey: Survey) -> None:
+    """The digest in a link is taken in either case; any other is refused."""
+    page = visit()
+    assert load(page, f"{survey.link}#{survey.digest.upper()}")["digest"] == survey.digest
+    assert load(page, f"{survey.api}#{'0' * 64}")["reason"] == "digest"
+    assert load(page, f"{survey.link}#section")["reason"] == "address"
+
+
+def test_documents_that_cannot_be_trusted_are_refused(
+    context: BrowserContext, visit: Callable[[], Page], new_survey: Callable[..., Survey]
+) -> None:
+    """Tampered with, too large, or of another survey: each for its reason, and none is kept for later."""
+    survey, other = new_survey(), new_survey()
+    favour = b'"favour":6584790284608188'
+    tampered = survey.document.replace(favour, b'"favour":6584790284608189')
+    assert tampered != survey.document
+    for document, reason in (
+        (tampered, "favour_high"),
+        (survey.document + b" " * 1_000_000, "size"),
+        (other.document, "mismatch"),
+        (b'{"deniable": 1}', "missing"),
+    ):
+        answer_with(context, survey.api, fulfil(200, document))
+        page = visit()
+        assert load(page, survey.link)["reason"] == reason
+        assert kept(page)["documents"] == []
+        context.unroute(survey.api)
+    for reply in (
+        fulfil(200, b"<html>Please accept the terms of this hotel", "text/html"),
+        fulfil(200, b'{"login": "https://portal.example"}'),
+        fulfil(200, survey.document[:-1]),
+        fulfil(200, b"\xff" + survey.document),
+        fulfil(302, b"", Location="/elsewhere"),
+        fulfil(500, survey.document),
+        hang_up,
+    ):
+        answer_with(context, survey.api, reply)
+        assert load(visit(), survey.link)["reason"] == "unreachable"
+        context.unroute(survey.api)
+    missing = load(visit(), survey.link[:-1] + "9")
+    assert missing["reason"] == "unreachable" and "404" in missing["message"]
+
+
+def test_a_changed_document_is_refused(
+    context: BrowserContext, visit: Callable[[], Page], new_survey: Callable[..., Survey]
+) -> None:
+    """A published survey never changes: once this device has seen one, another at its address is refused."""
+    survey = new_survey()
+    load(visit(), survey.link)
+    changed = publish(survey_from_tree(tree(survey.name, "1.5")))
+    answer_with(context, survey.api, fulfil(200, changed))
+    error = load(visit(), survey.link)
+    assert error["reason"] == "changed" and "Ask who runs the survey" in error["message"]
+
+
+def test_a_known_survey_can_be_answered_without_a_network(
+    context: BrowserContext, visit: Callable[[], Page], survey: Survey
+) -> None:
+    """The copy on this device will do, with the pin still held; the submission waits for the network."""
+    page = visit()
+    load(page, survey.link)
+    context.set_offline(True)
+    assert load(page, f"{survey.link}#{'0' * 64}")["reason"] == "digest"
+    assert load(page, survey.link)["offline"] is True
+    receipt = submit(page, timeout=0.3)
+    assert not receipt["delivered"] and receipt["trouble"]
+    assert survey.ids() == []
+    context.set_offline(False)
+    assert settled(page)["delivered"]
+    assert survey.ids() == [receipt["id"]]
+
+
+def test_what_does_not_fit_leaves_no_trace(visit: Callable[[], Page], survey: Survey) -> None:
+    """Wrong answers are refused before anything is written, and the message does not repeat them."""
+    page = visit()
+    load(page, survey.link)
+    error = submit(page, answers={**ANSWERS, "drinks": 73193.5})
+    assert error["reason"] == "range" and "73193" not in error["message"]
+    assert kept(page)["ledger"] == []
+    assert submit(page)["delivered"]
+
+
+def test_a_part_that_cannot_be_loaded_is_told(
+    context: BrowserContext, visit: Callable[[], Page], server: Server, survey: Survey
+) -> None:
+    """What a client needs beyond the module itself may fail to arrive: that is a reason of its own, and no crash."""
+    answer_with(context, f"{server.base}/deniable/device.js", hang_up)
+    assert load(visit(), survey.link)["reason"] == "unreachable"
+    assert load(visit(), survey.link)["digest"] == survey.digest
+
+
+# Once, and within the budget
+
+
+def test_a_second_answer_is_refused(visit: Callable[[], Page], survey: Survey) -> None:
+    """On the same page and on a later one, with the receipt of the first."""
+    page = visit()
+    load(page, survey.link)
+    receipt = submit(page)
+    for again in (page, visit()):
+        if again is not page:
+            assert load(again, f"{survey.api}?utm_source=mail")["receipt"] == receipt
+        error = submit(again)
+        assert (error["reason"], error["receipt"]) == ("already_answered", receipt)
+    assert survey.ids() == [receipt["id"]]
+
+
+def test_of_many_tabs_one_wins(visit: Callable[[], Page], survey: Survey) -> None:
+    """Five tabs submit at the same moment: one submission, and four refusals that carry its receipt."""
+    pages = [visit() for _ in range(5)]
+    for page in pages:
+        load(page, survey.link)
+        page.evaluate(
+            """([answers, segments]) => {
+              window.result = new Promise((resolve) => {
+                new BroadcastChannel("go").onmessage = () =>
+                  resolve(window.client.submit(answers, segments).then(
+                    ({ id, settled }) => settled.then(() => ["sent", id]),
+                    (error) => [error.reason, error.receipt.id]));
+              });
+            }""",
+            [ANSWERS, SEGMENTS],
+        )
+    pages[0].evaluate("() => { new BroadcastChannel('go').postMessage(1); }")
+    results = [page.evaluate("() => window.result") for page in pages]
+    (winner,) = [submission for how, submission in results if how == "sent"]
+    assert sorted(results) == sorted([["sent", winner], *[["already_answered", winner]] * 4])
+    assert survey.ids() == [winner]
+
+
+def test_a_budget_is_exact_and_shared(visit: Callable[[], Page], new_survey: Callable[..., Survey]) -> None:
+    """2.6 and 2.7 fit into 5.3, which doubles would deny; a third survey does not, and nothing is written or sent."""
+    assert 2.6 + 2.7 > 5.3
+    surveys = [new_survey(epsilon) for epsilon in ("0.1", "0.2", "0.01")]
+    for survey in surveys[:2]:
+        page = visit()
+        load(page, survey.link, budget=5.3)
+        assert submit(page)["delivered"]
+    page = visit()
+    load(page, surveys[2].link, budget="5.30")
+    error = submit(page)
+    assert error["reason"] == "budget" and "spends 2.51, and 5.3 of the budget of 5.3 is spent" in error["message"]
+    assert len(kept(page)["ledger"]) == 2 and surveys[2].ids() == []
+
+
+# Delivery
+
+
+def test_a_lost_response_is_no_second_submission(
+    context: BrowserContext, visit: Callable[[], Page], survey: Survey
+) -> None:
+    """Responses are lost and a portal interferes: the same bytes are sent until the server's own word comes."""
+    portal = fulfil(200, b"<html>Please log in", "text/html")
+    asked = answer_with(context, f"{survey.api}/submissions", lose, portal, lose)
+    page = visit()
+    load(page, survey.link)
+    assert submit(page)["delivered"]
+    bodies = [request.post_data for request in asked if request.method == "POST"]
+    assert len(bodies) == 4 and len(set(bodies)) == 1
+    assert len(survey.ids()) == 1
+
+
+def test_a_later_visit_delivers_what_waits(
+    context: BrowserContext, visit: Callable[[], Page], new_survey: Callable[..., Survey]
+) -> None:
+    """The page is closed before anything got through; loading any survey on the same site sends the same bytes."""
+    first, second = new_survey(), new_survey()
+    asked = answer_with(context, f"{first.api}/submissions", *[hang_up] * 100)
+    page = visit()
+    load(page, first.link)
+    receipt = submit(page, timeout=0)
+    assert not receipt["delivered"]
+    page.close()
+    assert first.ids() == []
+    context.unroute(f"{first.api}/submissions")
+    later = answer_with(context, f"{first.api}/submissions")
+    page = visit()
+    assert load(page, second.link)["receipt"] is None
+    until(page, lambda: first.ids() == [receipt["id"]])
+    assert {request.post_data for request in asked + later if request.method == "POST"} == {later[-1].post_data}
+    assert load(page, first.link)["receipt"]["delivered"]
+
+
+def test_coming_online_cuts_pauses_short_but_not_those_the_server_wants(
+    context: BrowserContext, visit: Callable[[], Page], survey: Survey
+) -> None:
+    """With the clock stopped, the online event alone brings on the next attempt, but no sooner than Retry-After."""
+    busy = fulfil(503, b"{}", "application/problem+json", **{"Retry-After": "5"})
+    asked = answer_with(context, f"{survey.api}/submissions", hang_up, busy)
+    page = visit()
+    load(page, survey.link)
+    page.evaluate(  # the longest pause that jitter can give
+        """() => {
+          const real = crypto.getRandomValues.bind(crypto);
+          crypto.getRandomValues = (array) => (array instanceof Uint32Array ? array.fill(0xffffffff) : real(array));
+          const send = window.fetch;
+          window.sent = [];
+          window.fetch = (...request) => (window.sent.push(Date.now()), send(...request));
+        }"""
+    )
+    page.clock.install()
+    page.clock.pause_at("2100-01-01")
+    page.evaluate(
+        """([answers, segments]) => { window.client.submit(answers, segments, { timeout: 0.1 }); }""",
+        [ANSWERS, SEGMENTS],
+    )
+
+    def trouble(words: str) -> bool:
+        return words in (page.evaluate("() => window.client.receipt?.trouble") or "")
+
+    until(page, lambda: len(asked) > 0)
+    page.clock.run_for(100)  # submit has waited long enough, and gives the receipt
+    until(page, lambda: trouble("Failed to fetch"))
+    page.evaluate("() => { window.dispatchEvent(new Event('online')); }")
+    page.clock.run_for(2)
+    until(page, lambda: trouble("503"))
+    page.evaluate("() => { window.dispatchEvent(new Event('online')); }")
+    page.clock.run_for(4900)
+    page.clock.run_for(200)
+    assert settled(page)["delivered"]
+    first, second, third = page.evaluate("() => window.sent")
+    assert second - first < 400  # without the event, the first pause would have been of 500 ms
+    assert 5000 <= third - second < 5200  # the server asked for 5 s, and jitter would have added another
+
+
+# Closed surveys and refusals
+
+
+def test_a_closed_survey_is_refused_before_anything_is_randomised(visit: Callable[[], Page], survey: Survey) -> None:
+    """The client says that it is closed, and submit refuses without a trace."""
+    survey.close()
+    page = visit()
+    assert load(page, survey.link)["closed"] is True
+    page.evaluate("() => { crypto.getRandomValues = () => { throw new Error('randomised'); }; }")
+    assert submit(page)["reason"] == "closed"
+    assert kept(page)["ledger"] == []
+
+
+def test_a_survey_that_closes_meanwhile(visit: Callable[[], Page], survey: Survey) -> None:
+    """The server's refusal is the reason; the ledger keeps it as spent, also for later visits."""
+    page = visit()
+    load(page, survey.link)
+    survey.close()
+    error = submit(page)
+    assert error["reason"] == "closed" and "The survey is closed" in error["message"]
+    assert error["receipt"]["refused"]["title"] == "The survey is closed" and not error["receipt"]["delivered"]
+    assert run(page, "return window.client.closed;") is True
+    assert submit(page)["reason"] == "already_answered"
+    (row,) = kept(page)["ledger"]
+    assert row["status"] == "refused"
+    later = load(visit(), survey.link)
+    assert later["receipt"] == error["receipt"] and later["closed"] is True
+
+
+def test_any_other_refusal_is_for_good(context: BrowserContext, visit: Callable[[], Page], survey: Survey) -> None:
+    """A problem document of a status that will not change ends delivery, with the server's words."""
+    body = json.dumps({"type": "urn:deniable:problem:invalid", "title": "The content\n does not fit", "detail": "So."})
+    asked = answer_with(
+        context, f"{survey.api}/submissions", fulfil(422, body.encode(), "application/problem+json; charset=utf-8")
+    )
+    page = visit()
+    load(page, survey.link)
+    error = submit(page)
+    assert error["reason"] == "refused" and "The content  does not fit: So." in error["message"]
+    assert flush(page) is True
+    assert sum(request.method == "POST" for request in asked) == 1
+
+
+# What this device keeps
+
+
+def test_only_randomised_content_is_kept(visit: Callable[[], Page], survey: Survey) -> None:
+    """The database holds the document as published and the submission as sent, and there is nothing anywhere else."""
+    page = visit()
+    load(page, survey.link)
+    receipt = submit(page)
+    found = kept(page)
+    assert set(found) == {"documents", "ledger", "elsewhere"} and found["elsewhere"] == []
+    assert found["documents"] == [{"address": survey.api, "published": survey.document.decode()}]
+    (row,) = found["ledger"]
+    body = json.loads(row.pop("body"))
+    assert body == {key: receipt[key] for key in ("id", "digest", "reports", "segments")}
+    assert all(type(report) is int for report in body["reports"].values())
+    assert row == {
+        "number": 1,
+        "id": receipt["id"],
+        "address": survey.api,
+        "digest": survey.digest,
+        "epsilon": "3.5",
+        "status": "delivered",
+    }
+
+
+def test_no_answer_reaches_the_disk(
+    browser: Browser, tmp_path: Path, server: Server, site: Site, survey: Survey
+) -> None:
+    """In no file of a whole profile is there a trace of a number that was answered, as text or as a double."""
+    profile = tmp_path / "profile"
+    context = browser.browser_type.launch_persistent_context(profile, **LAUNCH, args=FLAGS)
+    page = opened(context, site.base, server.base)
+    load(page, survey.link)
+    receipt = submit(page)
+    assert receipt["delivered"]
+    context.close()
+    content = b"\n".join(path.read_bytes() for path in profile.rglob("*") if path.is_file())
+    assert receipt["id"].encode() in content  # this is where it would be
+    for trace in (
+        str(TRUTH).encode(),
+        str(TRUTH).encode("utf-16-le"),
+        struct.pack("<d", TRUTH),
+        struct.pack(">d", TRUTH),
+    ):
+        assert trace not in content
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "Object.defineProperty(window, 'indexedDB', { value: undefined })",
+        "indexedDB.open = () => { throw new DOMException('not here', 'SecurityError'); }",
+        """indexedDB.open = () => {
+             const request = { error: new DOMException('not in this mode', 'InvalidStateError') };
+             setTimeout(() => request.onerror());
+             return request;
+           }""",
+    ],
+)
+def test_without_a_database_it_works_in_memory(
+    context: BrowserContext, visit: Callable[[], Page], survey: Survey, broken: str
+) -> None:
+    """Where a browser keeps nothing, the page itself remembers: one submission, through lost responses."""
+    context.add_init_script(broken)
+    answer_with(context, f"{survey.api}/submissions", lose)
+    page = visit()
+    assert load(page, survey.link)["persistent"] is False
+    receipt = submit(page)
+    assert receipt["delivered"]
+    assert load(page, survey.link)["receipt"] == receipt
+    assert submit(page)["reason"] == "already_answered"
+    assert survey.ids() == [receipt["id"]]
+
+
+def test_a_full_disk_stops_before_anything_is_sent(
+    context: BrowserContext, visit: Callable[[], Page], survey: Survey
+) -> None:
+    """What cannot be written to the outbox is not sent: the reason is storage, and it can be tried again."""
+    asked = answer_with(context, f"{survey.api}/submissions")
+    page = visit()
+    load(page, survey.link)
+    page.evaluate(
+        """() => {
+          window.put = IDBObjectStore.prototype.put;
+          IDBObjectStore.prototype.put = () => { throw new DOMException("full", "QuotaExceededError"); };
+        }"""
+    )
+    error = submit(page)
+    assert error["reason"] == "storage" and "QuotaExceededError" in error["message"]
+    assert asked == []
+    page.evaluate("() => { IDBObjectStore.prototype.put = window.put; }")
+    assert submit(page)["delivered"]
+
+
+def test_a_ledger_of_a_newer_version_is_not_ignored(visit: Callable[[], Page], survey: Survey) -> None:
+    """A database that this version cannot read stops it: what was answered there must not be answered again."""
+    page = visit()
+    page.evaluate(
+        """() => new Promise((resolve) => {
+          indexedDB.open("deniable", 2).onsuccess = (event) => { event.target.result.close(); resolve(); };
+        })"""
+    )
+    assert load(page, survey.link)["reason"] == "storage"
+
+
+def test_a_page_on_plain_http_is_told_why_it_cannot_work(browser: Browser, server: Server, survey: Survey) -> None:
+    """Where a page has no secure randomness, nothing is randomised, and the message says what to do."""
+    rules = "--host-resolver-rules=MAP *.test 127.0.0.1"
+    base = f"http://survey.test:{server.port}"
+    site = Site(base)
+    second = browser.browser_type.launch(**LAUNCH, args=[*FLAGS, rules])
+    try:
+        page = opened(second.new_context(), f"http://site.test:{site.port}", base)
+        error = load(page, f"{base}/s/{survey.name}")
+        assert error["reason"] == "crypto" and "https" in error["message"]
+    finally:
+        second.close()
+        site.close()
+
+
+# The element
+
+
+def test_the_element_loads_what_renders_it(context: BrowserContext, server: Server, visit: Callable[[], Page]) -> None:
+    """Once per connection and change of src, with properties that were set before; nothing is loaded without one."""
+    told = """
+      const tell = (what, host) => window.calls.push([what, host.getAttribute("src"), host.budget ?? null]);
+      export const connect = (host, Client) => tell(Client === window.deniable.Client ? "connect" : "?", host);
+      export const disconnect = (host) => tell("disconnect", host);
+    """
+    asked = answer_with(
+        context, f"{server.base}/deniable/survey-element.js", fulfil(200, told.encode(), "text/javascript")
+    )
+    page = visit()
+    assert asked == []
+    calls = page.evaluate(
+        """async () => {
+          window.calls = [];
+          const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
+          const until = async (count) => { while (window.calls.length < count) await pause(); };
+          const host = document.createElement("deniable-survey");
+          host.budget = 3;
+          host.setAttribute("src", "/s/one");
+          document.body.append(host);
+          await until(1);
+          host.setAttribute("src", "/s/two");
+          await until(2);
+          host.remove();
+          await until(3);
+          host.setAttribute("src", "/s/three");
+          await pause();
+          return window.calls;
+        }"""
+    )
+    assert calls == [["connect", "/s/one", 3], ["connect", "/s/two", 3], ["disconnect", "/s/two", 3]]
+
+
+def test_an_element_that_was_there_first_is_connected_once(context: BrowserContext, server: Server, site: Site) -> None:
+    """An element in the page's own markup, with its properties, is upgraded when the module arrives."""
+    told = "export const connect = (host) => window.calls.push([host.getAttribute('src'), host.budget]);"
+    answer_with(context, f"{server.base}/deniable/survey-element.js", fulfil(200, told.encode(), "text/javascript"))
+    page = context.new_page()
+    page.goto(site.base)
+    calls = page.evaluate(
+        """async (module) => {
+          window.calls = [];
+          const host = document.createElement("deniable-survey");
+          host.setAttribute("src", "/s/one");
+          host.budget = "2.5";
+          document.body.append(host);
+          await import(module);
+          while (!window.calls.length) await new Promise((resolve) => setTimeout(resolve, 20));
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          return window.calls;
+        }""",
+        f"{server.base}/deniable.js",
+    )
+    assert calls == [["/s/one", "2.5"]]

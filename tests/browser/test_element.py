@@ -1,0 +1,428 @@
+"""<deniable-survey>: what respondents see and do, in a real browser against a real server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from deniable_protocol import in_words, verify
+from deniable_server.storage import open_storage
+from questionnaire import (
+    API,
+    SURVEY,
+    Faults,
+    alert,
+    embed,
+    field,
+    fill,
+    open_survey,
+    overflows,
+    ready,
+    review,
+    send,
+    shadow_text,
+    site,
+    status,
+    violations,
+)
+from running import Server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
+    with site(tmp_path_factory.mktemp("site"), example) as server:
+        yield server
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+# --- from the first question to the receipt ---------------------------------------------------------------------------
+
+FOCUSED = """() => {
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    const text = at.tagName === 'BUTTON' ? at.textContent : (at.labels?.[0] ?? at).textContent.trim();
+    return [at.name || at.id || '', text];
+}"""
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def tab_to(page: Page, name: str, text: str = "") -> None:
+    """Go on by the Tab key until the control of this name or text has the focus."""
+    seen = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        at = page.evaluate(FOCUSED)
+        seen.append(at)
+        if (not name or at[0] == name) and text in at[1]:
+            return
+    raise AssertionError(f"{name} {text} is not among {seen}")
+
+
+def test_the_whole_survey_by_keyboard(page: Page, server: Server, example: bytes) -> None:
+    """Tab, arrows, Space and Enter are enough; what the receipt shows is what was posted, and what is stored."""
+    faults = Faults(page)
+    open_survey(page, server)
+    bodies: list[Any] = []
+    page.on("request", lambda request: request.method == "POST" and bodies.append(json.loads(request.post_data or "")))
+
+    tab_to(page, "answer-campus")
+    press(page, "Space", "ArrowDown")  # South
+    tab_to(page, "answer-vaped")
+    press(page, "Space")  # Yes
+    tab_to(page, "answer-harassed")
+    press(page, "ArrowUp")  # from the first to the last: Prefer not to say
+    tab_to(page, "answer-substance")
+    press(page, "Space", "ArrowDown", "ArrowDown", "ArrowDown")
+    for option in ("A doctor", "A peer group"):
+        tab_to(page, "", option)
+        press(page, "Space")
+    tab_to(page, "answer-stress")
+    press(page, "Space", "ArrowRight", "ArrowRight", "ArrowRight")
+    tab_to(page, "answer-wellbeing")
+    press(page, "Space", "ArrowRight")
+    tab_to(page, "drinks-number")
+    page.keyboard.type("12.5")
+    tab_to(page, "debt-number")
+    page.keyboard.type("1200")
+    expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
+    tab_to(page, "", "Review before sending")
+    press(page, "Enter")
+    assert page.evaluate(FOCUSED)[1] == "Review before sending"
+    answers = page.locator(".answer").all_text_contents()
+    assert [answer.replace("\u2068", "").replace("\u2069", "") for answer in answers] == [
+        "Yes", "Prefer not to say", "Cannabis", "A doctor, A peer group", "4: Quite", "2: Unsatisfied", "12.5 drinks",
+        "1,200 EUR", "South",
+    ]  # fmt: skip
+    tab_to(page, "", "Send")
+    press(page, "Enter")
+    expect(status(page)).to_have_text("Sent. The server has stored what left this device.")
+    assert page.evaluate(FOCUSED)[1] == "Your receipt"
+
+    (body,) = bodies
+    raw = page.locator(".raw").all_text_contents()
+    assert raw == [*(f"report {report}" for report in body["reports"].values()), "code south"]
+    assert page.locator(".facts code").all_text_contents() == [body["id"], body["digest"], "10"]
+    storage = open_storage(str(server.database))
+    published = storage.find("campus-health")
+    assert published is not None
+    with storage.submissions(published) as rows:
+        stored = {row_id.hex(): content for row_id, content in rows}
+    storage.close()
+    assert list(stored[body["id"]].reports) == list(body["reports"].values())
+    assert stored[body["id"]].segments == (1,)
+    assert list(body["reports"]) == [question.id for question in verify(example).survey.questions]
+    assert faults == []
+
+
+def test_a_true_answer_stays_in_the_page(page: Page, server: Server) -> None:
+    """A telltale answer is in no request, storage, cookie, address, event or saved receipt, and goes with the page."""
+    open_survey(page, server)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(f"{request.url} {request.headers} {request.post_data}"))
+    events = page.evaluate_handle(
+        "() => { const seen = []; for (const name of ['ready', 'submitted', 'failed'])"
+        " document.addEventListener(`deniable-${name}`, (e) => seen.push(`${name} ${JSON.stringify(e.detail)}`));"
+        " return seen; }"
+    )
+    fill(page)
+    page.locator("#drinks-number").fill("7.319")
+    page.locator("#debt-number").fill("7319,5")
+    review(page)
+    send(page)
+    assert "7,319.5 EUR" in shadow_text(page) and "7.319 drinks" in shadow_text(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save receipt").click()
+    assert download.value.suggested_filename == "deniable-receipt-campus-health.json"
+    saved = Path(download.value.path()).read_text("utf-8")
+    kept = page.evaluate(
+        """async () => {
+            const found = [localStorage, sessionStorage].map((storage) => JSON.stringify({...storage}));
+            found.push(document.cookie, location.href);
+            for (const {name} of await indexedDB.databases()) {
+                const db = await new Promise((done) => (indexedDB.open(name).onsuccess = (e) => done(e.target.result)));
+                for (const store of db.objectStoreNames) {
+                    const rows = db.transaction(store).objectStore(store).getAll();
+                    await new Promise((done) => (rows.onsuccess = done));
+                    found.push(JSON.stringify(rows.result));
+                }
+            }
+            return found;
+        }"""
+    )
+    told = events.json_value()
+    assert len(told) == 1 and told[0].startswith("submitted") and len(kept) >= 6 and len(requests) == 1
+    for text in (*requests, *kept, *told, saved):
+        assert "7319" not in text and "7.319" not in text and "7,319" not in text
+    posted = json.loads(requests[0].partition("} {")[2].join(["{", ""]))
+    receipt = json.loads(saved)
+    assert {key: receipt[key] for key in posted} == posted
+    assert page.locator("deniable-survey").evaluate("(host) => host.shadowRoot.querySelectorAll('input').length") == 0
+    page.reload()
+    page.get_by_role("heading", name="Your receipt").wait_for()
+    assert "7,319" not in shadow_text(page) and "7.319" not in shadow_text(page)
+    expect(page.get_by_text("Your answers were not kept.")).to_be_visible()
+    expect(page.get_by_text("already answered on this device")).to_be_visible()
+    assert page.locator(".raw").all_text_contents()[:-1] == [f"report {n}" for n in posted["reports"].values()]
+
+
+@pytest.mark.parametrize("view", ["form", "review", "receipt"])
+def test_who_comes_back_to_the_page_finds_no_answers(page: Page, server: Server, view: str) -> None:
+    """Going back to it, as from the browser's memory, and reloading it show no answer in any view."""
+    open_survey(page, server)
+    fill(page)
+    page.locator("#debt-number").fill("7319")
+    if view != "form":
+        review(page)
+    if view == "receipt":
+        send(page)
+    for name in ("pagehide", "pageshow"):
+        page.evaluate("(name) => window.dispatchEvent(new PageTransitionEvent(name, {persisted: true}))", name)
+    state = """(host) => [...host.shadowRoot.querySelectorAll('input')]
+        .filter((input) => input.checked || (input.type === 'text' && input.value)).length"""
+    assert page.locator("deniable-survey").evaluate(state) == 0
+    assert "7,319" not in shadow_text(page) and page.locator(".answered").count() == 0
+    if view != "receipt":
+        expect(page.locator("#progress-text")).to_have_text("0 of 9 answered")
+        field(page, "vaped").get_by_label("Yes").check()
+        for leave in (lambda: page.reload(), lambda: (page.goto("about:blank"), page.go_back())):
+            leave()
+            ready(page)
+            assert page.locator("deniable-survey").evaluate(state) == 0
+
+
+# --- what is asked of each question ---------------------------------------------------------------------------------
+
+
+def test_an_empty_form_says_what_is_missing_and_why(page: Page, server: Server) -> None:
+    """Every field says so next to itself, a list at the top leads to each, and the first one has the focus."""
+    open_survey(page, server)
+    page.get_by_role("button", name="Review before sending").click()
+    listed = alert(page)
+    expect(listed).to_contain_text("leaving one out would itself tell something")
+    expect(listed.get_by_role("button")).to_have_count(9)
+    assert page.evaluate(FOCUSED)[0] == "answer-campus"
+    for name in ("vaped", "harassed", "substance", "support", "stress", "wellbeing", "drinks", "debt"):
+        error = page.locator(f"#{name}-error")
+        expect(error).to_be_visible()
+        assert "Leaving it out would itself tell something" in error.inner_text()
+        described = page.locator(
+            f"#field-{name} [aria-describedby~='{name}-error'], #field-{name}[aria-describedby~='{name}-error']"
+        )
+        assert described.count() >= 1
+        assert page.locator(f"#field-{name}[aria-invalid=true], #field-{name} [aria-invalid=true]").count() >= 1
+    assert "Prefer not to say" in page.locator("#harassed-error").inner_text()
+    assert "None of these" in page.locator("#support-error").inner_text()
+    listed.get_by_role("button", name="How many alcoholic drinks").click()
+    assert page.evaluate(FOCUSED)[0] == "drinks-number"
+    page.keyboard.type("3")
+    expect(page.locator("#drinks-error")).to_be_hidden()
+    expect(listed.get_by_role("button")).to_have_count(8)
+    fill(page)
+    expect(listed).to_have_text("")
+    review(page)
+
+
+def test_none_of_these_is_an_answer_that_has_to_be_meant(page: Page, server: Server) -> None:
+    """No box ticked is refused; "None of these" empties the others, and another one empties it."""
+    open_survey(page, server)
+    fill(page)
+    support = field(page, "support")
+    boxes = {name: support.get_by_label(name) for name in ("A doctor", "A peer group", "None of these")}
+    for name in ("A doctor", "A peer group"):
+        boxes[name].uncheck()
+    page.get_by_role("button", name="Review before sending").click()
+    expect(page.locator("#support-error")).to_be_visible()
+    boxes["A doctor"].check()
+    boxes["None of these"].check()
+    expect(boxes["A doctor"]).not_to_be_checked()
+    boxes["A doctor"].check()
+    expect(boxes["None of these"]).not_to_be_checked()
+    boxes["None of these"].check()
+    review(page)
+    expect(page.locator(".answer").nth(3)).to_have_text("None of these")
+    send(page)
+
+
+def test_numbers(page: Page, server: Server) -> None:
+    """A decimal comma is fine; what is no number, or outside, is said without repeating it."""
+    open_survey(page, server)
+    fill(page)
+    error = page.locator("#drinks-error")
+    for text, says in [
+        ("41", "from 0 to 40"),
+        ("-1", "from 0 to 40"),
+        ("a few", "cannot be read"),
+        ("1e1", "cannot be read"),
+        ("  ", "Please write a number"),
+    ]:
+        page.locator("#drinks-number").fill(text)
+        expect(error).to_be_hidden()
+        page.get_by_role("button", name="Review before sending").click()
+        expect(error).to_contain_text(says)
+        assert not text.strip() or text not in error.inner_text()
+        assert page.evaluate(FOCUSED)[0] == "drinks-number"
+    for text, shown in [("12,5", "12.5 drinks"), ("12.345", "12.345 drinks"), ("٣٫٥", "3.5 drinks"), ("0", "0 drinks")]:
+        page.locator("#drinks-number").fill(text)  # 12345 would be out of range: there is nothing to guess
+        review(page)
+        assert shown in shadow_text(page)
+        page.get_by_role("button", name="Change: How many").click()
+
+
+def test_a_number_that_can_be_read_in_two_ways_is_not_guessed(page: Page, server: Server) -> None:
+    """1,200 is 1200 to some and 1.2 to others: the question asks again."""
+    open_survey(page, server)
+    fill(page)
+    page.locator("#debt-number").fill("1,200")
+    page.get_by_role("button", name="Review before sending").click()
+    expect(page.locator("#debt-error")).to_contain_text("nothing between thousands")
+    page.locator("#debt-number").fill("1 200")
+    review(page)
+    expect(page.locator(".answer").nth(7)).to_contain_text("1,200")
+
+
+def test_a_number_can_be_declined(page: Page, server: Server) -> None:
+    """Declining empties the number, and a number takes the declining back."""
+    open_survey(page, server)
+    fill(page)
+    decline = field(page, "debt").get_by_label("Prefer not to say")
+    decline.check()
+    expect(page.locator("#debt-number")).to_have_value("")
+    page.locator("#debt-number").fill("5")
+    expect(decline).not_to_be_checked()
+    decline.check()
+    review(page)
+    expect(page.locator(".answer").nth(7)).to_have_text("Prefer not to say")
+
+
+def test_an_answer_can_be_changed_in_the_review(page: Page, server: Server) -> None:
+    """Change leads to the question with all answers still there; the corrected one is what counts."""
+    open_survey(page, server)
+    fill(page)
+    review(page)
+    page.get_by_role("button", name="Change: How stressed").click()
+    assert page.evaluate(FOCUSED)[0] == "answer-stress"
+    field(page, "stress").get_by_label("A little").check()
+    expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
+    review(page)
+    expect(page.locator(".answer").nth(4)).to_contain_text("A little")
+    expect(page.get_by_text("That you take part")).to_be_visible()
+
+
+def test_targets_are_large_and_complete_no_history(page: Page, server: Server) -> None:
+    """Every control has 44 px to be hit, and no field offers what was entered before."""
+    open_survey(page, server)
+    small = """(host) => [...host.shadowRoot.querySelectorAll('button, .option, .entry input, summary')]
+        .filter((e) => e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)"""
+    assert page.locator("deniable-survey").evaluate(small) == []
+    off = "(host) => [...host.shadowRoot.querySelectorAll('input, form')].every((e) => e.autocomplete === 'off')"
+    assert page.locator("deniable-survey").evaluate(off)
+
+
+# --- for everybody --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1200, "light")])
+def test_every_view_is_accessible(browser: Browser, server: Server, scheme: Any, width: int) -> None:
+    """axe finds nothing in the form, its errors, the review, the receipt and a message; nothing sticks out."""
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, locale="en-GB")
+    page = context.new_page()
+    faults = Faults(page)
+    open_survey(page, server)
+    for summary in page.locator("deniable-survey summary").all():
+        summary.click()
+    found = {"form": violations(page)}
+    assert not overflows(page)
+    page.get_by_role("button", name="Review before sending").click()
+    found["errors"] = violations(page)
+    fill(page)
+    review(page)
+    found["review"] = violations(page)
+    assert not overflows(page)
+    send(page)
+    found["receipt"] = violations(page)
+    assert not overflows(page)
+    page.route(f"**{API}", lambda route: route.abort())
+    page.goto(server.base + SURVEY + "#" + "0" * 64)
+    page.get_by_role("heading", name="not the survey that the link promised").wait_for()
+    found["message"] = violations(page)
+    assert not any(found.values()), found
+    assert [fault for fault in faults if "ERR_FAILED" not in fault] == []
+    context.close()
+
+
+def test_right_to_left(page: Page, server: Server) -> None:
+    """In a page that runs from right to left, controls start on the right, and nothing sticks out."""
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(
+        embed(page, server.base, f'<deniable-survey src="{SURVEY}"></deniable-survey>', root='lang="ar" dir="rtl"')
+    )
+    ready(page)
+    radio = field(page, "vaped").locator("input").first.bounding_box()
+    label = field(page, "vaped").locator(".option").first.bounding_box()
+    assert radio is not None and label is not None
+    assert radio["x"] > label["x"] + label["width"] / 2
+    assert not overflows(page)
+    assert violations(page) == []
+
+
+GERMAN = {
+    "progress": "{done} von {total} beantwortet",
+    "yes": "Ja",
+    "no": "Nein",
+    "declined": "Keine Angabe",
+    "none": "Nichts davon",
+    "cases": "{count} von {total}",
+    "section": {"questions": "Fragen", "review": "Vor dem Absenden", "receipt": "Ihre Quittung"},
+    "button": {"review": "Durchsehen", "send": "Absenden", "change": "Ändern"},
+    "line": {"bit": "In {opposite} Fällen wird das Gegenteil gesendet."},
+    "error": {"choose": "Bitte wählen Sie eine Antwort."},
+    "status": {"sent": "Gesendet."},
+}
+
+
+def test_a_page_can_bring_its_own_words(page: Page, server: Server) -> None:
+    """Texts that the page sets take the place of the English ones, numbers follow its language, the rest stays."""
+    setting = f"document.querySelector('deniable-survey').texts = {json.dumps(GERMAN)}"
+    script = f"addEventListener('DOMContentLoaded', () => {{ {setting} }});"
+    page.goto(
+        embed(page, server.base, f'<deniable-survey src="{SURVEY}"></deniable-survey>', root='lang="de"', script=script)
+    )
+    page.get_by_role("button", name="Durchsehen").click()
+    expect(page.locator("#progress-text")).to_have_text("0 von 9 beantwortet")
+    expect(page.locator("#vaped-error")).to_have_text("Bitte wählen Sie eine Antwort.")
+    expect(field(page, "vaped")).to_contain_text("In 27 von 100 Fällen wird das Gegenteil gesendet.")
+    expect(page.get_by_role("heading", name="Fragen")).to_be_visible()
+    expect(field(page, "debt")).to_contain_text("50.000")
+    expect(page.get_by_text("How your answer is protected").first).to_be_visible()
+    field(page, "vaped").get_by_label("Ja").check()
+    expect(page.get_by_text("We ask so that the health service can plan.")).to_be_visible()  # without hide-notice
+
+
+def test_the_words_for_a_test_are_those_of_the_accounting(node: str, root: Path) -> None:
+    """For every epsilon in hundredths, and for totals, page and server say the same percentage."""
+    module = (root / "client/web/deniable_web/deniable/explain.js").as_uri()
+    script = (
+        f'import {{ detectionPercent }} from "{module}";'
+        "console.log(JSON.stringify(Array.from({ length: 3000 }, (_, i) => detectionPercent((i + 1) / 100))));"
+    )
+    run = subprocess.run([node, "--input-type=module", "-e", script], capture_output=True, text=True, check=True)
+    percents = json.loads(run.stdout)
+    assert len(percents) == 3000
+    for i, percent in enumerate(percents):
+        words = in_words(Fraction(i + 1, 100))
+        assert ("hardly protected" in words) if percent >= 100 else (f"more than {percent:g}% of" in words)

@@ -1,0 +1,343 @@
+"""<deniable-survey> where it is not easy: surveys that mean harm, unusual channels, and every reason to refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from deniable_protocol import publish, survey_from_tree, verify
+from deniable_server.storage import open_storage
+from questionnaire import (
+    API,
+    SURVEY,
+    Faults,
+    alert,
+    embed,
+    field,
+    fill,
+    open_survey,
+    overflows,
+    ready,
+    review,
+    send,
+    shadow_text,
+    site,
+    status,
+)
+from running import Server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
+    with site(tmp_path_factory.mktemp("site"), example, HOSTILE, EVERY_MECHANISM) as server:
+        yield server
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+# --- surveys that mean harm -----------------------------------------------------------------------------------------
+
+EVIL = (
+    "<script>globalThis.harmed = 1</script><img src=x onerror='harmed = 1'><svg onload='harmed=1'> javascript:harmed=1 "
+    "{progress} \u202e\u2066\u202bdnim ruoy" + "Z" * 300 + "a" + "\u0301\u0489" * 200 + "\u2069\u2069 "
+    "${harmed=1} {{harmed=1}} &lt;b&gt;"
+)  # fmt: skip
+
+
+def asked(name: str, kind: str, text: str, epsilon: float = 1, **own: Any) -> dict[str, Any]:
+    return {"id": name, "type": kind, "text": text, "epsilon": epsilon, **own}
+
+
+HARMFUL = [{"code": f"o{i}", "text": EVIL} for i in range(14)]
+HOSTILE = publish(
+    survey_from_tree(
+        {
+            "id": "hostile",
+            "title": EVIL,
+            "notice": EVIL,
+            "segments": [{"id": "s", "text": EVIL, "options": HARMFUL[:2]}],
+            "questions": [
+                asked("yes", "yes_no", EVIL),
+                asked("choice", "choice", EVIL, options=HARMFUL),
+                asked("multi", "multi_choice", EVIL, options=HARMFUL[:2]),
+                asked("scale", "scale", EVIL, labels=[EVIL, "y", EVIL], measure="mean"),
+                asked("number", "number", EVIL, min=-1e15, max=1e15, unit=EVIL),
+                asked("constructor", "number", "__proto__", min=0, max=1, unit="\u200fريال"),
+            ],
+        }
+    )
+)
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_hostile_texts_are_only_text(browser: Browser, server: Server, width: int) -> None:
+    """Markup, script, direction marks, endless words and towers of accents run and load nothing, and fit the page."""
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    page = context.new_page()
+    faults = Faults(page)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    open_survey(page, server, "/s/hostile")
+    loaded = len(requests)
+    assert not overflows(page)
+    page.get_by_role("button", name="Review before sending").click()
+    assert not overflows(page)
+    for name in ("s", "yes", "choice", "multi", "scale"):
+        field(page, name).locator("input").first.check()
+    page.locator("#number-number").fill("-5")
+    page.locator("#constructor-number").fill("0.5")
+    for summary in page.locator("deniable-survey summary").all():
+        summary.click()
+    assert not overflows(page)
+    review(page)
+    assert not overflows(page)
+    send(page)
+    assert not overflows(page)
+    assert page.evaluate("globalThis.harmed") is None
+    foreign = "script, img, iframe, a, b:not(.point), [onload], [onerror]"
+    inside = f"(host) => host.shadowRoot.querySelectorAll('{foreign}').length"
+    assert page.locator("deniable-survey").evaluate(inside) == 0
+    assert requests[loaded:] == [f"{server.base}/api/v1/surveys/hostile/submissions"]
+    assert EVIL.replace("\u202e", "")[:40] in shadow_text(page)
+    assert faults == []
+    context.close()
+
+
+FIFTY = [{"code": f"o{i}", "text": f"Option {i}"} for i in range(50)]
+EVERY_MECHANISM = publish(
+    survey_from_tree(
+        {
+            "id": "mechanisms",
+            "title": "Mechanisms",
+            "questions": [
+                asked("krr", "choice", "k", 0.5, mechanism="krr", options=FIFTY),
+                asked("subsets", "choice", "s", 0.5, decline=True, options=FIFTY),
+                asked("exponential", "scale", "e", mechanism="exponential", labels=[f"{i}" for i in range(11)]),
+                asked("laplace", "number", "l", min=-5, max=5, mechanism="laplace"),
+                asked("gaussian", "number", "g", min=0, max=1, mechanism="gaussian", delta="0.000001"),
+                asked("hardly", "yes_no", "h", 10),
+            ],
+        }
+    )
+)
+
+
+def test_every_mechanism_is_explained(page: Page, server: Server) -> None:
+    """Textbook channels, fifty options and an epsilon of 10 have their words, honest ones, before and after."""
+    faults = Faults(page)
+    open_survey(page, server, "/s/mechanisms")
+    assert "In 45 of 1,000,000 cases the opposite" in field(page, "hardly").inner_text()
+    field(page, "hardly").locator("summary").click()
+    assert "hardly protected" in field(page, "hardly").inner_text()
+    field(page, "gaussian").locator("summary").click()
+    assert "δ = 0.000001" in field(page, "gaussian").inner_text()
+    for name in ("krr", "subsets", "exponential", "hardly"):
+        field(page, name).locator("input").first.check()
+    page.locator("#laplace-number").fill("-2,5")
+    page.locator("#gaussian-number").fill("0.5")
+    review(page)
+    send(page)
+    text = shadow_text(page)
+    for word in ("undefined", "NaN", "Infinity", "{"):
+        assert word not in text
+    assert "22,026.47 times" in text and "hardly protected" in text
+    assert faults == []
+
+
+# --- when it cannot be done -----------------------------------------------------------------------------------------
+
+
+def tampered(example: bytes) -> bytes:
+    """The first question's channel gives more away than the survey says."""
+    return example.replace(b'"favour":6584790284608188', b'"favour":9000000000000000', 1)
+
+
+def answer_with(page: Page, body: bytes | None) -> None:
+    def reply(route: Route) -> None:
+        route.abort() if body is None else route.fulfill(body=body, content_type="application/json")
+
+    page.route(f"**{API}", reply)
+
+
+def failed(page: Page, address: str, title: str, reason: str) -> None:
+    """Open an address, and see this message and event; no question is shown."""
+    page.add_init_script(
+        "document.addEventListener('deniable-failed', (e) => (globalThis.why = e.detail.reason)); "
+        "document.addEventListener('deniable-ready', () => (globalThis.why = 'ready'));"
+    )
+    page.goto(address)
+    expect(alert(page).get_by_role("heading")).to_have_text(title)
+    assert page.evaluate("globalThis.why") == reason
+    assert page.locator("deniable-survey").evaluate("(host) => host.shadowRoot.querySelectorAll('input').length") == 0
+
+
+def test_another_survey_than_the_link_promised(page: Page, server: Server) -> None:
+    """A digest in the page's own address is held against the document."""
+    failed(page, f"{server.base}{SURVEY}#{'0' * 64}", "This is not the survey that the link promised", "digest")
+
+
+def test_the_right_digest_in_the_address(page: Page, server: Server, example: bytes) -> None:
+    """The pinned link opens the survey; a change of the address alone is noticed, too."""
+    open_survey(page, server, f"{SURVEY}#{verify(example).digest}")
+    page.evaluate("location.hash = '1'.repeat(64)")
+    expect(page.get_by_role("heading", name="not the survey that the link promised")).to_be_visible()
+
+
+def test_a_survey_that_breaks_its_promise(page: Page, server: Server, example: bytes) -> None:
+    """A channel that protects less than it says is refused before anything is asked."""
+    answer_with(page, tampered(example))
+    failed(page, server.base + SURVEY, "This survey does not keep its promise", "favour_high")
+
+
+def test_a_survey_that_changed(page: Page, server: Server, example: bytes) -> None:
+    """Another document at an address that this device has seen is refused."""
+    open_survey(page, server)
+    answer_with(page, example.replace(b"vaped in", b"smoked in"))
+    failed(page, server.base + SURVEY, "This survey has changed", "changed")
+
+
+def test_a_link_that_lost_a_part(page: Page, server: Server) -> None:
+    """Half a digest is not taken for none."""
+    failed(page, f"{server.base}{SURVEY}#abc", "This link is not complete", "address")
+
+
+def test_no_secure_randomness(page: Page, server: Server) -> None:
+    """A browser without it is told what to use instead."""
+    page.add_init_script("Object.defineProperty(crypto, 'subtle', {value: undefined})")
+    failed(page, server.base + SURVEY, "This browser cannot protect your answers here", "crypto")
+
+
+def test_no_network_and_trying_again(page: Page, server: Server) -> None:
+    """Unreachable is said so, and trying again is one button away."""
+    answer_with(page, None)
+    failed(page, server.base + SURVEY, "The survey cannot be reached", "unreachable")
+    page.unroute(f"**{API}")
+    page.get_by_role("button", name="Try again").click()
+    ready(page)
+
+
+def test_a_survey_that_this_device_has_seen_before(page: Page, server: Server) -> None:
+    """Without network its kept copy is shown, and said to be one."""
+    open_survey(page, server)
+    answer_with(page, None)
+    open_survey(page, server)
+    expect(page.get_by_text("This copy of the survey was kept on this device")).to_be_visible()
+
+
+def test_a_closed_survey(context: BrowserContext, tmp_path: Path, example: bytes) -> None:
+    """It says so before anybody has filled it in, and when it closes in between; an earlier receipt is still shown."""
+    with site(tmp_path, example) as server:
+        page, early = context.new_page(), context.browser.new_context().new_page()  # type: ignore[union-attr]
+        open_survey(early, server)
+        fill(early)
+        review(early)
+        send(early)
+        page.bring_to_front()
+        open_survey(page, server)
+        fill(page)
+        review(page)
+        storage = open_storage(str(server.database))
+        published = storage.find("campus-health")
+        assert published is not None
+        storage.close_survey(published)
+        storage.close()
+        page.get_by_role("button", name="Send", exact=True).click()
+        expect(alert(page).get_by_role("heading")).to_have_text("This survey is closed")
+        early.bring_to_front()
+        early.reload()
+        early.get_by_role("heading", name="Your receipt").wait_for()
+        late = context.browser.new_context().new_page()  # type: ignore[union-attr]
+        late.goto(server.base + SURVEY)
+        expect(alert(late).get_by_role("heading")).to_have_text("This survey is closed")
+        for other in (early, late):
+            other.context.close()
+
+
+def test_a_budget_that_is_too_small(page: Page, server: Server) -> None:
+    """The page's own limit holds: nothing is sent, and the answers are still there."""
+    script = "addEventListener('DOMContentLoaded', () => document.querySelector('deniable-survey').budget = 9)"
+    posts: list[str] = []
+    page.on("request", lambda request: request.method == "POST" and posts.append(request.url))
+    page.goto(embed(page, server.base, f'<deniable-survey src="{SURVEY}"></deniable-survey>', script=script))
+    ready(page)
+    fill(page)
+    review(page)
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(alert(page).get_by_role("heading")).to_have_text("This survey asks for more than this device allows")
+    page.get_by_role("button", name="Back to your answers").click()
+    page.get_by_role("heading", name="Review before sending").wait_for()
+    assert posts == []
+
+
+def test_a_device_without_space(page: Page, server: Server) -> None:
+    """What cannot be kept is not sent."""
+    open_survey(page, server)
+    fill(page)
+    review(page)
+    full = "() => { throw new DOMException('full', 'QuotaExceededError'); }"
+    page.evaluate(f"() => {{ IDBObjectStore.prototype.put = IDBObjectStore.prototype.add = {full}; }}")
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(alert(page).get_by_role("heading")).to_have_text("This device could not keep what is to be sent")
+
+
+def test_two_tabs(context: BrowserContext, server: Server) -> None:
+    """The second submission is not made; the first one's receipt is shown, without any answers."""
+    first, second = context.new_page(), context.new_page()
+    for page in (first, second):
+        page.bring_to_front()  # browsers slow down what is in the background
+        open_survey(page, server)
+        fill(page)
+        review(page)
+    first.bring_to_front()
+    send(first)
+    second.bring_to_front()
+    send(second)
+    expect(second.get_by_text("already answered on this device")).to_be_visible()
+    expect(second.get_by_text("Your answers were not kept.")).to_be_visible()
+    assert second.locator(".raw").all_text_contents() == first.locator(".raw").all_text_contents()
+
+
+def test_the_server_refuses_for_good(page: Page, server: Server) -> None:
+    """A refusal is shown as one, and the receipt repeats the server's words afterwards, as text."""
+    problem = {
+        "type": "urn:deniable:problem:invalid",
+        "title": "The <b>content</b> does not fit",
+        "status": 422,
+        "detail": "So it is.",
+    }
+    page.route(
+        f"**{API}/submissions",
+        lambda route: route.fulfill(status=422, body=json.dumps(problem), content_type="application/problem+json"),
+    )
+    open_survey(page, server)
+    fill(page)
+    review(page)
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(alert(page).get_by_role("heading")).to_have_text("The server did not take it")
+    page.reload()
+    expect(status(page)).to_contain_text("The <b>content</b> does not fit")
+
+
+def test_what_waits_for_the_network_is_sent_later(page: Page, server: Server) -> None:
+    """What waits is said to wait, and the words change by themselves once it is delivered."""
+    page.clock.install()
+    open_survey(page, server)
+    fill(page)
+    review(page)
+    page.route(f"**{API}/submissions", lambda route: route.abort())
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(status(page)).to_have_text("Sending …")
+    page.clock.run_for(11_000)
+    expect(status(page)).to_contain_text("Not sent yet. It will be sent when the network is back.")
+    page.unroute(f"**{API}/submissions")
+    page.evaluate("window.dispatchEvent(new Event('online'))")
+    page.clock.run_for(61_000)
+    expect(status(page)).to_have_text("Sent. The server has stored what left this device.")

@@ -1,0 +1,291 @@
+"""The pages of analysts and admins in a real Chromium: what they look like, what they run, and what they ask for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from deniable_protocol import publish, survey_from_tree
+from deniable_server.access import make_token
+from deniable_server.simulate import Population, simulate_directly
+from deniable_server.storage import Role, Storage, open_storage
+from hostile import HOSTILE, hostile_survey
+from questionnaire import Faults, overflows, violations
+from running import Server, running
+
+RESULTS = "/surveys/campus-health"
+PAGES = {
+    "the list": "/",
+    "the dashboard": RESULTS,
+    "a split, weighted dashboard": f"{RESULTS}?by=campus&weight:campus:north=60&weight:campus:south=40",
+    "a refused dashboard": f"{RESULTS}?confidence=2",
+    "a survey without answers": "/surveys/empty",
+    "a comparison": f"{RESULTS}/compare?question=substance&by=campus",
+    "a comparison to be chosen": f"{RESULTS}/compare",
+    "a comparison of surveys": f"{RESULTS}/compare?question=vaped&with=wave-1",
+    "a cross-tab": f"{RESULTS}/crosstab?rows=substance&columns=stress",
+    "sharing": f"{RESULTS}/share",
+    "publishing": "/publish",
+    "closing": f"{RESULTS}/close",
+    "an address that is not there": "/nowhere",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("pages")
+    storage = open_storage(str(folder / "deniable.db"))
+    earlier = example.replace(b'"campus-health"', b'"wave-1"', 1).replace(b"2026", b"2025", 1)
+    empty = example.replace(b'"campus-health"', b'"empty"', 1)
+    for document in (example, earlier, empty, publish(survey_from_tree(hostile_survey("hostile")))):
+        storage.publish(document)
+    for survey, respondents in (("campus-health", 4_000), ("wave-1", 1_500), ("hostile", 200)):
+        answer(storage, survey, respondents)
+    storage.close()
+    with running(folder / "deniable.db", folder / "log") as server:
+        yield server
+
+
+def answer(storage: Storage, survey: str, respondents: int) -> None:
+    published = storage.find(survey)
+    assert published is not None
+    simulate_directly(storage, published, Population(published.document.survey, seed=1), respondents, lambda done: None)
+
+
+def token(server: Server, role: Role = "admin") -> str:
+    storage = open_storage(str(server.database), create=False)
+    secret, _ = make_token(storage, role, "browser")
+    storage.close()
+    return secret
+
+
+def sign_in(page: Page, server: Server, role: Role = "admin") -> None:
+    page.goto(f"{server.base}/sign-in")
+    page.get_by_label("Your token").fill(token(server, role))
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Surveys").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_is_hard_to_use(browser: Browser, server: Server, scheme: str) -> None:
+    """axe finds nothing on any page, with all details open, on a screen and on a phone; nothing is wider than that."""
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 900})  # type: ignore[arg-type]
+    page = context.new_page()
+    faults = Faults(page, allow="404")
+    page.goto(f"{server.base}/sign-in")
+    assert violations(page) == []
+    sign_in(page, server)
+    for name, path in PAGES.items():
+        page.set_viewport_size({"width": 1200, "height": 900})
+        page.goto(server.base + path)
+        page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+        assert violations(page) == [], name
+        page.set_viewport_size({"width": 360, "height": 740})
+        assert not overflows(page), name
+        assert violations(page) == [], f"{name} on a phone"
+    assert [fault for fault in faults if "422" not in fault] == []
+    context.close()
+
+
+def test_the_plan_and_a_refused_survey_are_easy_to_use(context: BrowserContext, server: Server) -> None:
+    """What publishing shows before it publishes, and what it says of a faulty survey, pass axe as well."""
+    page = context.new_page()
+    sign_in(page, server)
+    page.goto(f"{server.base}/publish")
+    text = 'id = "new-one"\ntitle = "New"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "So?"\nepsilon = 1.0\n'
+    page.get_by_label("The survey file").fill(text.replace("1.0", "0"))
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("alert")).to_contain_text("questions[0].epsilon")
+    assert violations(page) == []
+    page.get_by_label("The survey file").fill(text)
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("heading", name="What it takes")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("button", name="Change the text").click()
+    expect(page.get_by_label("The survey file")).to_have_value(text)
+    page.get_by_role("button", name="Check").click()
+    page.get_by_role("button", name="Publish new-one").click()
+    page.wait_for_url("**/surveys/new-one")
+    page.get_by_role("link", name="Close").click()
+    page.get_by_role("button", name="Close new-one for good").click()
+    expect(page.locator(".badge")).to_have_text("closed")
+
+
+def test_hostile_texts_run_nothing(context: BrowserContext, server: Server) -> None:
+    """Texts that try to be script, markup or attributes are shown as they are, and nothing of them runs."""
+    page = context.new_page()
+    faults = Faults(page)
+    sign_in(page, server)
+    for path in (
+        "/",
+        "/surveys/hostile?by=segment",
+        "/surveys/hostile/compare?question=one&by=segment",
+        "/surveys/hostile/crosstab?rows=one&columns=segment",
+        "/surveys/hostile/share",
+        "/surveys/hostile/close",
+    ):
+        page.goto(server.base + path)
+        page.set_viewport_size({"width": 360, "height": 740})
+        assert not overflows(page), path
+        assert page.evaluate("window.hacked") is None and page.locator("img, iframe, object").count() == 0
+        assert page.locator("b", has_text=re.compile("^(bold|x)$")).count() == 0
+        assert page.locator("script").count() <= 1
+    page.goto(f"{server.base}/surveys/hostile")
+    shown = page.locator("main").inner_text()
+    for text in HOSTILE:
+        if text.isascii() and len(text) < 60:
+            assert " ".join(text.split()) in " ".join(shown.split()), text
+    assert faults == []
+
+
+def test_no_request_goes_elsewhere(context: BrowserContext, server: Server) -> None:
+    """Whatever page is opened, every request goes to this server."""
+    asked: set[str] = set()
+    context.on("request", lambda request: asked.add(request.url))
+    page = context.new_page()
+    sign_in(page, server)
+    for path in PAGES.values():
+        page.goto(server.base + path)
+    assert len(asked) > len(PAGES) and all(url.startswith(f"{server.base}/") for url in asked)
+
+
+def test_the_session_is_out_of_reach(context: BrowserContext, server: Server) -> None:
+    """No script sees the cookie; a link from another site still finds the session; signing out ends it."""
+    page = context.new_page()
+    sign_in(page, server)
+    (cookie,) = context.cookies()
+    assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and page.evaluate("document.cookie") == ""
+    # localhost and 127.0.0.1 are the same machine and, to a browser, different sites.
+    elsewhere = server.base.replace("127.0.0.1", "localhost")
+    page.route(
+        f"{elsewhere}/mail",
+        lambda route: route.fulfill(body=f'<a href="{server.base}{RESULTS}">Look</a>', content_type="text/html"),
+    )
+    page.goto(f"{elsewhere}/mail")
+    page.get_by_role("link", name="Look").click()
+    page.get_by_role("heading", name="Campus health 2026").wait_for()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("heading", name="Sign in").wait_for()
+    page.goto(server.base + RESULTS)
+    page.get_by_role("heading", name="Sign in").wait_for()
+
+
+def test_another_site_cannot_send_a_form(context: BrowserContext, server: Server) -> None:
+    """A page elsewhere that posts to this server, in the browser of an admin who is signed in, changes nothing."""
+    page = context.new_page()
+    sign_in(page, server)
+    elsewhere = server.base.replace("127.0.0.1", "localhost")
+    form = f'<form method=post action="{server.base}{RESULTS}/close"><button>Win</button></form>'
+    page.route(f"{elsewhere}/evil", lambda route: route.fulfill(body=form, content_type="text/html"))
+    page.goto(f"{elsewhere}/evil")
+    with page.expect_navigation() as navigation:
+        page.get_by_role("button").click()
+    assert navigation.value.status in (401, 403)
+    page.goto(server.base + RESULTS)
+    expect(page.locator(".badge")).to_have_text("open")
+
+
+def test_a_shared_link_opens_the_results_and_no_more(context: BrowserContext, browser: Browser, server: Server) -> None:
+    """Made and copied on the page, opened by somebody else, revoked: then it opens nothing."""
+    page = context.new_page()
+    sign_in(page, server, "analyst")
+    page.goto(f"{server.base}{RESULTS}/share")
+    page.get_by_label("Whom it is for").fill("The board")
+    page.get_by_role("button", name="Make a link").click()
+    link = page.get_by_label("New link to the results").input_value()
+    assert link.startswith(f"{server.base}/shared/")
+    guest = browser.new_context().new_page()
+    guest.goto(link)
+    assert violations(guest) == []
+    guest.get_by_role("button", name="Open the results").click()
+    guest.get_by_role("heading", name="Campus health 2026").wait_for()
+    assert guest.get_by_role("link", name="Share").count() == 0
+    with guest.expect_download() as download:
+        guest.get_by_role("link", name="Estimates as a table").click()
+    assert "vaped" in Path(download.value.path()).read_text()
+    page.get_by_role("button", name="Revoke the link for The board").first.click()
+    guest.reload()
+    guest.get_by_role("heading", name="Sign in").wait_for()
+    guest.context.close()
+
+
+def test_the_dashboard_follows_until_it_is_paused(context: BrowserContext, server: Server, example: bytes) -> None:
+    """New submissions appear on an open page without losing what the reader has opened; paused, it stands still."""
+    page = context.new_page()
+    page.clock.install()
+    sign_in(page, server)
+    page.goto(f"{server.base}/surveys/wave-1")
+    heading = page.locator("#submissions")
+    before = int(re.sub(r"\D", "", heading.inner_text()))
+    page.locator("#about-survey summary").click()
+    storage = open_storage(str(server.database), create=False)
+    answer(storage, "wave-1", 100)
+    page.clock.run_for(16_000)
+    expect(heading).to_contain_text(f"{before + 100:,}")
+    assert page.locator("#about-survey").get_attribute("open") is not None
+    expect(page.get_by_role("status")).to_contain_text("Updated")
+    page.get_by_role("button", name="Pause").click()
+    answer(storage, "wave-1", 100)
+    storage.close()
+    page.clock.run_for(60_000)
+    expect(page.get_by_role("status")).to_have_text("Paused.")
+    assert f"{before + 100:,}" in heading.inner_text()
+    page.get_by_role("button", name="Follow").click()
+    expect(heading).to_contain_text(f"{before + 200:,}")
+
+
+def test_filters_work_by_keyboard_and_stay_in_the_address(context: BrowserContext, server: Server) -> None:
+    """Choosing a campus and a confidence changes the number of answers on every card, and the address can be kept."""
+    page = context.new_page()
+    sign_in(page, server)
+    page.goto(server.base + RESULTS)
+    page.get_by_label("Which campus?").first.select_option("North")
+    page.get_by_label("Confidence").select_option("99%")
+    page.get_by_role("button", name="Show").press("Enter")
+    page.wait_for_url("**where=campus*")
+    north = re.sub(r"\D", "", page.locator("#submissions").inner_text())
+    assert 0 < int(north) < 4_000
+    answers = page.locator(".cards li", has_text=re.compile(r"^\s*[\d,]+ answers")).all_inner_texts()
+    assert len(answers) == 8 and all(re.sub(r"\D", "", text.split(" answers")[0]) == north for text in answers)
+    assert page.get_by_label("Confidence").input_value() == "0.99"
+
+
+def test_it_prints(context: BrowserContext, server: Server) -> None:
+    """On paper there are no controls, tables are open, and letters are dark on white also from a dark screen."""
+    page = context.new_page()
+    sign_in(page, server)
+    page.goto(server.base + RESULTS)
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert not page.locator(".controls").is_visible() and not page.locator(".top").is_visible()
+    assert page.locator(".cards table").first.is_visible()
+    colours = page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
+    assert sum(map(int, re.findall(r"\d+", colours[0])[:3])) < 150, colours
+    assert len(page.pdf()) > 20_000
+
+
+# --- pictures for the documentation ----------------------------------------------------------------------------------
+
+
+def test_screenshots(browser: Browser, server: Server, tmp_path: Path) -> None:
+    """The pictures in the documentation are of these pages; make screenshots writes them anew."""
+    folder = Path(os.environ.get("DENIABLE_SCREENSHOTS") or tmp_path)
+    for scheme in ("light", "dark"):
+        context = browser.new_context(
+            color_scheme=scheme,  # type: ignore[arg-type]
+            viewport={"width": 1200, "height": 900},
+        )
+        page = context.new_page()
+        sign_in(page, server)
+        page.goto(f"{server.base}{RESULTS}")
+        suffix = "" if scheme == "light" else "-dark"
+        page.screenshot(
+            path=folder / f"dashboard{suffix}.png", clip={"x": 0, "y": 0, "width": 1200, "height": 1500}, full_page=True
+        )
+        context.close()
+    assert all((folder / f"dashboard{suffix}.png").stat().st_size > 20_000 for suffix in ("", "-dark"))

@@ -1,0 +1,242 @@
+"""The respondents' page /s/{id}: what it says, what it loads, and the coin that can be tried."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from werkzeug.serving import make_server
+
+from deniable_protocol import in_words, verify
+from deniable_server import create_app
+from deniable_server.settings import Settings
+from deniable_server.storage import open_storage
+from questionnaire import POLICY, SURVEY, Faults, fill, overflows, ready, review, send, site, violations
+from running import Server, ask, storage_of
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
+    closed = example.replace(b'"campus-health"', b'"over"', 1)
+    folder = tmp_path_factory.mktemp("site")
+    with site(folder, example, closed) as server:
+        storage = open_storage(str(server.database))
+        published = storage.find("over")
+        assert published is not None
+        storage.close_survey(published)
+        storage.close()
+        yield server
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+def test_headers(server: Server) -> None:
+    """A strict policy, never cached, no cookie: on the page and on the one that says there is none."""
+    for path, status in ((SURVEY, 200), ("/s/over", 200), ("/s/none", 404), ("/s/<b>", 404)):
+        response = ask(server.base + path.replace("<", "%3C").replace(">", "%3E"), headers={"Cookie": "session=x"})
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        assert response.status == status
+        assert headers["content-security-policy"] == POLICY
+        assert headers["cache-control"] == "no-store"
+        assert headers["content-type"] == "text/html; charset=utf-8"
+        assert "set-cookie" not in headers and "cookie" not in headers.get("vary", "").lower()
+        assert b"<b>" not in response.body
+
+
+def test_no_survey(page: Page, server: Server) -> None:
+    """A wrong address is explained to a person, without any script."""
+    faults = Faults(page, allow="404")
+    page.goto(server.base + "/s/none")
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is no survey at this address")
+    assert page.locator("script").count() == 0
+    assert violations(page) == [] and faults == []
+
+
+def test_it_loads_only_its_own_files(page: Page, server: Server) -> None:
+    """The page, its style and script, the modules, the icon and the survey: nothing else, and nothing twice."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.removeprefix(server.base)))
+    faults = Faults(page)
+    page.goto(server.base + SURVEY)
+    ready(page)
+    modules = [path for path in asked if path.startswith("/deniable/")]
+    others = [path for path in asked if not path.startswith("/deniable/") and path != "/static/icon.svg"]
+    assert sorted(others) == sorted(
+        [SURVEY, "/static/respondent.css", "/static/respondent.js", "/deniable.js", "/api/v1/surveys/campus-health"]
+    )
+    assert len(set(modules)) == len(modules) and all(re.fullmatch(r"/deniable/[a-z-]+\.js", path) for path in modules)
+    assert page.context.cookies() == []
+    assert faults == []
+
+
+def test_what_the_page_says(page: Page, server: Server, example: bytes) -> None:
+    """Title, notice (once), the total in the accounting's words, and the digest, with headings in order."""
+    document = verify(example)
+    page.goto(server.base + SURVEY)
+    ready(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Campus health 2026")
+    expect(page).to_have_title("Campus health 2026")
+    expect(page.get_by_text("We ask so that the health service can plan.")).to_have_count(1)
+    expect(page.locator("main")).to_contain_text(in_words(document.survey.exact_epsilon))
+    expect(page.locator("#digest")).to_have_text(document.digest)
+    expect(page.locator("#pinned")).to_contain_text("names no digest, so nothing was compared")
+    levels = [int(heading.evaluate("(element) => element.tagName")[1]) for heading in page.get_by_role("heading").all()]
+    assert levels[0] == 1 and all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_whether_the_link_named_the_digest(page: Page, server: Server, example: bytes) -> None:
+    """The page's own pinned link leads to a visit that says it was compared; a wrong one to a refusal."""
+    digest = verify(example).digest
+    page.goto(server.base + SURVEY)
+    ready(page)
+    page.get_by_role("link", name="link that names this digest").click()
+    expect(page.locator("#pinned")).to_contain_text("names this digest")
+    assert page.url == f"{server.base}{SURVEY}#{digest}"
+    page.goto(f"{server.base}/s/over#{digest}")  # the digest of another survey
+    expect(page.locator("#pinned")).to_contain_text("names another digest")
+
+
+def test_a_closed_survey_says_so(page: Page, server: Server) -> None:
+    """It is there to be read, and takes no answers."""
+    faults = Faults(page)
+    page.goto(server.base + "/s/over")
+    expect(page.get_by_role("alert")).to_contain_text("This survey is closed")
+    expect(page.get_by_text("It takes no more answers. If you answered it")).to_be_visible()
+    assert page.get_by_role("button", name="Review before sending").count() == 0
+    assert violations(page) == [] and faults == []
+
+
+def test_without_script(browser: Browser, server: Server) -> None:
+    """The page says why it needs one, and shows nothing that would not work."""
+    # Playwright switches scripts off too late for the parser, which then hides noscript: it is looked for in the text.
+    text = ask(server.base + SURVEY).body.decode()
+    assert "This page needs JavaScript." in text.partition("<noscript>")[2].partition("</noscript>")[0]
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(server.base + SURVEY)
+    expect(page.get_by_role("heading", name="How this works")).to_be_visible()
+    assert page.get_by_role("button").count() == 0
+    context.close()
+
+
+def test_under_a_base_path(context: BrowserContext, tmp_path: Path, example: bytes) -> None:
+    """Every address starts with it, and a survey can be answered."""
+    page = context.new_page()
+    faults = Faults(page)
+    paths: list[str] = []
+    app = create_app(Settings(database=str(tmp_path / "a.db"), base_path="/polls"))
+    storage_of(app).publish(example)
+    http = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = Thread(target=http.serve_forever)
+    thread.start()
+    try:
+        base = f"http://127.0.0.1:{http.port}"
+        page.on("request", lambda request: paths.append(request.url.removeprefix(base)))
+        page.goto(f"{base}/polls{SURVEY}#{verify(example).digest}")
+        ready(page)
+        fill(page)
+        review(page)
+        send(page)
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()
+        storage_of(app).close()
+    assert all(path.startswith(("/polls/", "blob:")) for path in paths)
+    assert faults == []
+
+
+def test_the_coin(page: Page, server: Server) -> None:
+    """What is said and drawn is what the coins decide: heads the truth, tails the second coin; all of it occurs."""
+    page.goto(server.base + SURVEY)
+    ready(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    flip = """() => Array.from({length: 100}, () => {
+        document.getElementById('flip').click();
+        const texts = ['#first-coin text', '#second-coin text', '#sent text', '#coin-result'];
+        return texts.map((place) => document.querySelector(place).textContent);
+    })"""
+    seen = set()
+    for answer in ("Yes", "No"):
+        page.locator("#coin").get_by_label(answer).check()
+        for first, second, sent, result in page.evaluate(flip):  # that one of three ways never comes up: below 1e-11
+            assert sent == (answer.lower() if first == "heads" else {"heads": "yes", "tails": "no"}[second])
+            assert f"first coin shows {first}" in result and sent in result
+            seen.add((answer, first, second))
+    assert len(seen) == 6
+    assert asked == []
+
+
+def test_the_crowd(page: Page, server: Server) -> None:
+    """Over many people the corrected share comes to lie at the truth, by keyboard alone, and nothing is sent."""
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(server.base + SURVEY)
+    ready(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("#ask").focus()
+    for _ in range(50):
+        page.keyboard.press("Enter")
+    said, corrected, truth = (float(x) for x in re.findall(r"([\d.]+)%", page.locator("#crowd-result").inner_text()))
+    assert "50,000 people asked" in page.locator("#crowd-result").inner_text()
+    # 50,000 reports: standard error 0.22 points of those who say yes, twice that corrected. Seven of them: 2.6e-12.
+    assert abs(said - 40) < 1.6 and abs(corrected - 30) < 3.1 and truth == 30
+    assert page.locator("#people path.yes").count() == 30
+    page.locator("#share").focus()
+    page.keyboard.press("End")
+    expect(page.locator("#crowd-result")).to_have_text("Nobody was asked yet.")
+    assert page.locator("#people path.yes").count() == 100
+    assert page.locator("#share-shown").inner_text() == "100"
+    assert asked == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible_on_a_phone(browser: Browser, server: Server, scheme: str) -> None:
+    """axe finds nothing after a coin was thrown and a crowd asked, and nothing sticks out at 360 px."""
+    context = browser.new_context(viewport={"width": 360, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(server.base + SURVEY)
+    ready(page)
+    page.locator("#flip").click()
+    page.locator("#ask").click()
+    assert violations(page) == []
+    assert not overflows(page)
+    context.close()
+
+
+def test_paper_has_no_true_answers(page: Page, server: Server) -> None:
+    """The receipt prints without what was answered, and without what only works on a screen."""
+    page.goto(server.base + SURVEY)
+    ready(page)
+    fill(page)
+    review(page)
+    send(page)
+    expect(page.locator("td.answered").first).to_be_visible()
+    page.emulate_media(media="print")
+    for locator in (page.locator(".answered"), page.get_by_role("button"), page.locator(".try")):
+        for one in locator.all():
+            expect(one).to_be_hidden()
+    expect(page.locator("td.left").first).to_be_visible()
+    expect(page.locator("#digest")).to_be_visible()
+
+
+def test_nothing_about_a_visitor_is_logged(page: Page, server: Server) -> None:
+    """A visit leaves no line in the server's output."""
+    before = server.log.read_bytes()
+    page.set_extra_http_headers({"User-Agent": "canary-agent", "Referer": "https://canary.example/"})
+    page.goto(server.base + SURVEY + "?from=canary")
+    ready(page)
+    page.goto(server.base + "/s/canary")
+    page.goto(server.base + SURVEY)
+    ready(page)
+    assert b"canary" not in server.log.read_bytes().removeprefix(before)
