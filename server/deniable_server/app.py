@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from flask import Flask
 
-from . import edges, metrics, problems
+from . import edges, metrics, pages, problems
 from .api import api
+from .assets import assets
 from .installation import Installation
 from .operation import operation
+from .pages.respondent import respondent
 from .results import results
 from .settings import Settings
 from .storage import Storage, open_storage
@@ -27,7 +29,10 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     app.register_blueprint(api, url_prefix="/api/v1")
     app.register_blueprint(results, url_prefix="/api/v1")
     app.register_blueprint(operation)
+    app.register_blueprint(assets)
+    app.register_blueprint(respondent)
     problems.register(app)
     metrics.register(app, installation.metrics)
     edges.register(app, settings)
+    pages.register(app)
     return app

@@ -1,0 +1,47 @@
+"""The page that respondents see: the questionnaire, how it protects them, and what they have to trust.
+
+May not: set a cookie, log or keep anything about a visitor, or load anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, render_template
+from flask.typing import ResponseReturnValue
+
+from deniable_protocol import in_words
+from deniable_server.api import here
+from deniable_server.openapi import documented
+
+respondent = Blueprint("respondent", __name__, template_folder="templates")
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@respondent.get("/s/<survey>")
+@documented("The page with the questionnaire, for respondents.", gives="text/html")
+def survey_page(survey: str) -> ResponseReturnValue:
+    storage = here().storage
+    published = storage.find(survey)
+    if published is None:
+        return _page(404, document=None)
+    survey_here = published.document.survey
+    return _page(
+        200,
+        document=published.document,
+        closed=storage.status(published) == "closed",
+        total=in_words(survey_here.exact_epsilon),
+        has_delta=any(question.exact_delta for question in survey_here.questions),
+    )
+
+
+def _page(status: int, **values: Any) -> Response:
+    response = Response(render_template("respondent.html", **values), status, content_type="text/html; charset=utf-8")
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    return response
