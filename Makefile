@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DRAWS ?= 10000000
 
-.PHONY: demo test lint types vectors wheel-test bench proof clean
+.PHONY: demo test lint types vectors screenshots wheel-test bench proof clean
 
 demo: $(VENV)/.installed
 	$(BIN)/deniable demo --once
@@ -21,6 +21,11 @@ types: $(VENV)/.installed
 
 vectors: $(VENV)/.installed
 	$(BIN)/python shared/vectors/generate.py
+
+# The pictures of the documentation, taken by the tests; needs Chromium.
+screenshots: $(VENV)/.installed
+	mkdir -p docs/screenshots
+	DENIABLE_REQUIRE_ALL=1 DENIABLE_SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest -q tests/browser -k screenshots
 
 # The wheel in a clean environment without extras, tested with the sources gone.
 wheel-test: $(VENV)/.installed

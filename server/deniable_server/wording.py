@@ -6,7 +6,20 @@ from collections.abc import Mapping
 from decimal import Decimal
 from itertools import pairwise
 
-from deniable_protocol import Band, Channel, Choice, Drawn, MultiChoice, Number, Question, Scale, Segment, Subset, Table
+from deniable_protocol import (
+    Band,
+    Channel,
+    Choice,
+    Drawn,
+    MultiChoice,
+    Number,
+    Question,
+    Scale,
+    Segment,
+    Subset,
+    Table,
+    in_words,
+)
 from deniable_protocol.checks import DECLINED
 from deniable_protocol.survey import plain as written
 from deniable_protocol.survey import tells_mean
@@ -29,6 +42,15 @@ def channel_in_words(question: Question, channel: Channel) -> str:
         return f"a noisy bit on one of {len(channel.parts)} options"
     # A published document may hold any table; one that we designed has the name of its mechanism.
     return f"{getattr(question, 'mechanism', None) or 'table'} on {channel.answers} levels"
+
+
+def question_in_words(question: Question) -> str:
+    """What the question's epsilon, and delta where it has one, means for one person."""
+    words = in_words(question.exact_epsilon)
+    if not isinstance(question, Number) or question.delta is None:
+        return words
+    # For every event, P(report | answer) <= e^epsilon P(report | other answer) + delta.
+    return f"{words} (With Gaussian noise that is so but for δ = {question.delta}, which may come on top.)"
 
 
 def method_in_words(question: Question, channel: Channel) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from deniable_server.access import make_token
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Role, Storage, open_storage
 from hostile import HOSTILE, hostile_survey
-from questionnaire import Faults, overflows, violations
+from questionnaire import Faults, fill, open_survey, overflows, review, send, violations
 from running import Server, running
 
 RESULTS = "/surveys/campus-health"
@@ -275,17 +276,36 @@ def test_it_prints(context: BrowserContext, server: Server) -> None:
 def test_screenshots(browser: Browser, server: Server, tmp_path: Path) -> None:
     """The pictures in the documentation are of these pages; make screenshots writes them anew."""
     folder = Path(os.environ.get("DENIABLE_SCREENSHOTS") or tmp_path)
-    for scheme in ("light", "dark"):
-        context = browser.new_context(
-            color_scheme=scheme,  # type: ignore[arg-type]
-            viewport={"width": 1200, "height": 900},
-        )
+    for scheme, suffix in (("light", ""), ("dark", "-dark")):
+        context = browser.new_context(color_scheme=scheme, viewport={"width": 1100, "height": 1300})  # type: ignore[arg-type]
         page = context.new_page()
         sign_in(page, server)
-        page.goto(f"{server.base}{RESULTS}")
-        suffix = "" if scheme == "light" else "-dark"
-        page.screenshot(
-            path=folder / f"dashboard{suffix}.png", clip={"x": 0, "y": 0, "width": 1200, "height": 1500}, full_page=True
-        )
+        page.goto(server.base + RESULTS)
+        page.screenshot(path=folder / f"dashboard{suffix}.png")
         context.close()
-    assert all((folder / f"dashboard{suffix}.png").stat().st_size > 20_000 for suffix in ("", "-dark"))
+    context = browser.new_context(viewport={"width": 420, "height": 1300})
+    page = context.new_page()
+    open_survey(page, server)
+    page.screenshot(path=folder / "form.png")
+    fill(page)
+    review(page)
+    send(page)
+    page.get_by_role("heading", name="Your receipt").scroll_into_view_if_needed()
+    page.evaluate("scrollBy(0, document.querySelector('deniable-survey').getBoundingClientRect().top - 16)")
+    page.screenshot(path=folder / "receipt.png")
+    pictures = (
+        b64encode((folder / name).read_bytes()).decode() for name in ("form.png", "receipt.png", "dashboard.png")
+    )
+    page.set_viewport_size({"width": 1500, "height": 1000})
+    page.goto("about:blank")
+    page.set_content("<body style='margin: 0; display: flex; gap: 20px; background: #d0d7de; padding: 20px'>")
+    for picture in pictures:
+        page.evaluate(
+            "(data) => { document.body.append(Object.assign(new Image(), { src: data, height: 960 })); }",
+            f"data:image/png;base64,{picture}",
+        )
+    page.wait_for_function("[...document.images].every((image) => image.complete)")
+    page.locator("body").screenshot(path=folder / "overview.png")
+    context.close()
+    for name in ("dashboard", "dashboard-dark", "form", "receipt", "overview"):
+        assert (folder / f"{name}.png").stat().st_size > 20_000

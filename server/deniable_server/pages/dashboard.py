@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
-from deniable_protocol import Question, Survey, in_words
+from deniable_protocol import Question, Survey
 from deniable_protocol.survey import tells_mean
 from deniable_server.access import may, signed_in
 from deniable_server.analysis import SurveyEstimates
@@ -22,7 +22,7 @@ from deniable_server.groups import Withheld
 from deniable_server.relations import SurveyComparison
 from deniable_server.results import COMPARE, CROSSTAB, ESTIMATES, analysis, compared, crossed
 from deniable_server.storage import Published
-from deniable_server.wording import answer_texts, channel_in_words, group_text, group_texts
+from deniable_server.wording import answer_texts, channel_in_words, group_text, group_texts, question_in_words
 
 from . import words
 from .charts import Bars, Empty, MeanChart, days_chart, question_chart
@@ -195,7 +195,7 @@ def _cards(published: Published, estimates: SurveyEstimates) -> list[Card]:
                 question_chart(question, estimate, estimates.confidence),
                 groups_chart(question, list(zip(labels, parts, strict=True)), estimates.confidence) if parts else None,
                 channel_in_words(question, document.channels[question.id]),
-                in_words(question.exact_epsilon),
+                question_in_words(question),
             )
         )
     return cards

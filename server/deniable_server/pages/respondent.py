@@ -34,7 +34,7 @@ def survey_page(survey: str) -> ResponseReturnValue:
         200,
         document=published.document,
         closed=storage.status(published) == "closed",
-        total=in_words(survey_here.exact_epsilon),
+        total=in_words(survey_here.exact_epsilon, together=True),
         has_delta=any(question.exact_delta for question in survey_here.questions),
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -65,7 +63,7 @@ def publish_survey() -> ResponseReturnValue:
         text=text,
         survey=survey,
         plan=plan_survey(survey),
-        total=in_words(Fraction(survey.epsilon)),
+        total=in_words(survey.exact_epsilon, together=True),
         published=known is not None,
     )
 

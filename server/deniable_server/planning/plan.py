@@ -18,11 +18,10 @@ from deniable_protocol import (
     Survey,
     advanced_composition,
     design,
-    in_words,
     shuffled,
 )
 from deniable_protocol.survey import plain, tells_mean
-from deniable_server.wording import channel_in_words
+from deniable_server.wording import channel_in_words, question_in_words
 
 from .composition import compose_waves
 from .sample_size import Wanted, margin_of, respondents_for_margin, respondents_per_group, smallest_difference
@@ -183,15 +182,6 @@ def plan_question(question: Question, wanted: Wanted) -> QuestionPlan:
         alternatives=alternatives(question, needed, wanted),
         shuffled=_shuffle(question, wanted.respondents or needed, wanted.delta),
     )
-
-
-def question_in_words(question: Question) -> str:
-    """What the question's epsilon, and delta where it has one, means for one person."""
-    words = in_words(question.exact_epsilon)
-    if not isinstance(question, Number) or question.delta is None:
-        return words
-    # For every event, P(report | answer) <= e^epsilon P(report | other answer) + delta.
-    return f"{words} (With Gaussian noise that is so but for δ = {question.delta}, which may come on top.)"
 
 
 def _range(question: Question) -> Range | None:

@@ -103,17 +103,18 @@ def detection_power(epsilon: Fraction, false_alarms: float = 0.05) -> float:
     return min(1.0, _up(min(false_alarms * growth, 1 - (1 - false_alarms) / growth)))
 
 
-def in_words(epsilon: Fraction) -> str:
-    """What an epsilon means for one person."""
+def in_words(epsilon: Fraction, *, together: bool = False) -> str:
+    """What an epsilon means for one person: of one answer, or of all their answers taken together."""
     percent = math.ceil(detection_power(epsilon) * 1000) / 10
+    what, verb, them = ("these answers, taken together,", "are", "them") if together else ("this answer", "is", "it")
     if percent >= 100:
         return (
-            "This answer is hardly protected: a test that is wrong about honest people at most 5% of the time "
-            "could catch it nearly always."
+            f"{what[0].upper()}{what[1:]} {verb} hardly protected: a test that is wrong about honest people at most 5% "
+            f"of the time could catch {them} nearly always."
         )
     return (
         "No test that is wrong about honest people at most 5% of the time "
-        f"can catch this answer more than {percent:g}% of the time."
+        f"can catch {what} more than {percent:g}% of the time."
     )
 
 

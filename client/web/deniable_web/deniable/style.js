@@ -182,8 +182,8 @@ code {
 .facts dt { color: var(--_muted); margin-block-start: 0.5rem; }
 @container (min-inline-size: 40rem) {
   .receipt th.question { inline-size: 22%; }
-  .receipt th.answered { inline-size: 14%; }
-  .receipt th.left { inline-size: 23%; }
+  .receipt th.answered { inline-size: 17%; }
+  .receipt th.left { inline-size: 22%; }
 }
 @container (max-inline-size: 39.99rem) {
   .receipt thead { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
