@@ -117,6 +117,9 @@ function milliseconds(timeout) {
 if (globalThis.customElements && !customElements.get("deniable-survey")) {
   class SurveyElement extends HTMLElement {
     static observedAttributes = ["src"];
+    // Frameworks set a property only where an element has it; it may have been set before this module was loaded.
+    texts = this.texts;
+    budget = this.budget;
     #present = false;
 
     connectedCallback() {

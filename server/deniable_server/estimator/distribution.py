@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 import numpy as np
@@ -34,11 +35,15 @@ def likely_distribution(channel: Band | Table, counts: Sequence[float], low: flo
     Each round gives a report's weight to the levels in proportion to how likely each is to have made it, given the
     distribution so far: r_x <- r_x * mean over reports of P(report | x) / P(report). The likelihood never falls [1].
     """
+    shares = _likely_shares(channel, tuple(counts)) if sum(counts) else ()
+    return [Point(float(at), share) for at, share in zip(np.linspace(low, high, channel.answers), shares, strict=False)]
+
+
+@lru_cache(maxsize=1_000)  # whoever looks at results looks at them again, and a page shows many questions
+def _likely_shares(channel: Band | Table, counts: tuple[float, ...]) -> tuple[float, ...]:
     table = table_of(channel)
     seen = np.asarray(counts, dtype=float)
     reports = seen.sum()
-    if not reports:
-        return []
     weights = table / reports
     shares = np.full(channel.answers, 1 / channel.answers)
     before = -np.inf
@@ -49,5 +54,4 @@ def likely_distribution(channel: Band | Table, counts: Sequence[float], low: flo
         if now - before < ENOUGH * ROUNDS:
             break
         before = now
-    levels = np.linspace(low, high, channel.answers)
-    return [Point(float(level), float(share)) for level, share in zip(levels, shares / shares.sum(), strict=True)]
+    return tuple((shares / shares.sum()).tolist())
