@@ -102,7 +102,7 @@ def sign_in(connection: http.client.HTTPConnection, token: str) -> str:
     """The cookie of a session, as a browser gets it."""
     form = get(connection, "/sign-in", {}).decode()
     word = form.partition('name="word" value="')[2].partition('"')[0]
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
     connection.request("POST", "/sign-in", f"word={word}&token={token}", headers)
     response = connection.getresponse()
     response.read()

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
 from typing import ParamSpec, TypeVar
-from urllib.parse import urlsplit
 
 from flask import Response, current_app, g, request
 
@@ -31,13 +30,30 @@ SESSION_SECONDS = 12 * 3600
 
 
 def make_token(
-    storage: Storage, role: Role, label: str, *, survey: str | None = None, days: int | None = None
+    storage: Storage,
+    role: Role,
+    label: str,
+    *,
+    survey: str | None = None,
+    days: int | None = None,
+    maker: Token | None = None,
 ) -> tuple[str, Token]:
-    """A new token: the secret, which is not kept, and what is. It holds for so many days, today being the first."""
+    """A new token: the secret, which is not kept, and what is. It holds for so many days, today being the first, and
+    not longer than its maker's.
+    """
     secret = secrets.token_urlsafe(32)  # 256 bits: nobody guesses it, so its plain digest is safe to keep
     today = utc_today()
     expires_on = None if days is None else (today + timedelta(days=days - 1)).isoformat()
-    token = Token(secrets.token_hex(4), role, label, digest_of(secret), today.isoformat(), survey, expires_on)
+    token = Token(
+        secrets.token_hex(4),
+        role,
+        label,
+        digest_of(secret),
+        today.isoformat(),
+        survey,
+        expires_on,
+        None if maker is None else maker.id,
+    )
     storage.keyring.add(token)
     return secret, token
 
@@ -147,8 +163,11 @@ def comes_from_own_form() -> bool:
     if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         return False
     # Only the host: behind a proxy that is not trusted, the scheme would be another one.
-    if "Origin" in request.headers and urlsplit(request.headers["Origin"]).netloc != request.host:
+    origin = request.headers.get("Origin")
+    if origin is not None and origin.partition("://")[2] != request.host:
         return False
+    if _cookie_name() not in request.cookies and origin is None and "Sec-Fetch-Site" not in request.headers:
+        return False  # without a session the word is the same for all: then the browser has to say
     return hmac.compare_digest(request.form.get("word", "").encode(), form_word().encode())
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from flask import Flask
 
+from deniable_protocol.document import MAX_BYTES
+
 from . import edges, metrics, pages, problems
 from .api import api
 from .assets import assets
@@ -24,6 +26,7 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     app.url_map.merge_slashes = False  # a double slash is a wrong address, not one to redirect to another
     app.secret_key = settings.ensure_secret_key()
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
+    app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BYTES  # of a survey that is published: a form is larger than its text
     installation = app.extensions["deniable"] = Installation(settings, storage)
 
     app.register_blueprint(api, url_prefix="/api/v1")

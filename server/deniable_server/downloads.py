@@ -24,6 +24,7 @@ Row = list[Any]
 ESTIMATE_COLUMNS = [
     "where", "target", "segment", "group", "submissions", "question", "type", "epsilon", "weighted", "answers",
     "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note", "method",
+    "weights",
 ]  # fmt: skip
 
 
@@ -52,13 +53,17 @@ def estimate_rows(estimates: SurveyEstimates) -> Iterator[Row]:
     target = estimates.target if estimates.population is None else f"population of {estimates.population}"
     if estimates.simultaneous:
         target += ", simultaneous"
+    margins = estimates.weighting.margins if estimates.weighting else {}
+    weights = " ".join(
+        f"{segment}:{code}:{share:g}" for segment, shares in margins.items() for code, share in shares.items()
+    )
     whole = [("", "", estimates.submissions, estimates.questions)]
     groups = [(group.segment, group.code, group.submissions, group.questions) for group in estimates.groups or ()]
     for segment, code, submissions, questions in whole + groups:
         for question in questions:
             start = [where, target, segment, code, submissions, question.id, question.type, question.epsilon]
             for numbers in _question_rows(question):
-                yield [*start, *numbers[:-1], estimates.confidence, numbers[-1], question.method or ""]
+                yield [*start, *numbers[:-1], estimates.confidence, numbers[-1], question.method or "", weights]
 
 
 def _question_rows(question: QuestionEstimate) -> Iterator[Row]:

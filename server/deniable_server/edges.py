@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, ip_address
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, has_request_context, request
+from flask import Flask, Response, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from .problems import Kind, Refusal, problem
@@ -26,22 +26,39 @@ def register(app: Flask, settings: Settings) -> None:
     """Wrap the app in what the settings ask for."""
     if settings.base_path:
         app.wsgi_app = BasePath(app.wsgi_app, settings.base_path)  # type: ignore[method-assign]
+    app.wsgi_app = Hardened(app.wsgi_app)  # type: ignore[method-assign]
     if settings.trusted_proxies:
         n = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
+        # The host's name comes in the Host header: a proxy that does not overwrite X-Forwarded-Host would let a visitor
+        # choose what the links on our pages say.
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=0)  # type: ignore[method-assign]
     _share_with_other_origins(app, settings.allowed_origins)
-    app.after_request(harden)
 
 
-def harden(response: Response) -> Response:
-    """What every response says to browsers: load nothing, guess nothing, pass nothing on."""
-    response.headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers.setdefault("Referrer-Policy", "no-referrer")
-    response.headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=(), browsing-topics=()"
-    if has_request_context() and request.is_secure:
-        response.headers["Strict-Transport-Security"] = "max-age=31536000"  # a year; only the operator knows subdomains
-    return response
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
+}
+"""What every response says to browsers unless it says otherwise: load nothing, guess nothing, pass nothing on."""
+
+
+class Hardened:
+    """Adds these headers to whatever leaves the app: outermost, so that no error can get around it."""
+
+    def __init__(self, inner: WSGIApplication) -> None:
+        self._inner = inner
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            said = {name.lower() for name, _ in headers}
+            added = [(name, value) for name, value in HEADERS.items() if name.lower() not in said]
+            if environ.get("wsgi.url_scheme") == "https":
+                added.append(("Strict-Transport-Security", "max-age=31536000"))  # only the operator knows subdomains
+            return start_response(status, [*headers, *added], *rest)
+
+        return self._inner(environ, start)
 
 
 class BasePath:
@@ -54,7 +71,7 @@ class BasePath:
         path = environ.get("PATH_INFO", "")
         if path != self._path and not path.startswith(self._path + "/"):
             response = problem(Kind.NOT_FOUND, f"This server's addresses start with {self._path}/.")
-            return harden(response)(environ, start_response)
+            return response(environ, start_response)
         environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + self._path
         environ["PATH_INFO"] = path[len(self._path) :] or "/"
         return self._inner(environ, start_response)
@@ -100,16 +117,16 @@ class RateLimit:
         self._counts: Counter[Any] = Counter()
         self._ends = clock() + rate.seconds
 
-    def spend(self, address: str | None) -> None:
-        """Refusal where this address has used up its window."""
+    def spend(self, address: str | None, requests: int = 1) -> None:
+        """Count these; Refusal where this address has used up its window."""
         with self._lock:
             now = self._clock()
             if now >= self._ends:
                 self._counts.clear()
                 self._ends = now + self._rate.seconds
             network = _network(address)
-            self._counts[network] += 1
-            if self._counts[network] > self._rate.requests:
+            self._counts[network] += requests
+            if self._counts[network] + (not requests) > self._rate.requests:
                 wait = max(1, round(self._ends - now + 0.5))
                 detail = f"At most {self._rate.requests} requests in {self._rate.seconds} seconds. Try again later."
                 raise Refusal(Kind.RATE_LIMIT, detail, {"Retry-After": str(wait)})

@@ -8,8 +8,8 @@ from .metrics import Metrics
 from .settings import Rate, Settings
 from .storage import Published, Storage
 
-SIGN_INS = Rate(20, "minute")
-"""Tokens cannot be guessed, however often somebody tries; this keeps them from keeping the server busy."""
+WRONG = Rate(20, "minute")
+"""Tokens and links cannot be guessed, however often somebody tries; this keeps them from keeping the server busy."""
 
 
 class Installation:
@@ -19,12 +19,12 @@ class Installation:
         self.settings, self.storage = settings, storage
         self.metrics = Metrics()
         self.rate_limit = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
-        self.sign_in_limit = RateLimit(SIGN_INS)
+        self.wrong_tokens = RateLimit(WRONG)
+        self.wrong_links = RateLimit(WRONG)
         self._intakes: dict[int, Intake] = {}
 
     def intake(self, published: Published) -> Intake:
         """The reader of submissions to a survey, which never changes."""
         if published.number not in self._intakes:
-            self.sign_in_limit = RateLimit(SIGN_INS)
-        self._intakes[published.number] = Intake(published.document)
+            self._intakes[published.number] = Intake(published.document)
         return self._intakes[published.number]

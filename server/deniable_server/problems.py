@@ -124,11 +124,19 @@ def register(app: Flask) -> None:
 
     @app.errorhandler(Exception)
     def unexpected(error: Exception) -> Response:
-        # Where it happened, without the exception's text: that may quote what was sent.
-        frames = traceback.extract_tb(error.__traceback__)
-        places = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
-        log.error("%s in %s", type(error).__qualname__, places)
+        _log(error)
         return problem(Kind.INTERNAL, "The error was logged, without its content.")
+
+    # What fails even later, such as after a request, Flask logs with the address and the text of the exception.
+    app.logger.disabled = True
+    app.log_exception = lambda exc_info: _log(exc_info[1])  # type: ignore[method-assign]
+
+
+def _log(error: BaseException | None) -> None:
+    """Where it happened, without the exception's text: that may quote what was sent."""
+    frames = traceback.extract_tb(None if error is None else error.__traceback__)
+    places = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
+    log.error("%s in %s", type(error).__qualname__, places)
 
 
 def _kind_of(error: DeniableError) -> Kind:
@@ -153,7 +161,7 @@ _BY_ERROR: dict[type[DeniableError], Kind] = {
 _DETAILS: dict[Kind, str] = {
     Kind.NOT_FOUND: "No page or survey has this address.",
     Kind.METHOD: "The Allow header lists what can be done here.",
-    Kind.TOO_LARGE: "Send fewer submissions at a time.",
+    Kind.TOO_LARGE: "Send less at a time.",
 }
 
 

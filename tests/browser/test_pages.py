@@ -240,6 +240,37 @@ def test_the_dashboard_follows_until_it_is_paused(context: BrowserContext, serve
     expect(heading).to_contain_text(f"{before + 200:,}")
 
 
+def test_following_says_how_it_stands(context: BrowserContext, server: Server) -> None:
+    """While the server is away the page says so, and takes it back; when the session is over, it stops and says so.
+    Only the tables that the reader has opened are open after an update.
+    """
+    page = context.new_page()
+    page.clock.install()
+    sign_in(page, server)
+    page.goto(f"{server.base}/surveys/wave-1")
+    said = page.get_by_role("status")
+    context.set_offline(True)
+    page.clock.run_for(16_000)
+    expect(said).to_contain_text("could not be reached")
+    context.set_offline(False)
+    page.clock.run_for(16_000)
+    expect(said).to_have_text("Following new submissions.")
+    page.locator("section[aria-labelledby=q-stress] summary", has_text="Table").click()
+    storage = open_storage(str(server.database), create=False)
+    answer(storage, "wave-1", 50)
+    page.clock.run_for(16_000)
+    expect(said).to_contain_text("Updated")
+    assert page.locator("#results details[open]").count() == 1
+    assert page.locator("section[aria-labelledby=q-stress] details[open]").count() == 1
+    assert page.evaluate("document.activeElement.textContent") == "Table"
+    for kept in storage.keyring.tokens():
+        storage.keyring.revoke(kept.id)
+    storage.close()
+    page.clock.run_for(16_000)
+    expect(said).to_have_text("The session is over. Reload the page to sign in.")
+    expect(page.get_by_role("button", name="Follow")).to_be_visible()
+
+
 def test_filters_work_by_keyboard_and_stay_in_the_address(context: BrowserContext, server: Server) -> None:
     """Choosing a campus and a confidence changes the number of answers on every card, and the address can be kept."""
     page = context.new_page()

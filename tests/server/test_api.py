@@ -449,6 +449,13 @@ def test_every_response_is_hardened(http: FlaskClient) -> None:
         assert "Set-Cookie" not in headers
 
 
+def test_the_reader_of_submissions_is_made_once(app: Flask) -> None:
+    """A published survey never changes, and neither does what reads its submissions."""
+    installation = app.extensions["deniable"]
+    published = storage_of(app).find("campus-health")
+    assert installation.intake(published) is installation.intake(published)
+
+
 # --- operation -------------------------------------------------------------------------------------------------------
 
 

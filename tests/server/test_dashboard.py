@@ -17,10 +17,10 @@ from werkzeug.test import TestResponse
 
 from deniable_protocol import parse_survey, publish, survey_from_tree
 from deniable_server import create_app
-from deniable_server.access import make_token
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Storage
+from entering import enter, word_in
 from running import storage_of
 
 DASHBOARD = "/surveys/campus-health"
@@ -50,15 +50,8 @@ def http(app: Flask) -> FlaskClient:
 
 def signed_in(app: Flask) -> FlaskClient:
     http = app.test_client()
-    secret, _ = make_token(storage_of(app), "admin", "test")
-    http.post("/sign-in", data={"word": word_in(http.get("/sign-in")), "token": secret})
+    enter(http, app, "admin")
     return http
-
-
-def word_in(page: TestResponse) -> str:
-    found = re.search(r'name="word" value="([0-9a-f]{64})"', page.text)
-    assert found is not None
-    return found[1]
 
 
 class Reader(HTMLParser):
@@ -132,7 +125,8 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
     downloads = [link for link in page.links if "/estimates" in link]
     assert len(downloads) == 2
     for link in downloads:
-        assert parse_qs(urlsplit(link).query) == {"where": ["campus:north"], "confidence": ["0.9"]}
+        asked = {"where": ["campus:north"], "confidence": ["0.9"], "distribution": ["1"]}  # as the page shows it
+        assert parse_qs(urlsplit(link).query) == asked
     table = csv.DictReader(io.StringIO(http.get(downloads[0]).text))
     rows = list(table)
     assert {row["where"] for row in rows} == {"campus:north"} and {row["confidence"] for row in rows} == {"0.9"}
@@ -144,17 +138,20 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
 
 def test_groups_and_weights_are_shown(http: FlaskClient) -> None:
     """Split by a segment, every card shows its groups; with weights, the weighted number beside the other."""
-    page = shown(http, f"{DASHBOARD}?by=campus&weight:campus:north=70&weight:campus:south=30")
+    page = shown(http, f"{DASHBOARD}?by=campus&weight:campus:north=70,0&weight:campus:south=30")
     assert page.text.count("By Which campus?") == 8 and page.text.count("Weighted: ") == 8
     assert "one submission counts" in page.text
     weights = [parse_qs(urlsplit(link).query)["weight"] for link in page.links if "estimates.csv" in link]
-    assert weights == [["campus:north:70", "campus:south:30"]]
+    assert weights == [["campus:north:70.0", "campus:south:30"]]
+    table = http.get(next(link for link in page.links if "estimates.csv" in link)).text
+    assert {row["weights"] for row in csv.DictReader(io.StringIO(table))} == {"campus:north:0.7 campus:south:0.3"}
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
         ("where=campus:west", "where takes segment:code"),
+        ("where=foo", "where takes segment:code"),
         ("confidence=2", "confidence must be"),
         ("weight:campus:north=70", "need a share for south"),
         ("population=10", "population is smaller"),
@@ -206,6 +203,7 @@ def test_comparison_and_crosstab_say_what_the_interface_says(http: FlaskClient) 
     ("path", "said"),
     [
         ("compare?question=vaped&by=campus&with=other", "either by"),
+        ("compare?question=vaped&by=campus&where=foo", "where takes segment:code"),
         ("compare?question=vaped&by=campus&where=campus:north", "fewer than two groups"),
         ("crosstab?rows=vaped&columns=vaped", "two different"),
         ("crosstab?rows=drinks&columns=vaped", "asks for a mean"),
@@ -264,6 +262,27 @@ def test_a_file_can_be_chosen(http: FlaskClient) -> None:
     assert plan.status_code == 200 and "from-file" in plan.text
     tree = b'{"id": "from-json", "title": "J", "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": 1}]}'
     assert "from-json" in http.post("/publish", data={"word": word, "survey": tree.decode()}).text
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "said"),
+    [
+        (b"\xef\xbb\xbf" + SMALL.replace("SMALL", "with-mark").encode(), 200, "with-mark"),
+        (SMALL.replace("A small survey", "Über").encode("latin-1"), 422, "not text in UTF-8"),
+        (b"# " + b"x" * 999_000 + SMALL.replace("SMALL", "large").encode(), 200, "Publish large"),
+        (b"x" * 1_000_001, 413, "too large"),
+    ],
+)
+def test_files_of_other_makes(http: FlaskClient, raw: bytes, status: int, said: str) -> None:
+    """A byte order mark is left out, another encoding is refused rather than guessed, and size has its limit."""
+    word = word_in(http.get("/publish"))
+    headers = {"Accept": "text/html"}
+    page = http.post("/publish", data={"word": word, "file": (io.BytesIO(raw), "survey.toml")}, headers=headers)
+    page.request.environ["wsgi.input"].close()  # the test client keeps a large form in a file, and leaves it open
+    assert page.status_code == status and said in page.text
+    if status == 200:  # what was read from a file comes back typed, in the form that publishes it
+        typed = {"word": word, "survey": raw.decode("utf-8-sig"), "step": "edit"}
+        assert http.post("/publish", data=typed).status_code == 200
 
 
 def test_every_error_is_shown_at_once(http: FlaskClient) -> None:

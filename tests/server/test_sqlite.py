@@ -147,9 +147,9 @@ def test_the_schema_holds_its_own_invariants(storage: SQLiteStorage, survey: Pub
         "INSERT INTO sealed VALUES (1, randomblob(16), 'not json')",
         "INSERT INTO days VALUES (1, 'yesterday', 1)",
         "INSERT INTO days VALUES (1, '2026-01-01', 0)",
-        "INSERT INTO tokens VALUES ('a', 'king', '', printf('%064d', 0), '2026-01-01', NULL, NULL)",
-        "INSERT INTO tokens VALUES ('a', 'reader', '', printf('%064d', 0), '2026-01-01', NULL, NULL)",
-        "INSERT INTO tokens VALUES ('a', 'admin', '', printf('%064d', 0), '2026-01-01', 'campus-health', NULL)",
+        "INSERT INTO tokens VALUES ('a', 'king', '', printf('%064d', 0), '2026-01-01', NULL, NULL, NULL)",
+        "INSERT INTO tokens VALUES ('a', 'reader', '', printf('%064d', 0), '2026-01-01', NULL, NULL, NULL)",
+        "INSERT INTO tokens VALUES ('a', 'admin', '', printf('%064d', 0), '2026-01-01', 'campus-health', NULL, NULL)",
         "UPDATE surveys SET status = 'closed'",
         "UPDATE surveys SET status = 'half open'",
     ):

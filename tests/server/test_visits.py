@@ -15,12 +15,12 @@ from werkzeug.test import TestResponse
 from deniable_server import access, create_app
 from deniable_server.access import make_token
 from deniable_server.settings import Settings
-from deniable_server.storage import Role
+from deniable_server.storage import Role, Unavailable
+from entering import BROWSER, enter, send, word_in
 from running import storage_of
 
 DASHBOARD = "/surveys/campus-health"
 ESTIMATES = "/api/v1/surveys/campus-health/estimates"
-HTML = {"Accept": "text/html"}
 
 
 @pytest.fixture
@@ -42,25 +42,6 @@ def http(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
-def word_in(page: TestResponse) -> str:
-    """The word that the forms of a page carry."""
-    found = re.search(r'name="word" value="([0-9a-f]{64})"', page.text)
-    assert found is not None
-    return found[1]
-
-
-def send(http: FlaskClient, path: str, page: str, **fields: str) -> TestResponse:
-    """A form, as the browser sends it from this page."""
-    return http.post(path, data={"word": word_in(http.get(page)), **fields}, headers=HTML)
-
-
-def enter(http: FlaskClient, app: Flask, role: Role = "analyst", survey: str | None = None) -> str:
-    """Sign in with a new token of this role; its secret."""
-    secret, _ = make_token(storage_of(app), role, "test", survey=survey)
-    assert send(http, "/sign-in", "/sign-in", token=secret).status_code == 303
-    return secret
-
-
 def cookie_of(response: TestResponse) -> str:
     return response.headers["Set-Cookie"]
 
@@ -70,15 +51,13 @@ def cookie_of(response: TestResponse) -> str:
 
 def test_a_token_opens_a_session(http: FlaskClient, app: Flask) -> None:
     """Pages ask a stranger to sign in and come back to where they were; a token lets them in."""
-    asked = http.get(f"{DASHBOARD}?confidence=0.9", headers=HTML)
+    asked = http.get(f"{DASHBOARD}?confidence=0.9", headers=BROWSER)
     assert asked.status_code == 303
     assert asked.location == "/sign-in?next=/surveys/campus-health?confidence%3D0.9"
     secret, _ = make_token(storage_of(app), "analyst", "Ann")
     page = http.get(asked.location)
-    response = http.post(
-        "/sign-in",
-        data={"word": word_in(page), "token": f" {secret}\n", "next": "/surveys/campus-health?confidence=0.9"},
-    )
+    fields = {"word": word_in(page), "token": f" {secret}\n", "next": "/surveys/campus-health?confidence=0.9"}
+    response = http.post("/sign-in", data=fields, headers=BROWSER)
     assert response.status_code == 303 and response.location == "/surveys/campus-health?confidence=0.9"
     assert http.get(DASHBOARD).status_code == 200 and http.get("/").status_code == 200
 
@@ -97,7 +76,9 @@ def test_the_cookie_is_for_this_server_only(http: FlaskClient, app: Flask) -> No
     assert plain.startswith("deniable=") and "HttpOnly" in plain and "SameSite=Strict" in plain and "Path=/" in plain
     assert "Secure" not in plain and secret not in plain
     word = word_in(http.get("/sign-in", base_url="https://localhost"))
-    response = http.post("/sign-in", data={"word": word, "token": secret}, base_url="https://localhost")
+    response = http.post(
+        "/sign-in", data={"word": word, "token": secret}, base_url="https://localhost", headers=BROWSER
+    )
     secure = cookie_of(response)
     assert secure.startswith("__Host-deniable=") and "; Secure" in secure and "HttpOnly" in secure
     assert response.headers["Strict-Transport-Security"].startswith("max-age=")
@@ -110,7 +91,7 @@ def test_under_a_base_path_the_cookie_stays_there(settings: Settings, example: b
     http = app.test_client()
     secret, _ = make_token(storage_of(app), "analyst", "Ann")
     word = word_in(http.get("/surveys/sign-in"))
-    response = http.post("/surveys/sign-in", data={"word": word, "token": secret})
+    response = http.post("/surveys/sign-in", data={"word": word, "token": secret}, headers=BROWSER)
     assert "Path=/surveys" in cookie_of(response) and response.location == "/surveys/"
     assert http.get("/surveys/surveys/campus-health").status_code == 200
     storage_of(app).close()
@@ -126,13 +107,32 @@ def test_signing_in_leads_nowhere_else(http: FlaskClient, app: Flask, elsewhere:
     assert send(http, "/sign-in", "/sign-in", token=secret, next=elsewhere).location == "/"
 
 
-def test_attempts_are_limited(http: FlaskClient) -> None:
-    """After 20 attempts in a minute, the next gets 429 and is told to wait, however right its token is."""
-    word = word_in(http.get("/sign-in"))
-    answers = [http.post("/sign-in", data={"word": word, "token": "x"}, headers=HTML) for _ in range(21)]
-    assert {answer.status_code for answer in answers[:20]} == {403}
-    assert answers[20].status_code == 429 and int(answers[20].headers["Retry-After"]) >= 1
-    assert answers[20].content_type.startswith("text/html")
+def test_wrong_attempts_are_limited(http: FlaskClient, app: Flask) -> None:
+    """After 20 wrong tokens in a minute the next attempt gets 429 and is told to wait, however right it is; nothing
+    that respondents do changes that.
+    """
+    secret, _ = make_token(storage_of(app), "analyst", "Ann")
+    answers = [send(http, "/sign-in", "/sign-in", token="x") for _ in range(20)]
+    assert {answer.status_code for answer in answers} == {403}
+    http.post("/api/v1/surveys/campus-health/submissions", json={})
+    last = send(http, "/sign-in", "/sign-in", token=secret)
+    assert last.status_code == 429 and int(last.headers["Retry-After"]) >= 1
+    assert last.content_type.startswith("text/html")
+
+
+def test_many_may_come_from_one_address(http: FlaskClient, app: Flask) -> None:
+    """Right tokens and right links do not use up the attempts of those who share an address; wrong links are limited,
+    and lock nobody out who has a token.
+    """
+    for _ in range(30):
+        enter(app.test_client(), app)
+    enter(http, app)
+    link = made_link(http)
+    for _ in range(30):
+        assert send(app.test_client(), link, link).status_code == 303
+    answers = [app.test_client().get("/shared/guess", headers=BROWSER).status_code for _ in range(21)]
+    assert answers == [404] * 20 + [429]
+    enter(app.test_client(), app)
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------
@@ -205,14 +205,16 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("path", "fields"), CHANGES)
-@pytest.mark.parametrize("forged", ["no word", "wrong word", "another's word", "another origin", "another site"])
+@pytest.mark.parametrize(
+    "forged", ["no word", "wrong word", "another's word", "another origin", "an odd origin", "another site"]
+)
 def test_a_forged_form_changes_nothing(
     http: FlaskClient, app: Flask, path: str, fields: dict[str, str], forged: str
 ) -> None:
     """A form without the session's own word, or from another site, is refused, whatever it asks for."""
     enter(http, app, "admin")
     word = word_in(http.get("/"))
-    headers = dict(HTML)
+    headers = dict(BROWSER)
     if forged == "no word":
         word = ""
     elif forged == "wrong word":
@@ -223,6 +225,8 @@ def test_a_forged_form_changes_nothing(
         word = word_in(other.get("/"))
     elif forged == "another origin":
         headers["Origin"] = "https://evil.example"
+    elif forged == "an odd origin":
+        headers["Origin"] = "http://["
     else:
         headers["Sec-Fetch-Site"] = "cross-site"
     response = http.post(path, data={**fields, "word": word}, headers=headers)
@@ -237,10 +241,18 @@ def test_a_link_from_another_site_finds_the_session(http: FlaskClient, app: Flas
     """The browser keeps the cookie back there; a page that follows the link again lets it come along."""
     anonymous = app.test_client()
     for site in ("cross-site", "same-site"):
-        response = anonymous.get(f"{DASHBOARD}?by=campus", headers={"Sec-Fetch-Site": site, **HTML})
+        response = anonymous.get(f"{DASHBOARD}?by=campus", headers={"Sec-Fetch-Site": site, **BROWSER})
         assert response.status_code == 200
         assert 'http-equiv="refresh" content="0; url=/surveys/campus-health?by=campus"' in response.text
     assert anonymous.get(DASHBOARD, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+
+
+def test_before_a_session_the_browser_says_where_a_form_is_from(http: FlaskClient, app: Flask) -> None:
+    """The word of the sign-in form is the same for everybody, so that alone it is worth nothing."""
+    secret, _ = make_token(storage_of(app), "analyst", "Ann")
+    fields = {"word": word_in(http.get("/sign-in")), "token": secret}
+    assert http.post("/sign-in", data=fields).status_code == 403
+    assert http.post("/sign-in", data=fields, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
 
 
 # --- roles -----------------------------------------------------------------------------------------------------------
@@ -262,7 +274,7 @@ def test_each_role_sees_its_pages(http: FlaskClient, app: Flask, role: Role, see
     """A reader sees one survey's results, an analyst all and the reports, an admin everything; the rest is 403."""
     enter(http, app, role, "campus-health" if role == "reader" else None)
     for path in FOR_READERS + FOR_ANALYSTS + FOR_ADMINS:
-        assert http.get(path, headers=HTML).status_code == (200 if path in sees else 403), path
+        assert http.get(path, headers=BROWSER).status_code == (200 if path in sees else 403), path
 
 
 def test_a_reader_compares_with_no_other_survey(http: FlaskClient, app: Flask) -> None:
@@ -322,6 +334,19 @@ def test_a_link_can_only_be_revoked_where_it_belongs(http: FlaskClient, app: Fla
     assert len(storage_of(app).keyring.tokens()) == 2
 
 
+def test_a_link_goes_with_its_maker(http: FlaskClient, app: Flask) -> None:
+    """When an analyst's token is revoked, the links that they made stop working, and the results that these opened."""
+    enter(http, app)
+    link = made_link(http)
+    guest = app.test_client()
+    send(guest, link, link)
+    assert guest.get(DASHBOARD).status_code == 200
+    keyring = storage_of(app).keyring
+    keyring.revoke(next(token.id for token in keyring.tokens() if token.role == "analyst"))
+    assert guest.get(DASHBOARD).status_code == 303 and guest.get(link).status_code == 404
+    assert keyring.tokens() == []
+
+
 def test_who_may_see_more_stays_who_they_are(http: FlaskClient, app: Flask) -> None:
     """An analyst who opens a shared link is still an analyst afterwards."""
     enter(http, app)
@@ -335,7 +360,7 @@ def test_who_may_see_more_stays_who_they_are(http: FlaskClient, app: Flask) -> N
 
 def test_every_page_is_closed_to_other_sites(http: FlaskClient, app: Flask) -> None:
     """Only this server's own scripts and styles, no inline ones, no frame, nothing kept by the browser."""
-    pages = [http.get("/sign-in"), http.get("/nowhere", headers=HTML)]
+    pages = [http.get("/sign-in"), http.get("/nowhere", headers=BROWSER)]
     enter(http, app, "admin")
     pages += [http.get(path) for path in ("/", "/publish", DASHBOARD, f"{DASHBOARD}/share", f"{DASHBOARD}/close")]
     for page in pages:
@@ -349,10 +374,10 @@ def test_every_page_is_closed_to_other_sites(http: FlaskClient, app: Flask) -> N
 
 def test_who_asks_for_a_page_gets_errors_as_one(http: FlaskClient) -> None:
     """A browser is shown what is wrong in words; a program gets the document."""
-    page = http.get("/nowhere", headers=HTML)
+    page = http.get("/nowhere", headers=BROWSER)
     assert page.status_code == 404 and "There is nothing here" in page.text and "<h1>" in page.text
     assert http.get("/nowhere").content_type == "application/problem+json"
-    assert http.get("/api/v1/nowhere", headers=HTML).content_type == "application/problem+json"
+    assert http.get("/api/v1/nowhere", headers=BROWSER).content_type == "application/problem+json"
 
 
 def test_nothing_of_a_session_is_logged(http: FlaskClient, app: Flask, caplog: pytest.LogCaptureFixture) -> None:
@@ -364,3 +389,53 @@ def test_nothing_of_a_session_is_logged(http: FlaskClient, app: Flask, caplog: p
     assert cookie is not None
     for word in (secret, cookie.value, "127.0.0.1"):
         assert word not in caplog.text
+
+
+def test_pages_say_when_the_database_is_gone(
+    http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A browser with a session gets a page with 503 and every header, and the log holds neither address nor secret."""
+    enter(http, app)
+    caplog.clear()
+
+    def gone(*args: object) -> None:
+        raise Unavailable("/secret/path/a.db is gone")
+
+    storage = storage_of(app)
+    for name in ("find", "shown"):
+        monkeypatch.setattr(storage.keyring, name, gone)
+    monkeypatch.setattr(storage, "find", gone)
+    for path in ("/", DASHBOARD, "/s/campus-health", "/shared/SECRETSECRET"):
+        page = http.get(path, headers=BROWSER)
+        assert page.status_code == 503, path
+        assert page.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+        assert page.headers["Retry-After"] and page.headers["X-Content-Type-Options"] == "nosniff"
+    assert http.get("/sign-in", headers=BROWSER).status_code == 200
+    assert "SECRET" not in caplog.text and "secret" not in caplog.text and DASHBOARD not in caplog.text
+
+
+def test_what_fails_after_a_request_is_logged_without_its_content(
+    http: FlaskClient, app: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error while a response is finished ends in a 500 with every header; its text and the address stay out of the
+    log.
+    """
+
+    @app.after_request
+    def fail(response: object) -> object:
+        raise KeyError("canary")
+
+    response = http.get("/shared/SECRETSECRET", headers=BROWSER)
+    assert response.status_code == 500
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+    assert "KeyError" in caplog.text and "canary" not in caplog.text and "SECRET" not in caplog.text
+
+
+def test_links_name_the_host_that_was_asked(settings: Settings, example: bytes) -> None:
+    """What a visitor puts into X-Forwarded-Host is not what the links for respondents and readers say."""
+    app = create_app(replace(settings, trusted_proxies=1))
+    storage_of(app).publish(example)
+    http = app.test_client()
+    enter(http, app)
+    assert "evil" not in http.get(f"{DASHBOARD}/share", headers={"X-Forwarded-Host": "evil.example"}).text
+    storage_of(app).close()

@@ -55,8 +55,9 @@ class Card:
 def overview(survey: str) -> ResponseReturnValue:
     published = find(survey)
     given = _given(ESTIMATES)
+    shown = {**given, "distribution": ["1"]}
     try:
-        asked = Parameters(published.document.survey, {**given, "distribution": ["1"]}, list(ESTIMATES)).asked()
+        asked = Parameters(published.document.survey, shown, list(ESTIMATES)).asked()
         estimates = analysis(published).estimates(here().storage.status(published), asked)
     except (AskedWrongly, Withheld) as error:
         return _view("overview.html", published, given, 422, refusal=str(error))
@@ -68,8 +69,8 @@ def overview(survey: str) -> ResponseReturnValue:
         cards=_cards(published, estimates),
         days=days_chart(here().storage.days(published)),
         downloads={
-            "Estimates as a table (CSV)": _link("results.get_estimates_table", survey, given),
-            "Estimates as JSON": _link("results.get_estimates", survey, given),
+            "Estimates as a table (CSV)": _link("results.get_estimates_table", survey, shown),
+            "Estimates as JSON": _link("results.get_estimates", survey, shown),
         },
     )
     # The page asks for itself again while it is open: what has not changed is not sent again.
@@ -137,7 +138,7 @@ def _view(template: str, published: Published, given: Given, code: int = 200, **
         digest=published.document.digest,
         status=here().storage.status(published),
         given=given,
-        chosen=dict(pair.split(":", 1) for pair in given.get("where", ())),
+        chosen=dict(pair.split(":", 1) for pair in given.get("where", ()) if ":" in pair),
         weights=_shown_weights(given),
         levels=LEVELS,
         texts=_texts(survey),
@@ -165,7 +166,7 @@ def _given(known: Iterable[str]) -> Given:
         if not (value := value.strip()):
             continue
         if name.startswith(WEIGHT) and "weight" in known:
-            given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value}")
+            given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value.replace(',', '.')}")
         elif name in known:
             given.setdefault(name, []).append(value)
     return given

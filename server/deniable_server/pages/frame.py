@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from deniable_server.access import comes_from_own_form, form_word, may, signed_in
 from deniable_server.problems import Kind, ProblemDocument, Refusal
-from deniable_server.storage import Role
+from deniable_server.storage import Role, StorageError
 
 P = ParamSpec("P")
 
@@ -26,7 +26,10 @@ _read_problem = msgspec.json.Decoder(ProblemDocument).decode
 
 def page(template: str, code: int = 200, /, **values: Any) -> Response:
     """A page, never kept by the browser: the next person at this computer shall not find it."""
-    token = signed_in()
+    try:
+        token = signed_in()
+    except StorageError:  # a page that says so can be shown all the same
+        token = None
     html = render_template(
         template,
         token=token,

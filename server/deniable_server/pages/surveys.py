@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
+
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from deniable_protocol import Problem, Survey, SurveyError, in_words, parse_survey, publish
+from deniable_protocol import Problem, SurveyError, in_words, parse_survey, publish
 from deniable_protocol.document import MAX_BYTES
-from deniable_server.access import make_token
+from deniable_server.access import make_token, signed_in
 from deniable_server.api import find, here
 from deniable_server.planning import plan_survey
 from deniable_server.problems import Kind, Refusal
@@ -40,11 +42,12 @@ def draft() -> ResponseReturnValue:
 @shown_to("admin")
 def publish_survey() -> ResponseReturnValue:
     """First checks the survey and shows its plan; publishes what was shown when that is confirmed."""
-    text = _survey_text()
-    if request.form.get("step") == "edit":
-        return page("publish.html", text=text, problems=[])
+    text, step = "", request.form.get("step")
     try:
-        survey = _parse(text)
+        text = _survey_text()
+        if step == "edit":
+            return page("publish.html", text=text, problems=[])
+        survey = parse_survey(text, syntax="json" if text.lstrip().startswith("{") else "toml")
     except SurveyError as error:
         return page("publish.html", 422, text=text, problems=error.problems)
     storage = here().storage
@@ -52,7 +55,7 @@ def publish_survey() -> ResponseReturnValue:
     if known is not None and known.document.survey != survey:
         taken = Problem("id", "differs", "a survey of this id is published with other content: choose another id")
         return page("publish.html", 409, text=text, problems=[taken])
-    if request.form.get("step") == "publish":
+    if step == "publish":
         try:
             storage.publish(publish(survey))
         except SurveyDiffers:
@@ -70,19 +73,16 @@ def publish_survey() -> ResponseReturnValue:
 
 def _survey_text() -> str:
     """The file that was chosen, or else what was typed."""
-    # Twice the size of a document: a form is larger than what is in it, and TOML has comments.
-    request.max_form_memory_size = 2 * MAX_BYTES
     file = request.files.get("file")
     if file is None or not file.filename:
         return request.form.get("survey", "").replace("\r\n", "\n")
     raw = file.stream.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise RequestEntityTooLarge
-    return raw.decode("utf-8", "replace").replace("\r\n", "\n")
-
-
-def _parse(text: str) -> Survey:
-    return parse_survey(text, syntax="json" if text.lstrip().startswith("{") else "toml")
+    try:
+        return raw.removeprefix(codecs.BOM_UTF8).decode().replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise SurveyError([Problem("", "encoding", "the file is not text in UTF-8")]) from None
 
 
 # --- closing ---------------------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def share(survey: str) -> ResponseReturnValue:
     if days not in map(str, LINK_DAYS):
         raise Refusal(Kind.BAD_PARAMETER, f"A link holds for {', '.join(map(str, LINK_DAYS))} days.")
     label = " ".join(request.form.get("label", "").split())[:100]
-    secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days))
+    secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days), maker=signed_in())
     return _sharing(survey, url_for("visits.shared", secret=secret, _external=True), made.expires_on)
 
 

@@ -9,6 +9,7 @@ from deniable_server.access import digest_of, may, sign_out, signed_in
 from deniable_server.access import sign_in as begin_session
 from deniable_server.api import find, here
 from deniable_server.problems import Kind, Refusal
+from deniable_server.storage import Token
 
 from .frame import check_form, page
 
@@ -22,11 +23,13 @@ def sign_in() -> ResponseReturnValue:
 
 @visits.post("/sign-in")
 def check_token() -> ResponseReturnValue:
-    here().sign_in_limit.spend(request.remote_addr)
+    wrong = here().wrong_tokens
+    wrong.spend(request.remote_addr, 0)
     check_form()
     token = here().storage.keyring.find(digest_of(request.form.get("token", "").strip()))
     target = _local(request.form.get("next"))
     if token is None:
+        wrong.spend(request.remote_addr)
         return page("sign-in.html", 403, next=target, wrong=True)
     if token.survey is not None:
         target = url_for("dashboard.overview", survey=token.survey)
@@ -46,25 +49,30 @@ def leave() -> ResponseReturnValue:
 @visits.get("/shared/<secret>")
 def shared(secret: str) -> ResponseReturnValue:
     """A page with a button, and not the results at once: programs that look at links in mails open no session."""
-    here().sign_in_limit.spend(request.remote_addr)
-    token = here().storage.keyring.find(digest_of(secret))
-    if token is None or token.survey is None:
-        raise Refusal(Kind.NOT_FOUND, "This link does not hold any more, or was not copied whole. Ask for a new one.")
-    return page("shared.html", survey=find(token.survey).document.survey, until=token.expires_on, secret=secret)
+    token, survey = _shared(secret)
+    return page("shared.html", survey=find(survey).document.survey, until=token.expires_on, secret=secret)
 
 
 @visits.post("/shared/<secret>")
 def open_shared(secret: str) -> ResponseReturnValue:
-    here().sign_in_limit.spend(request.remote_addr)
     check_form()
-    token = here().storage.keyring.find(digest_of(secret))
-    if token is None or token.survey is None:
-        raise Refusal(Kind.NOT_FOUND, "This link does not hold any more, or was not copied whole. Ask for a new one.")
-    response = redirect(url_for("dashboard.overview", survey=token.survey), 303)
+    token, survey = _shared(secret)
+    response = redirect(url_for("dashboard.overview", survey=survey), 303)
     known = signed_in()
-    if known is None or not may(known, "reader", token.survey):  # who may see it already stays who they are
+    if known is None or not may(known, "reader", survey):  # who may see it already stays who they are
         begin_session(response, token)  # type: ignore[arg-type]
     return response
+
+
+def _shared(secret: str) -> tuple[Token, str]:
+    """The token in a shared link, and the survey that it is for."""
+    wrong = here().wrong_links
+    wrong.spend(request.remote_addr, 0)
+    token = here().storage.keyring.find(digest_of(secret))
+    if token is None or token.survey is None:
+        wrong.spend(request.remote_addr)
+        raise Refusal(Kind.NOT_FOUND, "This link does not hold any more, or was not copied whole. Ask for a new one.")
+    return token, token.survey
 
 
 def _local(address: str | None) -> str:

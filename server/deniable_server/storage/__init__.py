@@ -59,7 +59,7 @@ class Listed:
 @dataclass(frozen=True)
 class Token:
     """A token as it is kept: its secret only as a digest. A reader's is for one survey; the last day it holds for may
-    be fixed.
+    be fixed. One that was made by the holder of another (``maker``, its id) goes with it.
     """
 
     id: str
@@ -69,6 +69,7 @@ class Token:
     created_on: str
     survey: str | None = None
     expires_on: str | None = None
+    maker: str | None = None
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class Keyring(ABC):
 
     @abstractmethod
     def revoke(self, token: str) -> bool:
-        """Forget the token of this id and end its sessions; False where there is none."""
+        """Forget the token of this id, those that its holder made, and their sessions; False where there is none."""
 
     @abstractmethod
     def begin(self, session: Session, now: int) -> None:

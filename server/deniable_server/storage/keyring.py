@@ -8,7 +8,7 @@ from datetime import date
 from . import Keyring, Session, StorageError, Token
 from .connections import Connections
 
-_COLUMNS = "tokens.id, role, label, tokens.digest, created_on, survey, expires_on"
+_COLUMNS = "tokens.id, role, label, tokens.digest, created_on, survey, expires_on, maker"
 
 
 class SQLiteKeyring(Keyring):
@@ -22,8 +22,8 @@ class SQLiteKeyring(Keyring):
             if token.survey and not db.execute("SELECT 1 FROM surveys WHERE id = ?", (token.survey,)).fetchone():
                 raise StorageError(f"No survey has the id {token.survey}")
             db.execute(
-                "INSERT INTO tokens (id, role, label, digest, created_on, survey, expires_on)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO tokens (id, role, label, digest, created_on, survey, expires_on, maker)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     token.id,
                     token.role,
@@ -32,6 +32,7 @@ class SQLiteKeyring(Keyring):
                     token.created_on,
                     token.survey,
                     token.expires_on,
+                    token.maker,
                 ),
             )
 

@@ -111,10 +111,11 @@ SESSIONS_AND_READERS = (
         survey TEXT REFERENCES surveys (id),  -- the id of the survey that a reader may see
         expires_on TEXT  -- the last day (UTC) that it holds for; NULL: until it is revoked
             CHECK (expires_on GLOB '????-??-??'),
+        maker TEXT REFERENCES tokens (id) ON DELETE CASCADE,  -- the token whose holder made this one, in a browser
         CHECK ((role = 'reader') = (survey IS NOT NULL))
     ) WITHOUT ROWID
     """,
-    "INSERT INTO tokens_now SELECT id, role, label, digest, created_on, NULL, NULL FROM tokens",
+    "INSERT INTO tokens_now SELECT id, role, label, digest, created_on, NULL, NULL, NULL FROM tokens",
     "DROP TABLE tokens",
     "ALTER TABLE tokens_now RENAME TO tokens",
     """

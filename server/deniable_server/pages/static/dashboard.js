@@ -1,6 +1,8 @@
 // Makes the dashboard follow the submissions while it is open. Without this script the page works, and stands still.
 
 const EVERY = 15_000; // milliseconds between two looks
+const FOLLOWING = "Following new submissions.";
+const TROUBLE = "The server could not be reached. Trying again.";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
@@ -25,44 +27,65 @@ addEventListener("afterprint", () => {
   for (const details of opened) details.open = false;
 });
 
+/** Which of the details of which card this is. */
+function nameOf(details) {
+  const card = details.closest("section");
+  return `${card.getAttribute("aria-labelledby")} ${[...card.querySelectorAll("details")].indexOf(details)}`;
+}
+
 function follow(results, live) {
   const button = live.querySelector("button");
   const status = live.querySelector("[role=status]");
-  const running = () => button.getAttribute("aria-pressed") === "true";
-  let tag = null;
+  let [following, tag, timer] = [true, null];
+  const say = (text) => {
+    if (status.textContent !== text) status.textContent = text; // said once, not at every look
+  };
+  const set = (on, text) => {
+    following = on;
+    button.textContent = on ? "Pause" : "Follow";
+    clearInterval(timer);
+    if (on) timer = setInterval(() => document.hidden || look(), EVERY);
+    say(text);
+  };
   live.hidden = false;
+  set(true, FOLLOWING);
   button.addEventListener("click", () => {
-    button.setAttribute("aria-pressed", String(!running()));
-    button.textContent = running() ? "Pause" : "Follow";
-    status.textContent = running() ? "Following." : "Paused.";
-    if (running()) look();
+    set(!following, following ? "Paused." : FOLLOWING);
+    if (following) look();
   });
-  setInterval(() => {
-    if (running() && !document.hidden) look();
-  }, EVERY);
 
   async function look() {
     try {
       const headers = tag ? { "If-None-Match": tag } : {};
-      const response = await fetch(location.href, { headers, cache: "no-store", redirect: "error" });
-      if (response.status === 304 || !running()) return;
-      if (!response.ok) throw new Error(String(response.status));
+      const response = await fetch(location.href, { headers, cache: "no-store", redirect: "manual" });
+      if (!following) return;
+      if (response.type === "opaqueredirect") return set(false, "The session is over. Reload the page to sign in.");
+      if (response.status !== 304 && !response.ok) throw new Error(String(response.status));
+      const text = await response.text();
+      if (response.status === 304 || !replace(new DOMParser().parseFromString(text, "text/html"))) {
+        if (status.textContent === TROUBLE) say(FOLLOWING);
+      }
       tag = response.headers.get("ETag");
-      replace(new DOMParser().parseFromString(await response.text(), "text/html").getElementById("results"));
     } catch {
-      status.textContent = "The server could not be reached, or the session is over. Trying again.";
+      if (following) say(TROUBLE);
     }
   }
 
-  function replace(fresh) {
-    if (!fresh || fresh.dataset.version === results.dataset.version) return;
+  /** Shows what has changed; whether anything has. */
+  function replace(page) {
+    const fresh = page.getElementById("results");
+    if (!fresh || fresh.dataset.version === results.dataset.version) return false;
     // What the reader has opened stays open, and the keyboard stays where it was.
-    const open = new Set([...results.querySelectorAll("details[open]")].map((details) => details.id));
-    const at = results.contains(document.activeElement) ? document.activeElement.closest("details")?.id : null;
-    for (const details of fresh.querySelectorAll("details")) details.open = open.has(details.id);
+    const open = new Set([...results.querySelectorAll("details[open]")].map(nameOf));
+    const focused = results.contains(document.activeElement) && document.activeElement.closest("details");
+    const at = focused ? nameOf(focused) : null;
     results.dataset.version = fresh.dataset.version;
     results.replaceChildren(...fresh.childNodes);
-    if (at) document.getElementById(at)?.querySelector("summary").focus({ preventScroll: true });
-    status.textContent = `Updated: ${fresh.dataset.submissions} submissions.`;
+    for (const details of results.querySelectorAll("details")) {
+      details.open = open.has(nameOf(details));
+      if (nameOf(details) === at) details.querySelector("summary").focus({ preventScroll: true });
+    }
+    say(`Updated: ${fresh.dataset.submissions} submissions.`);
+    return true;
   }
 }
