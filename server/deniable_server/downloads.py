@@ -10,11 +10,12 @@ from typing import Any
 
 from msgspec import UNSET
 
-from deniable_protocol import Document
+from deniable_protocol import Document, Survey
 
 from .analysis import SurveyEstimates
 from .estimator import QuestionEstimate, Weighted
 from .tallies import Content
+from .wording import answer_texts
 
 ROWS = 1_000
 """Rows that are turned into text at a time."""
@@ -24,7 +25,7 @@ Row = list[Any]
 ESTIMATE_COLUMNS = [
     "where", "target", "segment", "group", "submissions", "question", "type", "epsilon", "weighted", "answers",
     "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note", "method",
-    "weights",
+    "weights", "survey", "question_text", "answer_text",
 ]  # fmt: skip
 
 
@@ -46,8 +47,9 @@ def report_rows(document: Document, submissions: Iterable[tuple[bytes, Content]]
         yield [*(known[i] for known, i in zip(codes, content.segments, strict=True)), *content.reports]
 
 
-def estimate_rows(estimates: SurveyEstimates) -> Iterator[Row]:
+def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[Row]:
     """A row for every number: of all submissions, then group by group; what is unknown is left empty."""
+    texts = {question.id: (_cell(question.text), answer_texts(question)) for question in survey.questions}
     yield ESTIMATE_COLUMNS
     where = " ".join(f"{segment}:{code}" for segment, code in estimates.where.items())
     target = estimates.target if estimates.population is None else f"population of {estimates.population}"
@@ -62,8 +64,24 @@ def estimate_rows(estimates: SurveyEstimates) -> Iterator[Row]:
     for segment, code, submissions, questions in whole + groups:
         for question in questions:
             start = [where, target, segment, code, submissions, question.id, question.type, question.epsilon]
+            text, answers = texts[question.id]
             for numbers in _question_rows(question):
-                yield [*start, *numbers[:-1], estimates.confidence, numbers[-1], question.method or "", weights]
+                spoken = [text, _cell(answers.get(numbers[3], ""))]
+                yield [
+                    *start,
+                    *numbers[:-1],
+                    estimates.confidence,
+                    numbers[-1],
+                    question.method or "",
+                    weights,
+                    survey.id,
+                    *spoken,
+                ]
+
+
+def _cell(text: str) -> str:
+    """A text of the survey as a cell that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _question_rows(question: QuestionEstimate) -> Iterator[Row]:

@@ -38,6 +38,7 @@ class Kind(Enum):
     BAD_PARAMETER = ("bad-parameter", 400, "A parameter of the request does not fit")
     UNAUTHORIZED = ("unauthorized", 401, "This needs a token")
     FORBIDDEN = ("forbidden", 403, "This token's role does not allow it")
+    FORM = ("foreign-form", 403, "This form was not accepted")
     NOT_FOUND = ("not-found", 404, "There is nothing here")
     METHOD = ("method-not-allowed", 405, "This cannot be done here")
     CONFLICT = ("id-conflict", 409, "A submission of this id is already stored, with other content")

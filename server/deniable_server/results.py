@@ -117,7 +117,7 @@ def get_estimates(survey: str) -> ResponseReturnValue:
     "The same as a table: a row for every number.", role="reader", gives="text/csv", query=ESTIMATES, problems=PROBLEMS
 )
 def get_estimates_table(survey: str) -> ResponseReturnValue:
-    return as_csv(survey, "estimates", csv_pieces(estimate_rows(estimates(survey))))
+    return as_csv(survey, "estimates", csv_pieces(estimate_rows(find(survey).document.survey, estimates(survey))))
 
 
 @results.get("/surveys/<survey>/compare")

@@ -5,6 +5,8 @@ The truth is made up with an ordinary generator, since it protects nobody. The r
 
 from __future__ import annotations
 
+import urllib.error
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +21,7 @@ from deniable import Client, DocumentError, Unreachable, randomize
 from deniable_protocol import Choice, DeniableError, MultiChoice, Number, Question, Scale, Segment, Survey, YesNo
 from deniable_protocol.checks import DECLINED
 
+from .access import make_token
 from .estimator import QuestionEstimate
 from .intake import MAX_BATCH, Intake
 from .storage import Published, Storage
@@ -125,6 +128,28 @@ class Population:
     def true_mean(self, question: str) -> float:
         """Their true mean."""
         return float(self._sums[question]) / max(self.people, 1)
+
+
+def check_same_database(storage: Storage, base: str) -> None:
+    """SimulationError unless the server there uses this database: made-up people must not get into another one's
+    surveys, from which nobody could take them out again. It does if it knows a token that is in this one only.
+    """
+    secret, token = make_token(storage, "analyst", "to find the server of this database", days=1)
+    request = urllib.request.Request(f"{base}/api/v1/surveys", headers={"Authorization": f"Bearer {secret}"})  # noqa: S310 -- the operator's own address
+    try:
+        with urllib.request.urlopen(request, timeout=30):  # noqa: S310
+            return
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == 401:
+            raise SimulationError(
+                f"The server at {base} uses another database than this one. Start one on this, or use --direct"
+            ) from None
+        raise SimulationError(f"The server at {base} answers {error.code}; use --direct") from None
+    except (OSError, ValueError):
+        raise SimulationError(f"No server answers at {base}: start one, or use --direct") from None
+    finally:
+        storage.keyring.revoke(token.id)
 
 
 def simulate_over_http(url: str, population: Population, n: int, advance: Callable[[int], None]) -> None:

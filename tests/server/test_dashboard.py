@@ -131,6 +131,10 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
     rows = list(table)
     assert {row["where"] for row in rows} == {"campus:north"} and {row["confidence"] for row in rows} == {"0.9"}
     assert {row["epsilon"] for row in rows} == {"1.0", "2.0"}
+    assert {row["answer_text"] for row in rows if row["question"] == "vaped"} == {"Yes", "No"}
+    assert {(row["survey"], row["question_text"]) for row in rows if row["question"] == "stress"} == {
+        ("campus-health", "How stressed have you felt this month?")
+    }
     assert {row["method"] for row in rows if row["question"] == "vaped"} == {
         "a noisy bit; Wilson or Clopper-Pearson limits on the noisy counts"
     }

@@ -17,8 +17,9 @@ from deniable_server.cli import cli
 from deniable_server.doctor import examine
 from deniable_server.settings import SettingError, Settings, parse_bind
 from deniable_server.simulate import Population, compare
+from deniable_server.storage import open_storage
 from deniable_server.storage.sqlite import SQLiteStorage
-from running import free_port
+from running import free_port, running
 
 EXAMPLE = str(files("deniable_server") / "example.toml")
 
@@ -171,7 +172,21 @@ def test_simulating_without_a_server() -> None:
     run("survey", "publish", EXAMPLE)
     nowhere = ("--server", f"http://127.0.0.1:{free_port()}/base")
     told = said(run("simulate", "campus-health", "--respondents", "2", *nowhere, status=1))
-    assert "No server with this survey answers at http://127.0.0.1:" in told and "--direct" in told
+    assert "No server answers at http://127.0.0.1:" in told and "--direct" in told
+
+
+def test_simulating_into_another_database(tmp_path: Path) -> None:
+    """Made-up people do not get into the same survey of another server, and no token for finding out is left."""
+    run("survey", "publish", EXAMPLE)
+    other = tmp_path / "other.db"
+    run("survey", "publish", EXAMPLE, "--database", str(other))
+    with running(other, tmp_path / "log") as server:
+        told = said(run("simulate", "campus-health", "--respondents", "2", "--server", server.base, status=1))
+        assert "uses another database than this one" in told
+        kept = open_storage(str(other), create=False)
+        assert kept.surveys()[0].submissions == 0 and kept.keyring.tokens() == []
+        kept.close()
+    assert "No tokens" in run("token", "list").stdout
 
 
 def test_files_that_are_no_survey(place: Path) -> None:

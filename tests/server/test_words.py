@@ -71,7 +71,7 @@ def intervals(draw: st.DrawFn, floor: float = 0.0, ceiling: float = 1.0) -> tupl
         (0.212, 0.231, 0.250, "about 23%, between 21% and 25%"),
         (0.001, 0.004, 0.009, "about 0.4%, between 0.1% and 0.9%"),
         (0.0, 0.004, 0.03, "about 0.4%, at most 3%"),
-        (0.0, 0.0, 0.023, "about 0.0%, at most 2.3%"),
+        (0.0, 0.0, 0.023, "at most 2.3%"),
         (0.97, 0.99, 1.0, "about 99%, at least 97%"),
         (0.97, 0.998, 1.0, "about 99.8%, at least 97%"),
         (0.29, 0.3, 0.57, "about 30%, between 29% and 57%"),
@@ -289,6 +289,13 @@ def test_a_difference_in_words(row: Difference, said: str) -> None:
     assert words.difference(row, NAMES, unit=unit) == said
     if row.code is not None:
         assert words.difference(row, NAMES, "Alcohol") == f"Alcohol: {said}"
+
+
+def test_a_limit_is_not_rounded_onto_zero() -> None:
+    """Whether an interval holds zero is what a reader looks for: a limit close to it gets the places to say so."""
+    row = difference(-0.1632, -0.086, -0.0091, 0.026)
+    assert "between 0.9 and 17 points lower" in words.difference(row, NAMES)
+    assert words.percents(share(0.05, 0.004, 0.2))[1:] == ("0.4", "20")
 
 
 def test_the_p_value_that_allows_for_all_decides() -> None:

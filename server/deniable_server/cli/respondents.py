@@ -28,6 +28,7 @@ from deniable_server.simulate import (
     Compared,
     Population,
     SimulationError,
+    check_same_database,
     compare,
     simulate_directly,
     simulate_over_http,
@@ -82,6 +83,7 @@ def simulate(
             else:
                 settings = Settings.from_environment()
                 base = (server or f"http://{settings.bind}{settings.base_path}").rstrip("/")
+                check_same_database(storage, base)
                 link = f"{base}/s/{survey_id}#{published.document.digest}"
                 simulate_over_http(link, population, respondents, advance)
         compared = compare(population, read_estimates(storage, published).questions)

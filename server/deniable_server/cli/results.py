@@ -173,7 +173,8 @@ def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Lin
         shown.append(Line(labels[share.code], about, percent(share.low), percent(share.high)))
     for summary in estimate.summaries or ():
         form = points if summary.minus else percent
-        shown.append(Line(SUMMARIES[summary.id], form(summary.estimate), form(summary.low), form(summary.high)))
+        about = TOO_NOISY if summary.too_noisy else form(summary.estimate)
+        shown.append(Line(SUMMARIES[summary.id], about, form(summary.low), form(summary.high)))
     if estimate.mean is not None:
         mean, unit = estimate.mean, getattr(question, "unit", None)
         about = TOO_NOISY if mean.note is not UNSET else plain(mean.value)

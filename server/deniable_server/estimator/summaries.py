@@ -40,6 +40,11 @@ class Summary(msgspec.Struct, frozen=True):
     low: float
     high: float
 
+    @property
+    def too_noisy(self) -> bool:
+        """Whether the interval spans more than half of all that is possible."""
+        return self.high - self.low > (1.0 if self.minus else 0.5)
+
 
 class Reports(NamedTuple):
     """What is known of a question; ``shares`` are the estimates of all answers, possible ones."""

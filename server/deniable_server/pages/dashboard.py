@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from deniable_server.estimator.comparison import NotComparable
 from deniable_server.groups import Withheld
 from deniable_server.relations import SurveyComparison
 from deniable_server.results import COMPARE, CROSSTAB, ESTIMATES, analysis, compared, crossed
-from deniable_server.storage import Published
+from deniable_server.storage import Published, utc_today
 from deniable_server.wording import answer_texts, channel_in_words, group_text, group_texts, question_in_words
 
 from . import words
@@ -61,12 +62,15 @@ def overview(survey: str) -> ResponseReturnValue:
         estimates = analysis(published).estimates(here().storage.status(published), asked)
     except (AskedWrongly, Withheld) as error:
         return _view("overview.html", published, given, 422, refusal=str(error))
+    notices = Counter(notice for question in estimates.questions for notice in words.notices(question))
     response = _view(
         "overview.html",
         published,
         given,
         estimates=estimates,
         cards=_cards(published, estimates),
+        everywhere=[notice for notice, cards in notices.items() if cards > 2],  # said once, above them
+        today=utc_today().isoformat(),
         days=days_chart(here().storage.days(published)),
         downloads={
             "Estimates as a table (CSV)": _link("results.get_estimates_table", survey, shown),

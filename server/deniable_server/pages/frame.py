@@ -73,9 +73,9 @@ def check_form() -> None:
     """Refusal unless the form that was sent is one of ours."""
     if not comes_from_own_form():
         raise Refusal(
-            Kind.FORBIDDEN,
-            "This form did not come from a page of this server. Go back, reload the page and try again. If that does "
-            "not help: a proxy in front must pass on the Host header unchanged.",
+            Kind.FORM,
+            "It did not come from a page of this server. Go back, reload the page and try again. If that does not "
+            "help: a proxy in front must pass on the Host header unchanged, with its port.",
         )
 
 

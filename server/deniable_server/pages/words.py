@@ -61,12 +61,11 @@ def rounded(
     exact = [Decimal(repr(number)) * scale for number in (low, high, floor, ceiling)]
     if places is None:
         places = places_for(exact[1] - exact[0], whole=scale == 100)
-    bottom = max(_at(exact[0], places, ROUND_FLOOR), exact[2])
-    top = min(_at(exact[1], places, ROUND_CEILING), exact[3])
+    ends = exact[2:]
     return Rounded(
-        "" if value is None else _about(Decimal(repr(value)) * scale, places, exact[2:]),
-        number_text(bottom),
-        number_text(top),
+        "" if value is None else _told(Decimal(repr(value)) * scale, places, ends, ROUND_HALF_EVEN),
+        _told(exact[0], places, ends, ROUND_FLOOR),
+        _told(exact[1], places, ends, ROUND_CEILING),
     )
 
 
@@ -84,11 +83,14 @@ def common_places(widths: Iterable[float]) -> int:
     return median_high(places_for(Decimal(repr(width)) * 100, whole=True) for width in widths)
 
 
-def _about(value: Decimal, places: int, ends: Sequence[Decimal]) -> str:
-    """An estimate that is nearly at an end of the scale, but not there, gets up to two more places to say so."""
+def _told(value: Decimal, places: int, ends: Sequence[Decimal], how: str) -> str:
+    """A number that is nearly at an end of the scale, but not there, gets up to two more places to say so; and so does
+    a limit that is nearly zero: whether an interval holds zero is what a reader looks for.
+    """
+    marks = ends if how == ROUND_HALF_EVEN else (*ends, Decimal(0))
     for more in range(3):
-        text = _at(value, places + more, ROUND_HALF_EVEN)
-        if value in ends or text not in ends:
+        text = _at(value, places + more, how)
+        if value in marks or text not in marks:
             break
     return number_text(min(max(text, ends[0]), ends[1]))
 
@@ -157,13 +159,14 @@ def about(share: AnyShare) -> str:
     value, low, high = percents(share)
     if is_noisy(share):
         return f"{TOO_NOISY}: anywhere between {low}% and {high}%"
-    return f"about {value}%, {_limits(low, high, _is_zero(low), high.startswith('100'), '%')}"
+    limits = _limits(low, high, _is_zero(low), high.startswith("100"), "%")
+    return limits if _is_zero(value) else f"about {value}%, {limits}"
 
 
 def is_noisy(number: AnyShare | Mean | Difference) -> bool:
     """Whether the interval spans more than half of all that is possible."""
     if isinstance(number, Summary):
-        return number.high - number.low > (1.0 if number.minus else 0.5)
+        return number.too_noisy
     return number.note is not UNSET
 
 
@@ -187,7 +190,7 @@ def about_mean(question: Question, mean: Mean) -> str:
         words = f"{TOO_NOISY}: anywhere between {low} and {high}{unit}"
     else:
         limits = _limits(low, high, mean.low <= floor, mean.high >= ceiling)
-        words = f"about {value}{unit}, {limits}"
+        words = f"{limits}{unit}" if mean.value <= floor else f"about {value}{unit}, {limits}"
     if isinstance(question, Scale):
         first, last = quoted(question.labels[0]), quoted(question.labels[-1])
         words += f", on a scale from 1 ({first}) to {len(question.labels)} ({last})"
@@ -289,6 +292,8 @@ def open_equivalent(estimate: QuestionEstimate) -> str:
     """What protection costs: how many open answers would tell as much. Empty where that is not known."""
     if estimate.open_equivalent is None:
         return ""
+    if not estimate.open_equivalent:
+        return "telling less than 1 unprotected answer"
     return f"as telling as {counted(estimate.open_equivalent, 'unprotected answer')}"
 
 

@@ -18,9 +18,10 @@ class SQLiteKeyring(Keyring):
         self._connections, self._today = connections, today
 
     def add(self, token: Token) -> None:
-        with self._connections.turn, self._connections.writing() as db:
+        with self._connections.reading() as db:
             if token.survey and not db.execute("SELECT 1 FROM surveys WHERE id = ?", (token.survey,)).fetchone():
                 raise StorageError(f"No survey has the id {token.survey}")
+        with self._connections.turn, self._connections.writing() as db:
             db.execute(
                 "INSERT INTO tokens (id, role, label, digest, created_on, survey, expires_on, maker)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
