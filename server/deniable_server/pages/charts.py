@@ -293,7 +293,8 @@ def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, conf
     assert tells_mean(question)
     axis, unit = scale_axis(question), unit_of(question)
     weighted = None if estimate.weighted is UNSET else estimate.weighted.mean
-    points = estimate.distribution or []
+    # Where not even the mean can be told, a shape would be noise that looks like something.
+    points = [] if words.is_noisy(mean) else estimate.distribution or []
     lines = [(f"Mean, {unit}" if unit else "Mean", mean_cells(mean, axis))]
     if weighted is not None:
         lines.append(("Weighted", mean_cells(weighted, axis)))
