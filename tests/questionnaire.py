@@ -79,7 +79,7 @@ def alert(page: Page) -> Locator:
 
 
 def field(page: Page, name: str) -> Locator:
-    return page.locator(f"#field-{name}")
+    return page.locator(f"#{name}-field")
 
 
 def fill(page: Page) -> None:

@@ -192,6 +192,20 @@ def test_a_changed_document_is_refused(
     assert error["reason"] == "changed" and "Ask who runs the survey" in error["message"]
 
 
+def test_a_pinned_link_replaces_what_was_remembered(
+    context: BrowserContext, visit: Callable[[], Page], survey: Survey
+) -> None:
+    """Who has the digest knows better than this device: an altered document, seen first, does not stand in the way."""
+    answer_with(context, survey.api, fulfil(200, publish(survey_from_tree(tree(survey.name, "1.5")))))
+    page = visit()
+    assert load(page, survey.link)["digest"] != survey.digest
+    assert load(page, survey.link)["reason"] == "changed"
+    assert load(page, f"{survey.link}#{'0' * 64}")["reason"] == "digest"
+    assert load(page, survey.link)["reason"] == "changed"  # a pin that does not match changes nothing
+    assert load(page, f"{survey.link}#{survey.digest}")["digest"] == survey.digest
+    assert load(page, survey.link)["digest"] == survey.digest
+
+
 def test_a_known_survey_can_be_answered_without_a_network(
     context: BrowserContext, visit: Callable[[], Page], survey: Survey
 ) -> None:
@@ -219,13 +233,15 @@ def test_what_does_not_fit_leaves_no_trace(visit: Callable[[], Page], survey: Su
     assert submit(page)["delivered"]
 
 
-def test_a_part_that_cannot_be_loaded_is_told(
+def test_the_module_is_all_that_a_client_needs(
     context: BrowserContext, visit: Callable[[], Page], server: Server, survey: Survey
 ) -> None:
-    """What a client needs beyond the module itself may fail to arrive: that is a reason of its own, and no crash."""
-    answer_with(context, f"{server.base}/deniable/device.js", hang_up)
-    assert load(visit(), survey.link)["reason"] == "unreachable"
-    assert load(visit(), survey.link)["digest"] == survey.digest
+    """Nothing else is loaded that could fail to arrive between loading and submitting."""
+    asked = answer_with(context, f"{server.base}/deniable/*", *[hang_up] * 20)
+    page = visit()
+    assert load(page, survey.link)["digest"] == survey.digest
+    assert submit(page)["delivered"]
+    assert asked == []
 
 
 # Once, and within the budget
@@ -477,6 +493,43 @@ def test_without_a_database_it_works_in_memory(
     assert load(page, survey.link)["receipt"] == receipt
     assert submit(page)["reason"] == "already_answered"
     assert survey.ids() == [receipt["id"]]
+
+
+@pytest.mark.parametrize("event", ["onerror", "onblocked", ""])
+def test_a_database_that_fails_is_not_taken_for_none(
+    context: BrowserContext, visit: Callable[[], Page], survey: Survey, event: str
+) -> None:
+    """An error, another tab in the way, or silence: it cannot be known what was answered, so nothing is sent."""
+    asked = answer_with(context, f"{survey.api}/submissions")
+    page = visit()
+    page.evaluate(
+        """(event) => {
+          const { open } = IDBFactory.prototype;
+          window.mend = () => { IDBFactory.prototype.open = open; };
+          IDBFactory.prototype.open = () => {
+            const request = { error: new DOMException("Internal error", "UnknownError") };
+            window.tried = true;
+            setTimeout(() => request[event]?.());
+            return request;
+          };
+        }""",
+        event,
+    )
+    page.clock.install()
+    page.evaluate(
+        """(link) => {
+          const { Client } = window.deniable;
+          window.failure = Client.load(link).then(() => null, ({ reason, message }) => [reason, message]);
+        }""",
+        survey.link,
+    )
+    until(page, lambda: page.evaluate("window.tried === true"))
+    page.clock.run_for(10_100)
+    reason, message = page.evaluate("window.failure")
+    assert reason == "storage" and ("UnknownError" if event == "onerror" else "TimeoutError") in message
+    page.evaluate("window.mend()")
+    assert load(page, survey.link)["persistent"] is True
+    assert asked == []
 
 
 def test_a_full_disk_stops_before_anything_is_sent(

@@ -30,11 +30,12 @@ from questionnaire import (
     status,
 )
 from running import Server
+from visiting import until
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    with site(tmp_path_factory.mktemp("site"), example, HOSTILE, EVERY_MECHANISM) as server:
+    with site(tmp_path_factory.mktemp("site"), example, HOSTILE, EVERY_MECHANISM, ODD_NAMES) as server:
         yield server
 
 
@@ -134,7 +135,7 @@ def test_every_mechanism_is_explained(page: Page, server: Server) -> None:
     """Textbook channels, fifty options and an epsilon of 10 have their words, honest ones, before and after."""
     faults = Faults(page)
     open_survey(page, server, "/s/mechanisms")
-    assert "In 45 of 1,000,000 cases the opposite" in field(page, "hardly").inner_text()
+    assert "In at least 45 of 1,000,000 cases the opposite" in field(page, "hardly").inner_text()
     field(page, "hardly").locator("summary").click()
     assert "hardly protected" in field(page, "hardly").inner_text()
     field(page, "gaussian").locator("summary").click()
@@ -150,6 +151,54 @@ def test_every_mechanism_is_explained(page: Page, server: Server) -> None:
         assert word not in text
     assert "22,026.47 times" in text and "hardly protected" in text
     assert faults == []
+
+
+ODD_NAMES = publish(
+    survey_from_tree(
+        {
+            "id": "odd-names",
+            "title": "Names that the form uses itself",
+            "segments": [{"id": "progress", "text": "p", "options": [{"code": c, "text": c} for c in ("a", "b")]}],
+            "questions": [
+                asked("field", "number", "First", min=0, max=10),
+                asked("error", "multi_choice", "Second", options=[{"code": c, "text": c} for c in ("a", "b")]),
+                asked("number", "yes_no", "Third"),
+                asked("hint", "scale", "Fourth", 4, labels=["a", "b", "c", "d", "e"], measure="mean"),
+            ],
+        }
+    )
+)
+
+
+def test_no_name_of_a_question_confuses_the_form(page: Page, server: Server) -> None:
+    """No two elements have the same id, and every label and error belongs to its own question."""
+    open_survey(page, server, "/s/odd-names")
+    ids = "(host) => [...host.shadowRoot.querySelectorAll('[id]')].map((element) => element.id)"
+    found = page.locator("deniable-survey").evaluate(ids)
+    assert len(set(found)) == len(found) > 10
+    page.get_by_role("button", name="Review before sending").click()
+    for name in ("progress", "field", "error", "number", "hint"):
+        expect(field(page, name).locator(".error")).to_be_visible()
+    page.get_by_label("A number from 0 to 10").fill("3")
+    expect(field(page, "field").locator(".error")).to_be_hidden()
+    expect(field(page, "number").locator(".error")).to_be_visible()
+
+
+def test_weak_protection_is_told_in_every_view(page: Page, server: Server) -> None:
+    """Below the question, in the review, and first in what the receipt says of the report."""
+    weak = "This answer is only weakly protected"
+    open_survey(page, server, "/s/odd-names")
+    expect(field(page, "hint")).to_contain_text(f"{weak}: what is sent may give it away.")
+    expect(field(page, "number")).not_to_contain_text("weakly")
+    for name in ("progress", "error", "number", "hint"):
+        field(page, name).locator("input").first.check()
+    page.locator("#field-number").fill("3")
+    review(page)
+    expect(page.get_by_text(f"{weak}: what is sent may give it away.")).to_have_count(1)
+    send(page)
+    cells = page.locator("td.why > div").all_text_contents()
+    assert [cell.startswith(f"{weak}: from its report alone") for cell in cells] == [False, False, False, True, False]
+    assert "nobody can tell" not in shadow_text(page).lower()
 
 
 # --- when it cannot be done -----------------------------------------------------------------------------------------
@@ -191,6 +240,54 @@ def test_the_right_digest_in_the_address(page: Page, server: Server, example: by
     expect(page.get_by_role("heading", name="not the survey that the link promised")).to_be_visible()
 
 
+def test_an_address_that_names_what_was_verified_already(page: Page, server: Server, example: bytes) -> None:
+    """Adding the right digest to the address, or taking it away, costs no answer."""
+    open_survey(page, server)
+    fill(page)
+    for address in ("#" + verify(example).digest.upper(), SURVEY):
+        page.evaluate(
+            """(address) => {
+              history.replaceState(null, "", address);
+              window.dispatchEvent(new HashChangeEvent("hashchange"));
+            }""",
+            address,
+        )
+        expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
+
+
+def test_a_pinned_link_is_stronger_than_what_was_seen_before(
+    context: BrowserContext, page: Page, server: Server, example: bytes
+) -> None:
+    """After one altered document the genuine one opens by its pinned link, and from then on by any; where the altered
+    one was answered, that counts, and no receipt is made up for the other.
+    """
+    altered = example.replace(b"vaped in", b"smoked in").replace(b'"vaped"', b'"smoked"')
+    answer_with(page, altered)
+    open_survey(page, server)
+    page.unroute(f"**{API}")
+    failed(page, server.base + SURVEY, "This survey has changed", "changed")
+    page.goto("about:blank")
+    open_survey(page, server, f"{SURVEY}#{verify(example).digest}")
+    page.goto("about:blank")
+    open_survey(page, server)
+    answer_with(page, altered)
+    page.goto("about:blank")
+    open_survey(page, server, f"{SURVEY}#{verify(altered).digest}")
+    field(page, "smoked").get_by_label("Yes").check()
+    for name in ("campus", "harassed", "substance", "support", "stress", "wellbeing"):
+        field(page, name).locator("input").first.check()
+    page.locator("#drinks-number").fill("1")
+    page.locator("#debt-number").fill("1")
+    review(page)
+    counted = '{"accepted": 1, "duplicates": 0}'
+    page.route(f"**{API}/submissions", lambda route: route.fulfill(status=201, body=counted))
+    send(page)
+    page.unroute(f"**{API}")
+    page.goto("about:blank")
+    page.goto(f"{server.base}{SURVEY}#{verify(example).digest}")
+    expect(alert(page).get_by_role("heading")).to_have_text("This survey was already answered on this device")
+
+
 def test_a_survey_that_breaks_its_promise(page: Page, server: Server, example: bytes) -> None:
     """A channel that protects less than it says is refused before anything is asked."""
     answer_with(page, tampered(example))
@@ -206,7 +303,9 @@ def test_a_survey_that_changed(page: Page, server: Server, example: bytes) -> No
 
 def test_a_link_that_lost_a_part(page: Page, server: Server) -> None:
     """Half a digest is not taken for none."""
-    failed(page, f"{server.base}{SURVEY}#abc", "This link is not complete", "address")
+    for rest in ("#abc", "#"):
+        page.goto("about:blank")
+        failed(page, f"{server.base}{SURVEY}{rest}", "This link is not complete", "address")
 
 
 def test_no_secure_randomness(page: Page, server: Server) -> None:
@@ -286,6 +385,47 @@ def test_a_device_without_space(page: Page, server: Server) -> None:
     page.evaluate(f"() => {{ IDBObjectStore.prototype.put = IDBObjectStore.prototype.add = {full}; }}")
     page.get_by_role("button", name="Send", exact=True).click()
     expect(alert(page).get_by_role("heading")).to_have_text("This device could not keep what is to be sent")
+
+
+UNKNOWN = "{ error: new DOMException('Internal error opening backing store', 'UnknownError') }"
+
+
+@pytest.mark.parametrize(
+    "broken", [f"const r = {UNKNOWN}; setTimeout(() => r.onerror()); return r;", "return {};"], ids=["fails", "hangs"]
+)
+def test_a_ledger_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    context: BrowserContext, server: Server, broken: str
+) -> None:
+    """Who has answered is not asked again while the database does not work, and sees the receipt once it does."""
+    first, page = context.new_page(), context.new_page()
+    open_survey(first, server)
+    fill(first)
+    review(first)
+    send(first)
+    page.bring_to_front()
+    page.clock.install()
+    page.add_init_script(
+        f"window.real = indexedDB.open; IDBFactory.prototype.open = () => {{ window.tried = 1; {broken} }};"
+    )
+    page.goto(server.base + SURVEY)
+    until(page, lambda: page.evaluate("window.tried") == 1)
+    page.clock.run_for(10_100)
+    expect(alert(page).get_by_role("heading")).to_have_text("This device could not keep what is to be sent")
+    page.evaluate("() => { IDBFactory.prototype.open = window.real; }")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("heading", name="Your receipt").wait_for()
+
+
+def test_a_part_of_the_page_that_does_not_arrive(page: Page, server: Server) -> None:
+    """Where the questionnaire itself cannot be loaded, the element says so, and tells the page."""
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.route("**/deniable/survey-element.js", lambda route: route.abort())
+    page.add_init_script("document.addEventListener('deniable-failed', (e) => (globalThis.why = e.detail.reason));")
+    page.goto(server.base + SURVEY)
+    expect(alert(page)).to_contain_text("The survey cannot be shown: a part of this page did not arrive.")
+    assert page.evaluate("globalThis.why") == "unreachable"
+    assert errors == []
 
 
 def test_two_tabs(context: BrowserContext, server: Server) -> None:

@@ -178,7 +178,7 @@ def test_another_language(visit: Visit, host: Host, server: Server) -> None:
     page.get_by_role("button", name="Vor dem Absenden prüfen").click()
     expect(page.locator("#progress-text")).to_have_text("0 von 9 beantwortet")
     expect(page.locator("#vaped-error")).to_have_text(re.compile("^Bitte wählen Sie eine Antwort"))
-    expect(field(page, "vaped")).to_contain_text("In 27 von 100 Fällen wird das Gegenteil Ihrer Antwort gesendet.")
+    expect(field(page, "vaped")).to_contain_text("In mindestens 26 von 100 Fällen wird das Gegenteil Ihrer Antwort")
     expect(field(page, "debt")).to_contain_text("50.000")
     expect(field(page, "support")).to_contain_text("Nichts davon")
     expect(page.get_by_role("heading", name="Über Sie: wird gesendet, wie es ist")).to_be_visible()

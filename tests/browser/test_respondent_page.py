@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from werkzeug.serving import make_server
 
-from deniable_protocol import in_words, verify
+from deniable_protocol import in_words, publish, survey_from_tree, verify
 from deniable_server import create_app
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
@@ -20,11 +20,17 @@ from questionnaire import POLICY, SURVEY, Faults, fill, overflows, ready, review
 from running import Server, ask, storage_of
 
 
+def weak(name: str, *epsilons: str) -> bytes:
+    """A survey without segments."""
+    asked = [{"id": f"q{i}", "type": "yes_no", "text": "?", "epsilon": e} for i, e in enumerate(epsilons)]
+    return publish(survey_from_tree({"id": name, "title": "Weak", "questions": asked}))
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
     closed = example.replace(b'"campus-health"', b'"over"', 1)
     folder = tmp_path_factory.mktemp("site")
-    with site(folder, example, closed) as server:
+    with site(folder, example, closed, weak("weak", "3.0", "1.0"), weak("weaker", "3.0")) as server:
         storage = open_storage(str(server.database))
         published = storage.find("over")
         assert published is not None
@@ -85,23 +91,53 @@ def test_what_the_page_says(page: Page, server: Server, example: bytes) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Campus health 2026")
     expect(page).to_have_title("Campus health 2026")
     expect(page.get_by_text("We ask so that the health service can plan.")).to_have_count(1)
-    expect(page.locator("main")).to_contain_text(in_words(document.survey.exact_epsilon))
+    expect(page.locator("main")).to_contain_text(in_words(document.survey.exact_epsilon, together=True))
     expect(page.locator("#digest")).to_have_text(document.digest)
-    expect(page.locator("#pinned")).to_contain_text("names no digest, so nothing was compared")
+    expect(page.locator("#pinned")).to_contain_text("does not name it, so nothing was compared")
+    box = page.get_by_role("region", name="What happens to your answers")
+    expect(box).to_contain_text("That is not so for what is asked under “About you”: it is sent as it is.")
+    expect(box).to_contain_text("Nobody can look it up")
+    kept = page.get_by_role("region", name="What is kept, and what is not")
+    expect(kept).to_contain_text("Until the survey is closed, the order in which submissions came can be read")
     levels = [int(heading.evaluate("(element) => element.tagName")[1]) for heading in page.get_by_role("heading").all()]
     assert levels[0] == 1 and all(after <= before + 1 for before, after in pairwise(levels))
 
 
+def test_what_it_does_not_say_where_it_would_not_be_true(page: Page, server: Server) -> None:
+    """Without segments nothing is sent as it is; with a large epsilon somebody may well find an answer out."""
+    for name, which in (("weak", "some"), ("weaker", "the")):
+        page.goto(f"{server.base}/s/{name}")
+        ready(page)
+        box = page.get_by_role("region", name="What happens to your answers")
+        expect(box).to_contain_text(f"But {which} answers are only weakly protected: what is sent may give them away.")
+        expect(box).not_to_contain_text("Nobody can look it up")
+        expect(box).not_to_contain_text("About you")
+        expect(page.locator(".weak")).to_have_count(1)
+
+
 def test_whether_the_link_named_the_digest(page: Page, server: Server, example: bytes) -> None:
-    """The page's own pinned link leads to a visit that says it was compared; a wrong one to a refusal."""
+    """A pinned link leads to a visit that says it was compared; a wrong one to a refusal."""
     digest = verify(example).digest
-    page.goto(server.base + SURVEY)
+    page.goto(f"{server.base}{SURVEY}#{digest}")
     ready(page)
-    page.get_by_role("link", name="link that names this digest").click()
-    expect(page.locator("#pinned")).to_contain_text("names this digest")
-    assert page.url == f"{server.base}{SURVEY}#{digest}"
+    expect(page.locator("#pinned")).to_contain_text("The link that brought you here names this digest")
     page.goto(f"{server.base}/s/over#{digest}")  # the digest of another survey
     expect(page.locator("#pinned")).to_contain_text("names another digest")
+
+
+def test_the_pages_own_link_is_to_be_passed_on(page: Page, server: Server, example: bytes) -> None:
+    """It is copied, not followed: no answer is lost, and the page does not claim that a link brought it here."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{server.base}{SURVEY}?from=poster")
+    ready(page)
+    fill(page)
+    page.get_by_role("button", name="Copy a link that names this digest").click()
+    expect(page.locator("#copy-link")).to_have_text("Copied")
+    link = f"{server.base}{SURVEY}#{verify(example).digest}"
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.evaluate("(link) => { location.href = link.replace('#', '?from=poster#'); }", link)
+    expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
+    expect(page.locator("#pinned")).to_contain_text("does not name it, so nothing was compared")
 
 
 def test_a_closed_survey_says_so(page: Page, server: Server) -> None:

@@ -108,6 +108,9 @@ def test_gaussian_calibration_is_the_analytic_one() -> None:
 def test_words_state_the_power_of_the_best_test() -> None:
     """At epsilon 1: 5% e = 13.59...%, rounded up. At large epsilon the complement's bound takes over."""
     assert "13.6%" in in_words(Fraction(1))
+    for epsilon in (1, 10):  # other reports on the same matter add up
+        assert "from its report alone" in in_words(Fraction(epsilon)).lower()
+        assert "report alone" not in in_words(Fraction(epsilon), together=True)
     assert detection_power(Fraction(1)) == pytest.approx(0.05 * math.e, rel=1e-9)
     assert detection_power(Fraction(10)) == pytest.approx(1 - 0.95 * math.exp(-10), rel=1e-9)
     assert "hardly protected" in in_words(Fraction(10))

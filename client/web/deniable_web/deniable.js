@@ -52,7 +52,7 @@ export class Client {
     }
     const document = await verify(published, digest);
     if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
-    if (!offline && (await keepDocument(url, published)) !== published) {
+    if (!offline && (await keepDocument(url, published, digest)) !== published) {
       const seen = "this is not the document that this device has seen here, and a published survey never changes";
       refuse("", "changed", `${seen}. Nothing was sent. Ask who runs the survey`);
     }
@@ -136,9 +136,24 @@ if (globalThis.customElements && !customElements.get("deniable-survey")) {
 
     async #update(present) {
       this.#present = present;
-      const element = await import("./deniable/survey-element.js");
+      let element;
+      try {
+        element = await import("./deniable/survey-element.js");
+      } catch {
+        if (this.#present) this.#fail();
+        return;
+      }
       if (this.#present) element.connect(this, Client);
       else element.disconnect(this);
+    }
+
+    /** What would render, and has the words for it, did not arrive. */
+    #fail() {
+      const text = "The survey cannot be shown: a part of this page did not arrive. Please load the page again.";
+      const told = Object.assign(document.createElement("p"), { role: "alert", textContent: text });
+      (this.shadowRoot ?? this.attachShadow({ mode: "open" })).replaceChildren(told);
+      const detail = { reason: "unreachable" };
+      this.dispatchEvent(new CustomEvent("deniable-failed", { detail, bubbles: true, composed: true }));
     }
   }
   customElements.define("deniable-survey", SurveyElement);

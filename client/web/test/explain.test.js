@@ -9,8 +9,10 @@ import {
   likelihood,
   outOf,
   pointsAt,
+  PROTECTING,
   protection,
   roundUp,
+  roundUpSmall,
 } from "../deniable_web/deniable/explain.js";
 import { readNumber } from "../deniable_web/deniable/fields.js";
 import { ENGLISH, quoted, Texts } from "../deniable_web/deniable/texts.js";
@@ -26,8 +28,31 @@ const vectors = JSON.parse(readFileSync(new URL("../../../shared/vectors/randomi
 const texts = new Texts(undefined, "en");
 const close = (a, b) => assert.ok(a === b || Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 
+const N = 2 ** 53;
+const favour = (epsilon, u, v) => Math.floor((N * v * Math.exp(epsilon)) / (v * Math.exp(epsilon) + u));
+const band = (epsilon, levels, width) => ({ kind: "band", levels, width, favour: favour(epsilon, levels - 1, width) });
+
+/** Channels that are rare in practice: a band of width 1, and tables with delta, one of them with zeros. */
+const NUMBER = { id: "q", type: "number", text: "?", min: 0, max: 40 };
+const unusual = [
+  [{ id: "q", type: "scale", text: "?", labels: ["a", "b", "c", "d", "e"], epsilon: "4.0" }, band(4, 5, 1)],
+  [{ ...NUMBER, epsilon: "8.0" }, band(8, 17, 1)],
+  [{ ...NUMBER, epsilon: "2.5" }, band(2.5, 9, 4)],
+  [
+    { ...NUMBER, epsilon: "1.0", delta: "0.01", mechanism: "gaussian" },
+    {
+      kind: "table",
+      weights: [
+        [0.5, 0.49, 0.01, 0],
+        [0.3, 0.5, 0.195, 0.005],
+        [0.25, 0.5, 0.25, 0],
+      ].map((row) => row.map((chance) => chance * N)),
+    },
+  ],
+];
+
 /** All questions of the published documents whose reports can be gone through one by one, with their channels. */
-const asked = Object.values(vectors.documents).flatMap((text) => {
+const published = Object.values(vectors.documents).flatMap((text) => {
   const { survey, channels } = JSON.parse(text);
   return survey.questions
     .map((question) => [question, channels[question.id]])
@@ -42,6 +67,8 @@ function reportsOf(channel) {
   const bits = (y) => y.toString(2).replaceAll("0", "").length;
   return Array.from({ length: 2 ** channel.options }, (_, y) => y).filter((y) => bits(y) === channel.size);
 }
+
+const asked = [...published, ...unusual];
 
 /** All answers; of a drawn channel those with no option chosen, each alone, and all. */
 function answersOf(channel) {
@@ -109,7 +136,7 @@ test("the chances below a question are those of the channel, whatever the answer
         );
       if (form === "bit") close(told.same, likelihood(channel, answer, answer));
       if (form === "single" || form === "set") {
-        const other = (answer + 1) % channel.options;
+        const other = (answer + 1) % answersOf(channel).length;
         close(
           told.yours,
           sum((report) => pointsAt(channel, report).includes(answer)),
@@ -119,9 +146,9 @@ test("the chances below a question are those of the channel, whatever the answer
           sum((report) => pointsAt(channel, report).includes(other)),
         );
       }
-      if (form === "range")
+      if (form === "range" || form === "point")
         close(
-          told.inside,
+          told.inside ?? told.rounded,
           sum((report) => pointsAt(channel, report).includes(answer)),
         );
       if (form === "drawn") {
@@ -160,7 +187,6 @@ test("what is said of a report: its likelihood under the answers it points at, a
       chances.forEach((chance, answer) => {
         if (told.points.includes(answer)) return;
         assert.ok(chance >= told.low);
-        if (told.exact) close(chance, told.low);
       });
     }
   }
@@ -186,14 +212,14 @@ test("the published favour for epsilon 1 in words", () => {
   const question = { id: "q", type: "yes_no", text: "?", epsilon: "1.0" };
   const channel = { kind: "band", levels: 2, width: 1, favour: 6584790284608188 };
   const { line, bounds } = protectionInWords(question, channel, texts);
-  assert.equal(line, "In 27 of 100 cases the opposite of your answer is sent.");
-  assert.match(bounds[1], /more than 13\.6% of the time/);
+  assert.equal(line, "In at least 26 of 100 cases the opposite of your answer is sent.");
+  assert.match(bounds[1], /^From its report alone, no test .* more than 13\.6% of the time\.$/);
   assert.equal(reportInWords(question, channel, 1, texts), "Yes");
   const why = whyInWords(question, channel, 0, texts).replace(/[\u2068\u2069]/g, "");
   assert.equal(
     why,
-    "This report comes from 73 in 100 people who answer “No”, and from 27 in 100 who answer “Yes”. " +
-      "One answer makes it at most 2.72 times as likely as another.",
+    "This report comes from at most 74 in 100 people who answer “No”, and from at least 26 in 100 who answer “Yes”." +
+      " One answer makes it at most 2.72 times as likely as another.",
   );
 });
 
@@ -222,11 +248,145 @@ test("the words for a test are those of the accounting, rounded up", () => {
   assert.match(totalInWords(survey, "10", texts).join(" "), /2 answers, ε = 10.*hardly protected/);
 });
 
-test("counts are out of enough people to show the smallest chance", () => {
-  assert.deepEqual(outOf(0.731, 0.269), { total: 100, counts: [73, 27] });
-  assert.deepEqual(outOf(0.982, 0.018), { total: 1000, counts: [982, 18] });
-  assert.deepEqual(outOf(0.9999546, 0.0000454), { total: 1_000_000, counts: [999_955, 45] });
-  assert.equal(outOf(1e-12), null);
+test("counts are out of enough people to show the smallest chance, rounded against us, and add up", () => {
+  const both = (most, least) => outOf({ most: [most], least: [least] });
+  assert.deepEqual(both(0.731, 0.269), { total: 100, most: [74], least: [26] });
+  assert.deepEqual(both(0.75, 0.25), { total: 100, most: [75], least: [25] });
+  assert.deepEqual(both(0.9813, 0.0187), { total: 1000, most: [982], least: [18] });
+  assert.deepEqual(both(0.9999546, 0.0000454), { total: 1_000_000, most: [999_955], least: [45] });
+  assert.equal(outOf({ least: [1e-12] }), null);
+  for (let epsilon = 1; epsilon <= 1000; epsilon++) {
+    const chance = favour(epsilon / 100, 1, 1) / N;
+    const { total, most, least } = both(chance, 1 - chance);
+    assert.equal(most[0] + least[0], total);
+    assert.ok(least[0] <= (1 - chance) * total && least[0] >= 5);
+  }
+});
+
+test("small chances are rounded up to two digits", () => {
+  for (const [value, shown] of [
+    [0, 0],
+    [0.00001371, 0.000014],
+    [0.5, 0.5],
+    [0.501, 0.51],
+    [1.01e-12, 2e-12],
+    [0.0021, 0.0021],
+  ]) {
+    close(roundUpSmall(value) * 1e12, shown * 1e12);
+  }
+});
+
+/** The share that a text such as "at least 26 of 100" names. */
+function share(text) {
+  const [, count, total = "1"] = /(?:^|at (?:least|most) )([\d.,]+)(?: (?:of|in) ([\d,]+))?/.exec(text);
+  return Number(count.replaceAll(",", "")) / Number(total.replaceAll(",", ""));
+}
+
+test("no figure promises more protection than there is", () => {
+  for (const [question, channel] of asked) {
+    const { chances } = protection(question, channel);
+    const told = protectionInWords(question, channel, texts);
+    chances.forEach(([name, chance], i) => {
+      const { cases } = told.chances[i];
+      if (name === "drawn") return close(share(cases), chance);
+      const protects = PROTECTING.includes(name);
+      assert.ok(cases.startsWith(protects ? "at least " : "at most "), cases);
+      assert.ok((protects ? chance - share(cases) : share(cases) - chance) >= -1e-15, `${name} ${cases} ${chance}`);
+    });
+    const [lost] = /at least [\d,]+ of [\d,]+/.exec(told.line);
+    const giving = chances.filter(([name]) => !PROTECTING.includes(name)).map(([, chance]) => chance);
+    assert.ok(share(lost) <= 1 - Math.max(...giving) + 1e-15, told.line);
+    for (const report of reportsOf(channel).slice(0, 300)) {
+      const { high, low } = evidence(question, channel, report);
+      const why = whyInWords(question, channel, report, texts);
+      const said = /from (at most [\d,]+ in [\d,]+) .*from (at least [\d,]+ in [\d,]+)/.exec(why);
+      if (said) assert.ok(share(said[1]) >= high - 1e-15 && share(said[2]) <= low + 1e-15, why);
+    }
+  }
+});
+
+test("a report that is a single answer or point is said to be one, and a range how wide it is", () => {
+  const [[scale, narrow], [number, point], [wide, range]] = unusual;
+  const line = (question, channel) => protectionInWords(question, channel, texts).line;
+  assert.equal(line(scale, narrow), "In at least 6 of 100 cases another answer than yours is sent.");
+  assert.equal(reportInWords(scale, narrow, 3, texts), "d");
+  assert.match(line(number, point), /^One of 17 points is sent\. In at least 5 of 1,000 cases/);
+  assert.match(
+    line(wide, range),
+    /^A range of up to 4 of the 9 points is sent; at an end it can be a single point\. In at least 14 of 100 cases/,
+  );
+});
+
+test("between two levels a range holds a number no more often than is said", () => {
+  for (const [question, channel] of asked) {
+    if (question.type !== "number" || channel.kind !== "band") continue;
+    const { chances } = protection(question, channel);
+    for (let level = 0; level + 1 < channel.levels; level++) {
+      for (const up of [0.01, 0.5, 0.99]) {
+        const holds = reportsOf(channel).filter((report) => {
+          const points = pointsAt(channel, report);
+          return points.includes(level) && points.includes(level + 1);
+        });
+        const chance = (report) =>
+          (1 - up) * likelihood(channel, level, report) + up * likelihood(channel, level + 1, report);
+        assert.ok(holds.reduce((sum, report) => sum + chance(report), 0) <= chances[0][1] + 1e-12);
+      }
+    }
+  }
+});
+
+test("with delta, the chance that the odds are exceeded is the table's, not delta", () => {
+  const tables = asked.filter(([question]) => question.delta);
+  assert.ok(tables.length >= 2);
+  for (const [question, channel] of tables) {
+    const growth = Math.exp(Number(question.epsilon));
+    const worst = Math.max(
+      ...channel.weights.flatMap((x) =>
+        channel.weights.map((y) => x.reduce((sum, w, i) => (w > growth * y[i] ? sum + w : sum), 0) / N),
+      ),
+    );
+    const { excess } = protection(question, channel);
+    assert.ok(excess >= worst && excess <= 2 * worst, `${excess} for ${worst}`);
+    const [odds] = protectionInWords(question, channel, texts).bounds;
+    assert.ok(share(/chance of (at most [\d.]*\d)/.exec(odds)[1]) >= worst, odds);
+    const rare = reportsOf(channel).filter((report) => evidence(question, channel, report).rare);
+    assert.ok(rare.length > 0);
+    for (const report of rare) {
+      const why = whyInWords(question, channel, report, texts);
+      assert.ok(share(/chance of (at most [\d.]*\d)/.exec(why)[1]) >= worst, why);
+    }
+  }
+  const [question, channel] = unusual[3];
+  assert.match(whyInWords(question, channel, 3, texts), /Some answers never give this report\./);
+});
+
+test("what is protected weakly is said to be, before and after", () => {
+  const yesNo = (epsilon) => [{ id: "q", type: "yes_no", text: "?", epsilon }, band(Number(epsilon), 2, 1)];
+  for (const [epsilon, weak, words] of [
+    ["2.0", false, /no test .* more than 37% of/],
+    ["3.0", true, /^This answer is only weakly protected: from its report alone, .* up to 95\.3% of/],
+    ["10.0", true, /^This answer is hardly protected: from its report alone/],
+  ]) {
+    const [question, channel] = yesNo(epsilon);
+    const { warning, bounds } = protectionInWords(question, channel, texts);
+    assert.equal(warning, weak ? ENGLISH.line.weak : null);
+    assert.match(bounds[1], words);
+    const why = whyInWords(question, channel, 1, texts);
+    if (weak) assert.match(why, words);
+    else assert.doesNotMatch(why, /protected/);
+  }
+});
+
+test("two questions about the same thing tell more than each alone, and then the total's limit counts", () => {
+  const chance = favour(1, 1, 1) / N;
+  // The best test at 5%: accuse at two reports of yes, and with the rest of the 5% at one of them.
+  const [none, one] = [(1 - chance) ** 2, 2 * chance * (1 - chance)];
+  assert.ok(none > 0.05); // so it accuses at two reports of yes, and not even always
+  const power = (0.05 / none) * chance ** 2;
+  assert.ok(one > 0 && power > 0.369 && 100 * power > detectionPercent(1));
+  assert.ok(100 * power <= detectionPercent(2));
+  const total = totalInWords({ questions: [{ epsilon: "1" }, { epsilon: "1" }] }, "2", texts);
+  assert.match(total.join(" "), /more than 37% of .* its report alone\. Where questions are about the same thing/);
 });
 
 test("numbers are read with a decimal point or comma, and never guessed", () => {
@@ -285,6 +445,17 @@ test("texts can be replaced one by one, by templates and by functions", () => {
   assert.equal(own.say("failure.closed.title"), ENGLISH.failure.closed.title);
   assert.equal(own.number(1234.5), "1.234,5");
   assert.equal(new Texts(undefined, "not a language!").say("yes"), "Yes");
+});
+
+test("a page's own text that fails or gives none leaves the English one", () => {
+  const fails = () => {
+    throw new Error("x");
+  };
+  const own = new Texts({ yes: fails, no: () => undefined, progress: () => 7, none: () => "" }, "en");
+  assert.equal(own.say("yes"), "Yes");
+  assert.equal(own.say("no"), "No");
+  assert.equal(own.say("progress", { done: 1, total: 2 }), "1 of 2 answered");
+  assert.equal(own.say("none"), "");
 });
 
 test("a survey's text cannot turn a sentence around, nor fill in another's placeholder", () => {

@@ -10,7 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
-from deniable_protocol import in_words
+from deniable_protocol import detection_power, in_words
 from deniable_server.api import here
 from deniable_server.openapi import documented
 
@@ -30,12 +30,16 @@ def survey_page(survey: str) -> ResponseReturnValue:
     if published is None:
         return _page(404, document=None)
     survey_here = published.document.survey
+    questions = survey_here.questions
     return _page(
         200,
         document=published.document,
         closed=storage.status(published) == "closed",
         total=in_words(survey_here.exact_epsilon, together=True),
-        has_delta=any(question.exact_delta for question in survey_here.questions),
+        weak=sum(
+            detection_power(question.exact_epsilon) + float(question.exact_delta or 0) > 0.5 for question in questions
+        ),
+        has_delta=any(question.exact_delta for question in questions),
     )
 
 

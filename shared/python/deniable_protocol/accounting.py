@@ -106,16 +106,15 @@ def detection_power(epsilon: Fraction, false_alarms: float = 0.05) -> float:
 def in_words(epsilon: Fraction, *, together: bool = False) -> str:
     """What an epsilon means for one person: of one answer, or of all their answers taken together."""
     percent = math.ceil(detection_power(epsilon) * 1000) / 10
-    what, verb, them = ("these answers, taken together,", "are", "them") if together else ("this answer", "is", "it")
+    fair = "that is wrong about honest people at most 5% of the time"
+    if together:
+        if percent >= 100:
+            return f"These answers, taken together, are hardly protected: a test {fair} could catch them nearly always."
+        return f"No test {fair} can catch these answers, taken together, more than {percent:g}% of the time."
+    # Reports on the same matter add up: what one of them tells is not all that can be known.
     if percent >= 100:
-        return (
-            f"{what[0].upper()}{what[1:]} {verb} hardly protected: a test that is wrong about honest people at most 5% "
-            f"of the time could catch {them} nearly always."
-        )
-    return (
-        "No test that is wrong about honest people at most 5% of the time "
-        f"can catch {what} more than {percent:g}% of the time."
-    )
+        return f"This answer is hardly protected: from its report alone, a test {fair} could catch it nearly always."
+    return f"From its report alone, no test {fair} can catch this answer more than {percent:g}% of the time."
 
 
 def _decimal(value: Fraction) -> Decimal:

@@ -39,7 +39,8 @@ export function judge(response, now) {
   } catch {
     // not in the server's form
   }
-  return { trouble: describe(response), after: retryAfter(response.headers.get("Retry-After") ?? "", now) };
+  const after = retryAfter(response.headers.get("Retry-After") ?? "", now);
+  return { trouble: describe(response), reached: true, after };
 }
 
 /** The milliseconds that a response asks to wait, given in seconds or as a date, and at most an hour. */
@@ -61,7 +62,7 @@ async function attempt({ address, body }) {
     const options = { method: "POST", body, headers, keepalive };
     return judge(await request(`${address}/submissions`, ATTEMPT, options), Date.now());
   } catch (error) {
-    return { trouble: describe({ error }), after: 0 };
+    return { trouble: describe({ error }), reached: false, after: 0 };
   }
 }
 
@@ -91,6 +92,7 @@ globalThis.addEventListener?.("online", hurry);
 class Receipt {
   #outcome;
   #trouble = null;
+  #reached = false;
 
   constructor(entry) {
     const { id, digest, reports, segments } = JSON.parse(entry.body);
@@ -113,11 +115,17 @@ class Receipt {
     return this.#trouble;
   }
 
+  /** Whether a server, or somebody in its place, responded to that attempt. */
+  get reached() {
+    return this.#reached;
+  }
+
   async #deliver(entry) {
     for (let failures = 0; this.#outcome.status === "waiting"; failures++) {
       let verdict = await attempt(entry);
       if (verdict.trouble) {
         this.#trouble = verdict.trouble;
+        this.#reached = verdict.reached;
         await pause(verdict.after, jitter(failures));
         verdict = undefined;
       }

@@ -6,13 +6,21 @@
 import { DeniableError, refuse } from "./protocol.js";
 
 const memory = { documents: [], ledger: [] };
+const PATIENCE = 10_000;
 let asked;
 
-/** Whether what is kept outlives the page. Some private windows have no database: then it is kept in memory. */
+/**
+ * Whether what is kept outlives the page. Some private windows have no database: then it is kept in memory. Any other
+ * failure hides a ledger that counts, and must not be taken for an empty one.
+ */
 export function isPersistent() {
   asked ??= open().then(
     (database) => (database.close(), true),
-    (error) => error.name === "VersionError" && fail(error), // a newer Deniable keeps a ledger here, and it counts
+    (error) => {
+      if (["NotSupportedError", "SecurityError", "InvalidStateError"].includes(error.name)) return false;
+      asked = undefined;
+      fail(error);
+    },
   );
   return asked;
 }
@@ -21,8 +29,16 @@ const fail = (error) =>
   refuse("", "storage", `the browser's storage cannot be used (${error?.name}). Free some space, then reload the page`);
 
 function open() {
+  let timer;
   return new Promise((resolve, reject) => {
+    if (!globalThis.indexedDB) throw new DOMException("", "NotSupportedError");
     const request = indexedDB.open("deniable", 1);
+    const giveUp = () => {
+      reject(new DOMException("", "TimeoutError"));
+      request.onsuccess = () => request.result.close();
+    };
+    timer = setTimeout(giveUp, PATIENCE);
+    request.onblocked = giveUp;
     request.onupgradeneeded = () => {
       request.result.createObjectStore("documents", { keyPath: "address" });
       const ledger = request.result.createObjectStore("ledger", { keyPath: "number", autoIncrement: true });
@@ -30,7 +46,7 @@ function open() {
     };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
-  });
+  }).finally(() => clearTimeout(timer));
 }
 
 /** What `work` makes of the rows of a store, and of those it puts there: one transaction, which other tabs wait for. */
@@ -66,9 +82,13 @@ async function transact(name, key, work) {
 
 export const findDocument = (address) => transact("documents", address, ([row]) => row?.published);
 
-/** Remembers a document unless one is known for this address. Gives the remembered one. */
-export const keepDocument = (address, published) =>
-  transact("documents", address, ([row], put) => row?.published ?? (put({ address, published }), published));
+/** Remembers a document, unless one is known for this address and no link pins this one. Gives the remembered one. */
+export const keepDocument = (address, published, pinned) =>
+  transact("documents", address, ([row], put) => {
+    if (row && !pinned) return row.published;
+    put(Object.assign(row ?? { address }, { published }));
+    return published;
+  });
 
 const readLedger = (work) => transact("ledger", undefined, work);
 const sameSurvey = (rows, { address, digest }) => rows.find((row) => row.address === address || row.digest === digest);

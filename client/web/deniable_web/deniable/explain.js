@@ -1,7 +1,7 @@
 // What a channel does, as facts for people: chances, odds, and what a report points at.
 //
 // May not: protect anything. This is explanation beside the randomiser, so doubles are fine here; where a figure has to
-// be rounded, the bounds are rounded against us: odds and powers up.
+// be rounded, it is rounded against us: odds, powers and what gives an answer away up, what protects it down.
 
 const N = 2 ** 53;
 
@@ -33,21 +33,40 @@ export function likelihood(channel, answer, report) {
 /** How many answers a channel tells apart. */
 const answersOf = (channel) => channel.options ?? channel.levels ?? channel.weights.length;
 
-/** The way a channel is described: a bit, one answer, a set of answers, a range of them, one option drawn, a table. */
+/**
+ * The way a channel is described: a bit, one answer (or, for a number, one point), a set of answers, a range of them,
+ * one option drawn, a table.
+ */
 export function formOf(question, channel) {
-  if (channel.kind === "band" && channel.levels === 2 && question.type !== "number") return "bit";
+  if (channel.kind === "band" && channel.width === 1) {
+    if (question.type === "number") return "point";
+    return channel.levels === 2 ? "bit" : "single";
+  }
   if (channel.kind === "subset") return channel.size === 1 ? "single" : "set";
   return { band: "range", drawn: "drawn", table: "table" }[channel.kind];
 }
 
+/** Whether a number is put on levels first: between two of them, by chance on one or the other. */
+const isRounded = (question, form) => question.type === "number" && ["point", "range", "table"].includes(form);
+
+/** The chances that protect: they are rounded down. */
+export const PROTECTING = ["opposite", "other", "outside", "elsewhere", "far"];
+
 /**
- * What happens to an answer, before it is given. `chances` are [name, probability] pairs to be shown; they are the same
- * whatever the answer is. `odds` is the most that any report can be likelier under one answer than under another.
+ * What happens to an answer, before it is given. `chances` are [name, probability] pairs to be shown, bounds that
+ * hold whatever the answer is: those of PROTECTING lower ones, the others upper ones. `odds` is the most that any
+ * report can be likelier under one answer than under another, and `excess` the chance of a report beyond e^epsilon.
  */
 export function protection(question, channel) {
   const form = formOf(question, channel);
   const favour = (channel.kind === "drawn" ? channel.parts[0].favour : channel.favour) / N;
-  const facts = { form, epsilon: question.epsilon, delta: question.delta ?? null, odds: oddsOf(channel) };
+  const facts = {
+    form,
+    epsilon: question.epsilon,
+    delta: question.delta ?? null,
+    odds: oddsOf(channel),
+    excess: excessOf(question, channel),
+  };
   if (form === "bit")
     return {
       ...facts,
@@ -57,7 +76,7 @@ export function protection(question, channel) {
       ],
     };
   if (form === "single" || form === "set") {
-    const { options: count, size } = channel;
+    const [count, size] = channel.kind === "band" ? [channel.levels, 1] : [channel.options, channel.size];
     const other = (favour * (size - 1) + (1 - favour) * size) / (count - 1);
     return {
       ...facts,
@@ -71,15 +90,17 @@ export function protection(question, channel) {
       ],
     };
   }
-  if (form === "range") {
+  if (form === "range" || form === "point") {
+    // A number between two levels is in a range only if both are: less often than the level that it was rounded to.
     const { levels, width } = channel;
     return {
       ...facts,
       levels,
       width,
+      miss: 1 - favour,
       chances: [
-        ["inside", favour],
-        ["outside", 1 - favour],
+        [form === "range" ? "inside" : "rounded", favour],
+        [form === "range" ? "outside" : "elsewhere", 1 - favour],
       ],
     };
   }
@@ -97,15 +118,20 @@ export function protection(question, channel) {
       ],
     };
   }
+  // A number between two levels has been found out where a report points at either of them.
+  const { weights } = channel;
+  const pointed = weights[0].map((_, y) => pointsAt(channel, y));
+  const share = (row, levels) =>
+    row.reduce((sum, w, y) => (levels.some((level) => pointed[y].includes(level)) ? sum + w : sum), 0) / N;
   const pointing = Math.max(
-    ...channel.weights.map(
-      (row, x) => row.reduce((sum, w, y) => (pointsAt(channel, y).includes(x) ? sum + w : sum), 0) / N,
+    ...weights.flatMap((row, x) =>
+      (isRounded(question, form) ? [[x - 1, x], [x, x + 1]] : [[x]]).map((levels) => share(row, levels)),
     ),
   );
   return {
     ...facts,
-    levels: channel.weights.length,
-    reports: channel.weights[0].length,
+    levels: weights.length,
+    reports: weights[0].length,
     chances: [
       ["near", pointing],
       ["far", 1 - pointing],
@@ -129,6 +155,22 @@ function oddsOf(channel) {
   return (channel.favour * u) / ((N - channel.favour) * v);
 }
 
+const exceeds = (question, ratio) => ratio > Math.exp(Number(question.epsilon)) * (1 + 1e-9);
+
+/**
+ * With delta: the most likely that a report is one which some answer makes more than e^epsilon times as likely as
+ * another. This is more than delta, which only limits how far the probabilities go beyond that ratio. Numbers between
+ * two levels are covered: their chances are means of those of the levels.
+ */
+function excessOf(question, channel) {
+  if (!question.delta) return 0;
+  const beyond = channel.weights[0].map((_, y) => {
+    const column = channel.weights.map((row) => row[y]);
+    return exceeds(question, Math.max(...column) / Math.min(...column));
+  });
+  return Math.max(...channel.weights.map((row) => row.reduce((sum, w, y) => (beyond[y] ? sum + w : sum), 0))) / N;
+}
+
 /** The answers, in channel order, under which a report is likeliest: what it points at, rightly or wrongly. */
 export function pointsAt(channel, report) {
   const chances = Array.from({ length: answersOf(channel) }, (_, answer) => likelihood(channel, answer, report));
@@ -138,7 +180,7 @@ export function pointsAt(channel, report) {
 
 /**
  * What a report tells once it has left: the answers it points at, P(report) under them (`high`), the least under any
- * other (`low`), and their ratio. `exact` says that every other answer has just the chance `low`.
+ * other (`low`), and their ratio. `rare` says that it is one of those which delta allows for.
  */
 export function evidence(question, channel, report) {
   const form = formOf(question, channel);
@@ -153,15 +195,11 @@ export function evidence(question, channel, report) {
       high: favour,
       low: 1 - favour,
       odds: favour / (1 - favour),
-      exact: true,
       rare: false,
     };
   }
   const chances = Array.from({ length: answersOf(channel) }, (_, answer) => likelihood(channel, answer, report));
   const [high, low] = [Math.max(...chances), Math.min(...chances)];
-  const others = new Set(chances.filter((chance) => chance !== high));
-  // A number between two levels is rounded to one of them at random: its chance lies between theirs.
-  const rounded = question.type === "number" && form !== "single" && form !== "set";
   return {
     form,
     points: pointsAt(channel, report),
@@ -169,8 +207,7 @@ export function evidence(question, channel, report) {
     high,
     low,
     odds: high / low,
-    exact: others.size === 1 && !rounded,
-    rare: Boolean(question.delta) && high / low > Math.exp(Number(question.epsilon)) * (1 + 1e-9),
+    rare: Boolean(question.delta) && exceeds(question, high / low),
   };
 }
 
@@ -197,12 +234,25 @@ export function detectionPercent(epsilon, delta = 0) {
 /** An upper bound with two decimals. */
 export const roundUp = (value) => Math.ceil(value * (1 - 1e-12) * 100) / 100;
 
+/** An upper bound with two digits, at most twelve of them decimals. */
+export function roundUpSmall(value) {
+  if (value === 0) return 0;
+  const places = Math.min(12, 1 - Math.floor(Math.log10(value)));
+  return Math.ceil(value * 10 ** places * (1 - 1e-12)) / 10 ** places;
+}
+
 /**
  * Probabilities as counts out of the same round number of people, the smallest that shows each as 5 or more;
- * null where even a million people are too few.
+ * null where even a million people are too few. `most` are upper bounds and rounded up, `least` down: where one of
+ * each adds up to 1, so do the counts.
  */
-export function outOf(...probabilities) {
-  const least = Math.min(...probabilities.flatMap((p) => [p, 1 - p]).filter((p) => p > 1e-15));
-  const total = [100, 1000, 10_000, 100_000, 1_000_000].find((people) => least * people >= 5);
-  return total === undefined ? null : { total, counts: probabilities.map((p) => Math.round(p * total)) };
+export function outOf({ most = [], least = [] }) {
+  const smallest = Math.min(...[...most, ...least].flatMap((p) => [p, 1 - p]).filter((p) => p > 1e-15));
+  const total = [100, 1000, 10_000, 100_000, 1_000_000].find((people) => smallest * people >= 5);
+  if (total === undefined) return null;
+  return {
+    total,
+    most: most.map((p) => Math.ceil(p * total * (1 - 1e-12))),
+    least: least.map((p) => Math.floor(p * total * (1 + 1e-12))),
+  };
 }

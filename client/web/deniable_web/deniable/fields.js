@@ -63,11 +63,12 @@ export function questionField(question, channel, texts, onChange) {
 
 /** A group with its question as the legend, a place for a hint and one for what is wrong, and its controls. */
 function group({ id, text }, { role, hint, controls, after, parts }) {
+  // Only suffixes: no id of a question holds a "-", so that no two of these are alike.
   const described = [hint && `${id}-hint`, `${id}-error`].filter(Boolean).join(" ");
   const error = make("p", { id: `${id}-error`, class: "error", hidden: true });
   const node = make(
     "fieldset",
-    { id: `field-${id}`, class: "question", part: "question", role, "aria-describedby": described, ...parts },
+    { id: `${id}-field`, class: "question", part: "question", role, "aria-describedby": described, ...parts },
     make("legend", {}, surveyText("h3", text)),
     hint ? make("p", { id: `${id}-hint`, class: "hint" }, hint) : null,
     error,
@@ -232,7 +233,7 @@ export function readNumber(text) {
 // --- how the answer is protected ------------------------------------------------------------------------------------
 
 function protectionBox(question, channel, texts) {
-  const { line, details, chances, bounds } = protectionInWords(question, channel, texts);
+  const { line, warning, details, chances, bounds } = protectionInWords(question, channel, texts);
   const rows = chances.map(({ name, chance, cases }) =>
     make(
       "tr",
@@ -245,6 +246,7 @@ function protectionBox(question, channel, texts) {
   return make(
     "div",
     { class: "protection", part: "protection" },
+    warning ? make("p", { class: "weak" }, warning) : null,
     make("p", {}, line),
     make(
       "details",

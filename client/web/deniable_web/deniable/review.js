@@ -7,14 +7,19 @@ import { answerInWords, protectionInWords, totalInWords } from "./wording.js";
 export function reviewView({ client, values, texts, onChange }) {
   const { survey, channels } = client;
   const segments = survey.segments ?? [];
-  const item = ({ id, text }, answer, note) => {
+  const item = ({ id, text }, answer, ...notes) => {
     const name = texts.say("button.changeWhat", { question: text });
     const change = button(texts.say("button.change"), () => onChange(id), { class: "link", "aria-label": name });
-    return make("li", {}, surveyText("h3", text), surveyText("p", answer, { class: "answer" }), note, change);
+    return make("li", {}, surveyText("h3", text), surveyText("p", answer, { class: "answer" }), ...notes, change);
   };
   const questionItem = (question) => {
-    const { line } = protectionInWords(question, channels[question.id], texts);
-    return item(question, answerInWords(question, values[question.id], texts), make("p", { class: "hint" }, line));
+    const { line, warning } = protectionInWords(question, channels[question.id], texts);
+    return item(
+      question,
+      answerInWords(question, values[question.id], texts),
+      warning ? make("p", { class: "hint weak" }, warning) : null,
+      make("p", { class: "hint" }, line),
+    );
   };
   const segmentItem = (segment) => item(segment, segment.options.find(({ code }) => code === values[segment.id]).text);
   return [
@@ -24,6 +29,7 @@ export function reviewView({ client, values, texts, onChange }) {
     segments.length ? make("ul", { class: "answers" }, ...segments.map(segmentItem)) : null,
     make("ul", { class: "openly" }, ...["taking", "id"].map((name) => make("li", {}, texts.say(`openly.${name}`)))),
     totalBox(client, texts),
+    client.persistent ? null : make("p", { class: "note" }, texts.say("status.forgetful")),
   ];
 }
 

@@ -125,16 +125,21 @@ b.point { font-variant-numeric: tabular-nums; margin-inline-end: 0.25rem; }
 .number > label { display: block; color: var(--_muted); }
 
 .protection { font-size: 0.9375rem; color: var(--_muted); }
+.weak { color: var(--_warn); font-weight: 600; }
 summary {
   display: inline-flex; align-items: center; min-block-size: 2.75rem; color: var(--_accent); cursor: pointer;
   text-decoration: underline; text-underline-offset: 0.2em;
 }
 details[open] { padding-block-end: 0.5rem; border-block-end: 1px solid var(--_rule); }
 .chances { inline-size: 100%; max-inline-size: 40rem; border-collapse: collapse; }
-.chances th { inline-size: 45%; text-align: start; font-weight: 400; }
+.chances th { inline-size: 40%; text-align: start; font-weight: 400; }
 .chances th, .chances td { padding-block: 0.25rem; padding-inline-end: 0.75rem; vertical-align: middle; }
-.chances .picture { inline-size: 30%; }
-.figure { white-space: nowrap; font-variant-numeric: tabular-nums; color: var(--_ink); }
+.chances .picture { inline-size: 22%; }
+@container (min-inline-size: 30rem) {
+  .chances .picture { inline-size: 30%; }
+  .figure { white-space: nowrap; }
+}
+.figure { font-variant-numeric: tabular-nums; color: var(--_ink); }
 .bar { display: block; inline-size: 100%; block-size: 0.625rem; }
 :host(:dir(rtl)) .bar { transform: scaleX(-1); }
 .bar-rest { fill: var(--_rule); }

@@ -4,7 +4,8 @@
 //
 // Attributes: src (a link to a survey; #<digest> pins it), hide-notice (the page shows the notice itself).
 // Properties: texts (see texts.js), budget (the most that this device may spend, as for Client).
-// Events, on the element: deniable-ready {survey, digest}, deniable-submitted {receipt}, deniable-failed {reason}.
+// Events, on the element: deniable-ready {survey, digest, closed, receipt}, deniable-submitted {receipt},
+// deniable-failed {reason}.
 //
 // May not: keep an answer beyond the page's own life. Answers are in the controls, and for the receipt in one variable;
 // both are emptied when the page is left, so that going back on a shared computer shows nothing.
@@ -14,7 +15,7 @@ import { questionField, segmentField } from "./fields.js";
 import { receiptView } from "./receipt.js";
 import { reviewView, totalBox } from "./review.js";
 import { styleSheet } from "./style.js";
-import { Texts } from "./texts.js";
+import { ENGLISH, Texts } from "./texts.js";
 
 const shown = new WeakMap();
 
@@ -49,7 +50,9 @@ function linkOf(host) {
   const link = host.getAttribute("src") ?? "";
   if (link.includes("#") || !URL.canParse(link, document.baseURI)) return link;
   const { origin, pathname } = new URL(link, document.baseURI);
-  return origin === location.origin && pathname === location.pathname ? link + location.hash : link;
+  if (origin !== location.origin || pathname !== location.pathname) return link;
+  // Not location.hash: it does not tell a link that lost its digest behind the "#" from one without any.
+  return link + /#.*|$/s.exec(location.href)[0];
 }
 
 class Questionnaire {
@@ -63,6 +66,7 @@ class Questionnaire {
   #missing = []; // [field, its entry in the error summary]
   #form = null;
   #answers = null; // { questions, segments }: the true ones, from review until the page is left
+  #sending = false;
   #receipt = null;
   #view = null;
   #attempt = 0; // counts loads, so that a late one does not overtake
@@ -76,7 +80,7 @@ class Questionnaire {
     const { signal } = this.#listening;
     window.addEventListener("pagehide", () => this.#forget(), { signal });
     window.addEventListener("pageshow", (event) => event.persisted && this.#forget(), { signal });
-    window.addEventListener("hashchange", () => linkOf(host) !== this.#link && this.load(), { signal });
+    window.addEventListener("hashchange", () => this.#follow(), { signal });
   }
 
   stop() {
@@ -84,6 +88,14 @@ class Questionnaire {
     this.#listening.abort();
     this.#drop();
     this.#root.replaceChildren();
+  }
+
+  /** The page's address has changed. What it asks for now may be what was verified already: that stays as it is. */
+  #follow() {
+    const link = linkOf(this.#host);
+    const verified = this.#client?.digest;
+    const [, pin = verified] = link.split("#");
+    if (link !== this.#link && !(verified && pin.toLowerCase() === verified)) this.load();
   }
 
   /** From the start: load and verify the survey, then ask, or show what was sent from this device before. */
@@ -94,19 +106,20 @@ class Questionnaire {
     this.#texts = new Texts(host.texts, host.closest("[lang]")?.lang || document.documentElement.lang);
     this.#show("message", make("p", { role: "status" }, this.#say("loading")));
     this.#link = linkOf(host);
-    let client;
     try {
-      client = await this.#Client.load(this.#link, { budget: host.budget });
+      const client = await this.#Client.load(this.#link, { budget: host.budget });
+      if (attempt !== this.#attempt) return;
+      this.#client = client;
+      const { survey, digest, closed, receipt } = client;
+      this.#tell("ready", { survey, digest, closed, receipt });
+      if (receipt) this.#showReceipt(receipt, { before: true });
+      else if (closed) this.#showFailure("closed");
+      else this.#showForm();
     } catch (error) {
-      if (attempt === this.#attempt) this.#fail(error, "tampered");
-      return;
+      if (attempt !== this.#attempt) return;
+      if (error.reason === undefined) console.error(error); // a fault of the program; there are no answers yet
+      this.#fail(error, "tampered");
     }
-    if (attempt !== this.#attempt) return;
-    this.#client = client;
-    this.#tell("ready", { survey: client.survey, digest: client.digest });
-    if (client.receipt) this.#showReceipt(client.receipt, { before: true });
-    else if (client.closed) this.#showFailure("closed");
-    else this.#showForm();
   }
 
   #say(name, values) {
@@ -134,9 +147,15 @@ class Questionnaire {
   }
 
   #drop() {
+    this.#forgetForm();
+    this.#answers = this.#receipt = this.#client = null;
+    this.#sending = false;
+  }
+
+  #forgetForm() {
     for (const field of this.#fields) field.clear();
     this.#fields = [];
-    this.#form = this.#answers = this.#receipt = this.#client = null;
+    this.#form = null;
   }
 
   /** The page is left, or was restored from the browser's memory: nothing of the answers may be seen again. */
@@ -144,6 +163,7 @@ class Questionnaire {
     for (const field of this.#fields) field.clear();
     this.#answers = null;
     if (this.#receipt) this.#showReceipt(this.#receipt);
+    else if (this.#sending) this.#show("message", make("p", { role: "status" }, this.#say("status.sending")));
     else if (this.#form) this.#showForm();
   }
 
@@ -247,7 +267,7 @@ class Questionnaire {
       this.#fields.find((field) => field.id === id).focus();
     };
     const status = make("p", { class: "status", role: "status" });
-    const send = button(this.#say("button.send"), () => this.#send(status, send));
+    const send = button(this.#say("button.send"), () => this.#send(status));
     const back = button(this.#say("button.back"), () => onChange(this.#fields[0].id), { class: "quiet" });
     this.#show(
       "review",
@@ -259,45 +279,63 @@ class Questionnaire {
     this.#focusHeading();
   }
 
-  async #send(status, send) {
+  async #send(status) {
     const [client, attempt, answers] = [this.#client, this.#attempt, this.#answers];
-    if (send.disabled || !answers) return;
-    send.disabled = true;
+    if (this.#sending || !answers) return;
+    // Nothing can be changed from here on: the receipt is to show what was sent.
+    this.#sending = true;
+    for (const control of this.#view.querySelectorAll("button")) control.disabled = true;
     status.textContent = this.#say("status.sending");
+    let receipt, error;
     try {
-      const receipt = await client.submit(answers.questions, answers.segments);
-      if (attempt !== this.#attempt) return;
+      receipt = await client.submit(answers.questions, answers.segments);
+    } catch (thrown) {
+      error = thrown;
+    }
+    if (attempt !== this.#attempt) return;
+    this.#sending = false;
+    this.#answers &&= answers; // unless the page was left meanwhile
+    if (receipt) {
       this.#tell("submitted", { receipt });
       this.#showReceipt(receipt);
       this.#focusHeading();
-    } catch (error) {
-      if (attempt !== this.#attempt) return;
-      if (error.reason === "already_answered" && error.receipt) {
-        this.#answers = null;
-        this.#tell("failed", { reason: error.reason });
-        this.#showReceipt(error.receipt, { before: true });
-        this.#focusHeading();
-      } else this.#fail(error, "unexpected");
-    }
+    } else if (error.reason === "already_answered" && error.receipt) {
+      this.#answers = null;
+      this.#tell("failed", { reason: error.reason });
+      this.#showReceipt(error.receipt, { before: true });
+      this.#focusHeading();
+    } else this.#fail(error, "unexpected", "unsure");
   }
 
   // --- the receipt --------------------------------------------------------------------------------------------------
 
   #showReceipt(receipt, { before = false } = {}) {
-    const attempt = this.#attempt;
-    for (const field of this.#fields) field.clear();
-    this.#fields = [];
-    this.#form = null;
+    this.#forgetForm();
     this.#receipt = receipt;
-    const status = make("p", { class: "status", role: "status" });
+    // What left this device may have been made from another document than the one that the link now pins.
+    if (receipt.digest !== this.#client.digest) return this.#showFailure("already_answered");
+    try {
+      this.#writeReceipt(receipt, before);
+    } catch (error) {
+      if (!this.#answers) console.error(error);
+      this.#showFailure("receipt");
+    }
+  }
+
+  #statusOf({ delivered, refused, reached }) {
+    if (refused) return ["bad", this.#say("status.refused", refused)];
+    if (delivered) return ["good", this.#say("status.sent")];
+    const [waiting, then] = [reached ? "waitingServer" : "waiting", this.#client.persistent ? "comeBack" : "stay"];
+    return ["waiting", `${this.#say(`status.${waiting}`)} ${this.#say(`status.${then}`)}`];
+  }
+
+  #writeReceipt(receipt, before) {
+    const attempt = this.#attempt;
+    const status = make("p", { role: "status" });
     const update = () => {
-      const { delivered, refused } = receipt;
-      status.textContent = refused
-        ? this.#say("status.refused", refused)
-        : this.#say(
-            delivered ? "status.sent" : this.#client.persistent === false ? "status.waitingHere" : "status.waiting",
-          );
-      status.className = `status ${refused ? "bad" : delivered ? "good" : "waiting"}`;
+      const [kind, text] = this.#statusOf(receipt);
+      status.textContent = text;
+      status.className = `status ${kind}`;
     };
     update();
     receipt.settled?.then(() => attempt === this.#attempt && update());
@@ -312,31 +350,18 @@ class Questionnaire {
 
   // --- failure ------------------------------------------------------------------------------------------------------
 
-  /** Known reasons have words of their own; any other is what `otherwise` says. */
-  #fail(error, otherwise) {
-    const own = [
-      "digest",
-      "changed",
-      "crypto",
-      "address",
-      "unreachable",
-      "closed",
-      "storage",
-      "budget",
-      "already_answered",
-      "refused",
-    ];
+  /** Known reasons have words of their own; any other is what `otherwise` says, and a fault what `fault` says. */
+  #fail(error, otherwise, fault = "unexpected") {
     const { reason } = error;
-    // A fault of the program. Errors on purpose never hold an answer; this one could, once there are any.
-    if (reason === undefined && !this.#answers) console.error(error);
-    const name = own.includes(reason) ? reason : reason === undefined ? "unexpected" : otherwise;
+    const name = reason === undefined ? fault : Object.hasOwn(ENGLISH.failure, reason) ? reason : otherwise;
     this.#tell("failed", { reason: reason ?? "unexpected" });
     this.#showFailure(name);
   }
 
   #showFailure(name) {
     // What the server has refused for good is settled: going back could only make a second submission.
-    const answered = this.#answers && !["closed", "refused"].includes(name);
+    const final = ["closed", "refused", "already_answered", "unsure", "receipt"].includes(name);
+    const answered = this.#answers && !final;
     const actions = [];
     if (answered)
       actions.push(
@@ -344,12 +369,10 @@ class Questionnaire {
           this.#showReview({ ...this.#answers.questions, ...this.#answers.segments }),
         ),
       );
-    else if (name === "unreachable" || name === "unexpected")
+    else if (["unreachable", "storage", "unexpected", "unsure", "receipt"].includes(name))
       actions.push(button(this.#say("button.again"), () => this.load()));
-    if (!answered) {
-      for (const field of this.#fields) field.clear();
-      this.#answers = null;
-    }
+    if (!answered) this.#answers = null;
+    if (final) this.#forgetForm();
     const { survey } = this.#client ?? {};
     this.#show(
       "message",

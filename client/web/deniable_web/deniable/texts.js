@@ -17,6 +17,8 @@ export const ENGLISH = {
   // {count} of {total} cases, {count} in {total} people
   cases: "{count} of {total}",
   people: "{count} in {total}",
+  atLeast: "at least {cases}",
+  atMost: "at most {cases}",
   quote: "“{text}”",
   point: "{point}: {label}",
   amount: "{number} {unit}",
@@ -68,16 +70,22 @@ export const ENGLISH = {
     outside: "Please write a number from {low} to {high}.",
   },
 
-  // One line below each question, by the form of its channel; {miss} and {opposite} are written like "27 of 100".
+  // One line below each question, by the form of its channel; {miss}, {opposite}, {outside} and {far} are written like
+  // "26 of 100", rounded down.
   line: {
-    bit: "In {opposite} cases the opposite of your answer is sent.",
-    single: "In {miss} cases another answer than yours is sent.",
-    set: "A set of {size} of the {count} answers is sent. In {miss} cases yours is not in it.",
-    range: "A wide range is sent, not your answer. In {outside} cases your answer is not even in it.",
+    bit: "In at least {opposite} cases the opposite of your answer is sent.",
+    single: "In at least {miss} cases another answer than yours is sent.",
+    set: "A set of {size} of the {count} answers is sent. In at least {miss} cases yours is not in it.",
+    range:
+      "A range of up to {width} of the {levels} points is sent; at an end it can be a single point. In at least " +
+      "{outside} cases your answer is not in it.",
+    point:
+      "One of {levels} points is sent. In at least {miss} cases it is not the one that your number was rounded to.",
     drawn:
-      "One of the {count} options is drawn by chance. Only about that one a yes or no is sent, and in {opposite} " +
-      "cases the opposite of the truth.",
-    table: "Your answer is sent with noise added. It could have come from any other answer, too.",
+      "One of the {count} options is drawn by chance. Only about that one a yes or no is sent, and in at least " +
+      "{opposite} cases the opposite of the truth.",
+    table: "Your answer is sent with noise added. In at least {far} cases what is sent points at another answer.",
+    weak: "This answer is only weakly protected: what is sent may give it away.",
   },
 
   protection: {
@@ -94,6 +102,9 @@ export const ENGLISH = {
     range:
       "Your device draws a range of points by chance. Ranges that hold your answer are likelier, and ranges without" +
       " it come up too.",
+    point:
+      "Your device draws one of {levels} points by chance. The one that your number was rounded to is the likeliest, " +
+      "and every other one can come up too.",
     rounding: "Before that, your number is rounded up or down by chance to one of {levels} points from {points}.",
     drawn:
       "Your device draws one of the {count} options by chance, whatever you answer. It then throws a weighted coin," +
@@ -102,18 +113,21 @@ export const ENGLISH = {
     table:
       "Your device draws one of {reports} reports by chance. Those near your answer are likelier, and the others " +
       "come up too.",
-    always: "The chances are the same whatever you answer:",
-    // {odds}: how many times as likely, rounded up
+    always: "Whatever you answer, the chances are:",
+    // {odds}: how many times as likely, {chance}: how likely that is exceeded; both rounded up
     odds: "Whatever is sent, one answer makes it at most {odds} times as likely as another.",
     oddsDelta:
       "Whatever is sent, one answer makes it at most {odds} times as likely as another. With a chance of at most " +
-      "{delta} it may be more.",
+      "{chance} it may be more.",
     test:
-      "No test that is wrong about honest people at most 5% of the time can catch this answer more than {percent}% " +
-      "of the time.",
+      "From its report alone, no test that is wrong about honest people at most 5% of the time can catch this answer " +
+      "more than {percent}% of the time.",
+    weak:
+      "This answer is only weakly protected: from its report alone, a test that is wrong about honest people at most " +
+      "5% of the time could catch it up to {percent}% of the time.",
     hardly:
-      "This answer is hardly protected: a test that is wrong about honest people at most 5% of the time could catch" +
-      " it nearly always.",
+      "This answer is hardly protected: from its report alone, a test that is wrong about honest people at most 5% " +
+      "of the time could catch it nearly always.",
     epsilon: "In the language of experts: ε = {epsilon}.",
     epsilonDelta: "In the language of experts: ε = {epsilon}, δ = {delta}.",
   },
@@ -127,6 +141,8 @@ export const ENGLISH = {
     otherInSet: "Each other answer is in the set",
     inside: "The range holds your answer",
     outside: "The range does not hold it",
+    rounded: "The point that your number was rounded to is sent",
+    elsewhere: "Another point is sent",
     drawn: "Each option is drawn",
     near: "What is sent points at your answer",
     far: "What is sent points elsewhere",
@@ -137,10 +153,15 @@ export const ENGLISH = {
     test:
       "No test that is wrong about honest people at most 5% of the time can catch all your answers together, taken " +
       "as one, more than {percent}% of the time.",
+    weak:
+      "All your answers together, taken as one, are only weakly protected: a test that is wrong about honest people" +
+      " at most 5% of the time could catch them up to {percent}% of the time.",
     hardly:
       "All your answers together, taken as one, are hardly protected: a test that is wrong about honest people at " +
       "most 5% of the time could catch them nearly always.",
-    each: "Each answer by itself is protected as it says below it.",
+    each:
+      "What it says below a question holds for its report alone. Where questions are about the same thing, their " +
+      "reports add up, and the limit for all of them together counts.",
   },
 
   openly: {
@@ -153,11 +174,13 @@ export const ENGLISH = {
   status: {
     sending: "Sending …",
     sent: "Sent. The server has stored what left this device.",
-    waiting:
-      "Not sent yet. It will be sent when the network is back. Keep this page open, or come back on this device.",
-    waitingHere:
-      "Not sent yet. It will be sent when the network is back. Keep this page open: this browser keeps nothing for " +
-      "later.",
+    waiting: "Not sent yet. It will be sent when the network is back.",
+    waitingServer: "Not sent yet. It will be sent when the server takes it again.",
+    comeBack: "Keep this page open, or come back on this device.",
+    stay: "Keep this page open: this browser keeps nothing for later.",
+    forgetful:
+      "This browser keeps nothing. It cannot remember that you have answered: please send only once, and keep this " +
+      "page open until it says that it was sent.",
     refused: "The server did not take it, and sending it again would not help. It says: {title}. {detail}",
     before: "This survey was already answered on this device. This is what left it.",
     notKept: "Your answers were not kept. Nobody can look them up, on this device or elsewhere.",
@@ -170,7 +193,7 @@ export const ENGLISH = {
     question: "Question",
     answered: "You answered",
     left: "What left this device",
-    why: "Why nobody can tell",
+    why: "What it tells",
     openly: "Sent as it is, not randomised.",
     raw: "report {report}",
     code: "code {code}",
@@ -190,21 +213,25 @@ export const ENGLISH = {
     table: "Number {number} of {reports}, nearest to {answer}",
   },
 
-  // {high} and {low} are written like "73 in 100"
+  // {high} and {low} are written like "74 in 100", {high} rounded up and {low} down
   why: {
-    bit: "This report comes from {high} people who answer {answer}, and from {low} who answer {other}.",
-    exact: "This very report comes from {high} people who answer {answer}, and from {low} who answer anything else.",
-    least:
-      "This very report comes from {high} people who answer {answer}, and from at least {low} who answer anything " +
-      "else.",
+    bit:
+      "This report comes from at most {high} people who answer {answer}, and from at least {low} who answer {other}.",
+    others:
+      "This very report comes from at most {high} people who answer {answer}, and from at least {low} who answer " +
+      "anything else.",
     drawnYes:
-      "That it is about this option was drawn by chance. This yes comes from {high} people who chose it, and from " +
-      "{low} who did not.",
+      "That it is about this option was drawn by chance. This yes comes from at most {high} people who chose it, and " +
+      "from at least {low} who did not.",
     drawnNo:
-      "That it is about this option was drawn by chance. This no comes from {high} people who did not choose it, " +
-      "and from {low} who did.",
+      "That it is about this option was drawn by chance. This no comes from at most {high} people who did not choose " +
+      "it, and from at least {low} who did.",
     odds: "One answer makes it at most {odds} times as likely as another.",
-    rare: "Answers far away hardly ever give this report. The survey allows for that with a chance of at most {delta}.",
+    // {chance}: how likely a report is for which this has to be said
+    rare:
+      "One answer makes it up to {odds} times as likely as another, which is more than for most reports. Such a " +
+      "report has a chance of at most {chance}.",
+    never: "Some answers never give this report. Such a report has a chance of at most {chance}.",
   },
 
   // By the reason of a failure: a heading and what it means. "tampered" stands for every reason that verification has.
@@ -265,6 +292,16 @@ export const ENGLISH = {
       title: "The server did not take it",
       text: "Sending the same again would not help. Please tell whoever runs the survey.",
     },
+    unsure: {
+      title: "Something went wrong while sending",
+      text: "Perhaps it was sent, perhaps not. Please load the page again: if it was, the receipt is shown.",
+    },
+    receipt: {
+      title: "Only the receipt cannot be shown",
+      text:
+        "Your submission is made: it was sent, or it will be once the server can be reached. Please load the page " +
+        "again to see what left this device.",
+    },
     unexpected: {
       title: "Something went wrong on this page",
       text: "Nothing was sent. Please load the page again.",
@@ -290,6 +327,18 @@ const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
 /** A survey's own text inside a sentence: it may run in another direction, and must not turn the rest around. */
 export const quoted = (text) => `\u2068${text.replace(BIDI_CONTROLS, "")}\u2069`;
 
+/** A text with its values; undefined where a page's own function throws or gives no text: the English one will do. */
+function filled(text, values) {
+  if (typeof text === "string")
+    return text.replace(/\{(\w+)\}/g, (whole, key) => (Object.hasOwn(values, key) ? values[key] : whole));
+  try {
+    const said = text(values);
+    return typeof said === "string" ? said : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Texts in one language: the page's own over the English ones, with numbers and lists as that language writes them. */
 export class Texts {
   #texts;
@@ -305,9 +354,8 @@ export class Texts {
 
   /** The text of this name, such as "button.send", with its values filled in. */
   say(name, values = {}) {
-    const text = name.split(".").reduce((part, key) => part?.[key], this.#texts);
-    if (typeof text === "function") return String(text(values));
-    return text.replace(/\{(\w+)\}/g, (whole, key) => (Object.hasOwn(values, key) ? values[key] : whole));
+    const find = (texts) => name.split(".").reduce((part, key) => part[key], texts);
+    return filled(find(this.#texts), values) ?? filled(find(ENGLISH), values);
   }
 
   number(value) {

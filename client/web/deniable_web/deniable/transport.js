@@ -39,6 +39,7 @@ export async function request(url, timeout, options) {
   const type = (headers.get("Content-Type") ?? "").split(";")[0].trim().toLowerCase();
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const reader = body?.getReader();
+  // In parts, so that nobody can fill the memory. Chromium's network log then calls a complete response aborted at times.
   let [text, size] = ["", 0];
   for (let part; reader && !(part = await reader.read()).done; text += decoder.decode(part.value, { stream: true })) {
     size += part.value.length;

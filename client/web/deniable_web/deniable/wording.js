@@ -2,7 +2,17 @@
 //
 // May not: touch the page. Everything here returns plain text.
 
-import { binEdges, detectionPercent, evidence, levelValues, outOf, protection, roundUp } from "./explain.js";
+import {
+  binEdges,
+  detectionPercent,
+  evidence,
+  levelValues,
+  outOf,
+  PROTECTING,
+  protection,
+  roundUp,
+  roundUpSmall,
+} from "./explain.js";
 import { quoted } from "./texts.js";
 
 const DECLINED = "declined";
@@ -64,61 +74,74 @@ export function answerInWords(question, answer, texts) {
   }
 }
 
-/** Probabilities as texts such as "27 of 100", all out of the same number. */
-function written(texts, name, probabilities) {
-  const counted = outOf(...probabilities);
-  return (
-    counted?.counts.map((count) =>
-      texts.say(name, { count: texts.number(count), total: texts.number(counted.total) }),
-    ) ?? null
-  );
+const count = (texts, name, count, total) =>
+  texts.say(name, { count: texts.number(count), total: texts.number(total) });
+
+/** A probability in cases, such as "26 of 100": a lower bound where it protects, and an upper one elsewhere. */
+function casesOf(texts, chance, protects) {
+  const counted = outOf(protects ? { least: [chance] } : { most: [chance] });
+  if (counted) return count(texts, "cases", (protects ? counted.least : counted.most)[0], counted.total);
+  return texts.number(protects ? Math.floor(chance * 1e12) / 1e12 : roundUpSmall(chance));
 }
 
-/** The line below a question, what is in its details, and the chances that the picture shows. */
+/**
+ * The line below a question, a warning if the answer is protected weakly, what is in the details, and the chances that
+ * the picture shows.
+ */
 export function protectionInWords(question, channel, texts) {
-  const { form, chances, odds, epsilon, delta, ...facts } = protection(question, channel);
-  const names = chances.map(([name]) => name);
-  const cases = chances.map(([, chance]) => written(texts, "cases", [chance])?.[0] ?? texts.number(chance));
+  const { form, chances, odds, excess, epsilon, delta, ...facts } = protection(question, channel);
   const values = Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, texts.number(value)]));
-  names.forEach((name, i) => (values[name] = cases[i]));
-  if (facts.miss !== undefined) values.miss = written(texts, "cases", [facts.miss])?.[0] ?? texts.number(facts.miss);
+  if (facts.miss !== undefined) values.miss = casesOf(texts, facts.miss, true);
+  const shown = chances.map(([name, chance]) => {
+    const protects = PROTECTING.includes(name);
+    const cases = name === "drawn" ? count(texts, "cases", 1, facts.count) : casesOf(texts, chance, protects);
+    values[name] = cases;
+    const limit = protects ? "atLeast" : "atMost";
+    return {
+      name: texts.say(`chance.${name}${form === "set" ? "InSet" : ""}`),
+      chance,
+      cases: name === "drawn" ? cases : texts.say(limit, { cases }),
+    };
+  });
   const details = [];
-  if (question.type === "number" && (form === "range" || form === "table")) {
+  if (question.type === "number" && ["point", "range", "table"].includes(form)) {
     const steps = phrases(question, channel, texts);
     const points = rangeOf(question, steps, [0, steps.length - 1], texts);
     details.push(texts.say("protection.rounding", { levels: values.levels, points }));
   }
   details.unshift(texts.say(`protection.${form}`, values));
-  const inSet = form === "set" ? "InSet" : "";
   return {
     line: texts.say(`line.${form}`, values),
+    warning: isWeak(question) ? texts.say("line.weak") : null,
     details,
-    chances: chances.map(([name, chance], i) => ({
-      name: texts.say(`chance.${name}${inSet}`),
-      chance,
-      cases: cases[i],
-    })),
+    chances: shown,
     bounds: [
-      oddsInWords(odds, epsilon, delta, texts),
+      oddsInWords(odds, excess, epsilon, delta, texts),
       testInWords("protection", epsilon, delta, texts),
       epsilonInWords(epsilon, delta, texts),
     ],
   };
 }
 
-function oddsInWords(odds, epsilon, delta, texts) {
+function oddsInWords(odds, excess, epsilon, delta, texts) {
   if (!delta) return texts.say("protection.odds", { odds: texts.number(roundUp(odds)) });
-  return texts.say("protection.oddsDelta", { odds: texts.number(roundUp(Math.exp(Number(epsilon)))), delta });
+  const chance = texts.number(roundUpSmall(excess));
+  return texts.say("protection.oddsDelta", { odds: texts.number(roundUp(Math.exp(Number(epsilon)))), chance });
 }
 
 function epsilonInWords(epsilon, delta, texts) {
   return texts.say(delta ? "protection.epsilonDelta" : "protection.epsilon", { epsilon, delta });
 }
 
-/** What an epsilon means for one person, in the words of deniable_protocol's accounting. */
+const WEAK = 50; // percent: more often caught than not
+const percentOf = (epsilon, delta) => detectionPercent(Number(epsilon), Number(delta ?? 0));
+const isWeak = ({ epsilon, delta }) => percentOf(epsilon, delta) > WEAK;
+
+/** What an epsilon means for one person, with the percentages of deniable_protocol's accounting. */
 function testInWords(kind, epsilon, delta, texts) {
-  const percent = detectionPercent(Number(epsilon), Number(delta ?? 0));
-  return percent >= 100 ? texts.say(`${kind}.hardly`) : texts.say(`${kind}.test`, { percent: texts.number(percent) });
+  const percent = percentOf(epsilon, delta);
+  const name = percent >= 100 ? "hardly" : percent > WEAK ? "weak" : "test";
+  return texts.say(`${kind}.${name}`, { percent: texts.number(percent) });
 }
 
 /** The whole survey's protection: its epsilons add up. */
@@ -143,29 +166,33 @@ export function reportInWords(question, channel, report, texts) {
   return texts.say(points.length === 1 ? "report.near" : "report.between", { answer });
 }
 
-/** Why this report proves nothing: how likely it was under the answers it points at, and under the others. */
+/** What a report tells: how likely it was under the answers it points at, and under the others. */
 export function whyInWords(question, channel, report, texts) {
-  const { form, points, bit, high, low, odds, exact, rare } = evidence(question, channel, report);
-  const shares = written(texts, "people", [high, low]);
+  const { form, points, bit, high, low, odds, rare } = evidence(question, channel, report);
+  const shares = outOf({ most: [high], least: [low] });
   const sentences = [];
   if (shares && low > 0) {
-    const values = { high: shares[0], low: shares[1] };
+    const values = {
+      high: count(texts, "people", shares.most[0], shares.total),
+      low: count(texts, "people", shares.least[0], shares.total),
+    };
     if (form === "drawn") sentences.push(texts.say(bit ? "why.drawnYes" : "why.drawnNo", values));
     else {
       const names = phrases(question, channel, texts);
-      const ordered = form === "range" || form === "table";
+      const ordered = ["point", "range", "table"].includes(form);
       values.answer = ordered
         ? rangeOf(question, names, points, texts)
         : texts.either(points.map((answer) => names[answer]));
       values.other = names[1 - points[0]];
-      const twoWay = form === "bit" && exact;
-      sentences.push(texts.say(twoWay ? "why.bit" : exact ? "why.exact" : "why.least", values));
+      sentences.push(texts.say(form === "bit" ? "why.bit" : "why.others", values));
     }
   }
-  if (rare) sentences.push(texts.say("why.rare", { delta: question.delta }));
-  else sentences.push(texts.say("why.odds", { odds: texts.number(roundUp(odds)) }));
-  // Odds of ten thousand are no reason why nobody can tell: then the reader is told so.
-  if (detectionPercent(Number(question.epsilon)) > 50)
-    sentences.push(testInWords("protection", question.epsilon, question.delta, texts));
+  if (rare) {
+    const { excess } = protection(question, channel);
+    const values = { odds: texts.number(roundUp(odds)), chance: texts.number(roundUpSmall(excess)) };
+    sentences.push(texts.say(low > 0 ? "why.rare" : "why.never", values));
+  } else sentences.push(texts.say("why.odds", { odds: texts.number(roundUp(odds)) }));
+  // Odds of ten thousand protect nobody: then the reader is told so.
+  if (isWeak(question)) sentences.unshift(testInWords("protection", question.epsilon, question.delta, texts));
   return sentences.join(" ");
 }

@@ -92,26 +92,28 @@ function restart() {
 
 // --- the digest -----------------------------------------------------------------------------------------------------
 
+// What the link named that led here. The address may change later, and then says nothing of where somebody came from.
+const named = location.hash.slice(1).toLowerCase();
+
 /** What this visit's link says of the digest, once the questionnaire has computed it from what the server sent. */
 function showPinned({ detail: { digest } }) {
   byId("digest").textContent = digest;
-  byId("pinned-link").hash = digest;
   byId("pinned").textContent =
-    location.hash.slice(1).toLowerCase() === digest
+    named === digest
       ? "The link that brought you here names this digest. Your browser computed it anew from what the server sent, " +
         "and it is the same."
-      : "Your browser computed it from what the server sent. The link that brought you here names no digest, " +
+      : "Your browser computed it from what the server sent. The link that brought you here does not name it, " +
         "so nothing was compared.";
 }
 
 function showFailed({ detail: { reason } }) {
   if (reason === "digest")
-    byId("pinned").textContent = "The link that brought you here names another digest. The survey was refused.";
+    byId("pinned").textContent = "The address of this page names another digest. The survey was refused.";
 }
 
-async function copy() {
-  await navigator.clipboard.writeText(byId("digest").textContent);
-  byId("copy").textContent = "Copied";
+async function copy(button, text) {
+  await navigator.clipboard.writeText(text);
+  button.textContent = "Copied";
 }
 
 /** Back from the browser's memory, on a computer that others may use: as it was at first. */
@@ -134,6 +136,10 @@ if (globalThis.crypto?.getRandomValues) {
 document.addEventListener("deniable-ready", showPinned);
 document.addEventListener("deniable-failed", showFailed);
 if (navigator.clipboard) {
-  byId("copy").hidden = false;
-  byId("copy").addEventListener("click", copy);
+  const digest = () => byId("digest").textContent;
+  const link = () => `${location.origin}${location.pathname}#${digest()}`;
+  for (const [id, text] of [["copy", digest], ["copy-link", link]]) {
+    byId(id).hidden = false;
+    byId(id).addEventListener("click", ({ currentTarget }) => copy(currentTarget, text()));
+  }
 }
