@@ -108,7 +108,7 @@ def test_own_words_that_fail_cost_no_receipt(page: Page, server: Server) -> None
     fill(page)
     review(page)
     send(page)
-    expect(page.locator(".raw").first).to_contain_text("report ")
+    expect(page.locator(".raw").first).to_contain_text("as a code: ")
     expect(page.locator(".raw").last).to_have_text("code south")
 
 

@@ -16,7 +16,7 @@ from deniable_protocol import in_words, publish, survey_from_tree, verify
 from deniable_server import create_app
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
-from questionnaire import POLICY, SURVEY, Faults, fill, overflows, ready, review, send, site, violations
+from questionnaire import POLICY, SURVEY, Faults, fill, open_survey, overflows, ready, review, send, site, violations
 from running import Server, ask, storage_of
 
 
@@ -248,6 +248,21 @@ def test_the_page_is_accessible_on_a_phone(browser: Browser, server: Server, sch
     assert violations(page) == []
     assert not overflows(page)
     context.close()
+
+
+def test_a_form_prints_the_same_whatever_was_answered(browser: Browser, server: Server) -> None:
+    """Nothing on paper tells a filled form from an empty one, or one answer from another."""
+    printed = []
+    for answers in ("none", "some"):
+        page = browser.new_page(viewport={"width": 700, "height": 900})
+        open_survey(page, server)
+        if answers == "some":
+            fill(page)
+            page.locator("h1").click()  # away from the last field
+        page.emulate_media(media="print", reduced_motion="reduce")
+        printed.append(page.screenshot(full_page=True, animations="disabled"))
+        page.close()
+    assert printed[0] == printed[1]
 
 
 def test_paper_has_no_true_answers(page: Page, server: Server) -> None:

@@ -219,6 +219,8 @@ code {
 /* True answers stay off paper: a print-out outlives the page. */
 @media print {
   .progress, .actions, .truth, .answered, .answer { display: none !important; }
+  .form input { visibility: hidden; }
+  .option:has(:checked) { background: none; border-color: var(--_line); box-shadow: none; outline: none; }
   .receipt tr, .answers li { break-inside: avoid; }
 }
 `;

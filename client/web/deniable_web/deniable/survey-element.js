@@ -333,12 +333,16 @@ class Questionnaire {
     const attempt = this.#attempt;
     const status = make("p", { role: "status" });
     const update = () => {
+      // Another view is shown, or another survey: there is nobody to tell.
+      if (attempt !== this.#attempt || this.#receipt !== receipt) return clearInterval(timer);
       const [kind, text] = this.#statusOf(receipt);
-      status.textContent = text;
+      if (status.textContent !== text) status.textContent = text; // or a screen reader would say it each time
       status.className = `status ${kind}`;
+      if (kind !== "waiting") clearInterval(timer);
     };
+    const timer = setInterval(update, 1000); // why it waits may change from one attempt to the next
     update();
-    receipt.settled?.then(() => attempt === this.#attempt && update());
+    receipt.settled?.then(update);
     this.#show(
       "receipt-view",
       this.#heading(this.#say("section.receipt")),

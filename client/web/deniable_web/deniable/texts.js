@@ -195,7 +195,7 @@ export const ENGLISH = {
     left: "What left this device",
     why: "What it tells",
     openly: "Sent as it is, not randomised.",
-    raw: "report {report}",
+    raw: "as a code: {report}",
     code: "code {code}",
     id: "Submission",
     digest: "Digest of the survey",
