@@ -76,7 +76,14 @@ def test_it_loads_only_its_own_files(page: Page, server: Server) -> None:
     modules = [path for path in asked if path.startswith("/deniable/")]
     others = [path for path in asked if not path.startswith("/deniable/") and path != "/static/icon.svg"]
     assert sorted(others) == sorted(
-        [SURVEY, "/static/respondent.css", "/static/respondent.js", "/deniable.js", "/api/v1/surveys/campus-health"]
+        [
+            SURVEY,
+            "/static/palette.css",
+            "/static/respondent.css",
+            "/static/respondent.js",
+            "/deniable.js",
+            "/api/v1/surveys/campus-health",
+        ]
     )
     assert len(set(modules)) == len(modules) and all(re.fullmatch(r"/deniable/[a-z-]+\.js", path) for path in modules)
     assert page.context.cookies() == []

@@ -346,6 +346,6 @@ def test_a_page_of_twenty_questions_is_light(tmp_path: Path) -> None:
     http = signed_in(app)
     page = http.get("/surveys/large")
     loaded = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
-    assert page.status_code == 200 and len(loaded) == 4
+    assert page.status_code == 200 and len(loaded) == 5
     assert len(page.data) + sum(len(http.get(link).data) for link in loaded) < 300_000
     storage_of(app).close()
