@@ -16,7 +16,8 @@ from datetime import timedelta
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from flask import Response, current_app, g, request
+from flask import current_app, g, request
+from werkzeug.wrappers import Response
 
 from .problems import Kind, Refusal
 from .storage import Role, Session, Storage, Token, utc_today

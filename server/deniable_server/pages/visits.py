@@ -34,7 +34,7 @@ def check_token() -> ResponseReturnValue:
     if token.survey is not None:
         target = url_for("dashboard.overview", survey=token.survey)
     response = redirect(target or url_for("surveys.index"), 303)
-    begin_session(response, token)  # type: ignore[arg-type]  # werkzeug's response, and Flask's but for its name
+    begin_session(response, token)
     return response
 
 
@@ -42,7 +42,7 @@ def check_token() -> ResponseReturnValue:
 def leave() -> ResponseReturnValue:
     check_form()
     response = redirect(url_for("visits.sign_in"), 303)
-    sign_out(response)  # type: ignore[arg-type]
+    sign_out(response)
     return response
 
 
@@ -60,7 +60,7 @@ def open_shared(secret: str) -> ResponseReturnValue:
     response = redirect(url_for("dashboard.overview", survey=survey), 303)
     known = signed_in()
     if known is None or not may(known, "reader", survey):  # who may see it already stays who they are
-        begin_session(response, token)  # type: ignore[arg-type]
+        begin_session(response, token)
     return response
 
 
