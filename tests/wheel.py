@@ -31,7 +31,7 @@ def main() -> None:
         names = {line.partition("==")[0] for line in installed.split()} - {"pip", "setuptools", "wheel"}
         if names != {"deniable", "msgspec"}:
             sys.exit(f"the base install brings more than msgspec: {sorted(names)}")
-        run(*install, "pytest", "hypothesis", "trustme")
+        run(*install, "pytest", "pytest-timeout", "hypothesis", "trustme")
         shutil.copytree(ROOT / "shared" / "vectors", folder / "away" / "shared" / "vectors")
         shutil.copy(ROOT / "pyproject.toml", folder / "away")
         for part in ("conftest.py", "surveys.py", "protocol", "client"):
