@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -140,6 +141,17 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
     }
 
 
+def test_no_text_of_a_survey_is_a_formula(http: FlaskClient, app: Flask) -> None:
+    """What a spreadsheet would compute stands behind an apostrophe in the table; other texts are as they are."""
+    option = '{{ code = "{}", text = "{}" }}'
+    options = ", ".join(option.format(*pair) for pair in (("a", "=1+1"), ("b", "@x"), ("c", "5 - 3")))
+    asked = f'[[questions]]\nid = "q"\ntype = "choice"\ntext = "+cmd"\nepsilon = 1\noptions = [{options}]\n'
+    storage_of(app).publish(publish(parse_survey(f'id = "formulas"\ntitle = "=1"\n{asked}')))
+    rows = list(csv.DictReader(io.StringIO(http.get("/api/v1/surveys/formulas/estimates.csv").text)))
+    assert [row["answer_text"] for row in rows] == ["'=1+1", "'@x", "5 - 3"]
+    assert {row["question_text"] for row in rows} == {"'+cmd"}
+
+
 def test_groups_and_weights_are_shown(http: FlaskClient) -> None:
     """Split by a segment, every card shows its groups; with weights, the weighted number beside the other."""
     page = shown(http, f"{DASHBOARD}?by=campus&weight:campus:north=70,0&weight:campus:south=30")
@@ -247,8 +259,6 @@ def test_a_survey_is_checked_planned_and_published(http: FlaskClient, app: Flask
     assert "Is &lt;b&gt;this&lt;/b&gt; so?" in plan.text and storage_of(app).find("from-page") is None
     carried = re.search(r'<textarea name="survey" hidden aria-hidden="true">\n(.*?)</textarea>', plan.text, re.DOTALL)
     assert carried is not None
-    from html import unescape
-
     assert unescape(carried[1]) == text
     done = http.post("/publish", data={"word": word, "survey": unescape(carried[1]), "step": "publish"})
     assert done.status_code == 303 and done.location == "/surveys/from-page"
