@@ -1,8 +1,9 @@
 """Who may do what: tokens and their roles, shown with each request, or once by a browser that then has a session.
 
-A session lasts a working day. Its secret is in a cookie that no script and no other site can use; the server keeps only
-its digest, and forgets it at sign-out or when the token is revoked. A session only reads from the interface for
-programs; what changes anything goes through forms, which carry a word that other sites do not know.
+A session lasts a working day at most, and two hours from the last page that a person has opened in it. Its secret is in
+a cookie that no script and no other site can use; the server keeps only its digest, and forgets it at sign-out or when
+the token is revoked. A session only reads from the interface for programs; what changes anything goes through forms,
+which carry a word that other sites do not know.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -19,8 +21,9 @@ from typing import ParamSpec, TypeVar
 from flask import current_app, g, request
 from werkzeug.wrappers import Response
 
+from .installation import Installation
 from .problems import Kind, Refusal
-from .storage import Role, Session, Storage, Token, utc_today
+from .storage import Role, Session, Storage, StorageError, Token, utc_today
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,6 +31,11 @@ R = TypeVar("R")
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="deniable"'}
 _RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "admin": 2}
 SESSION_SECONDS = 12 * 3600
+IDLE_SECONDS = 2 * 3600
+NOTED_SECONDS = 300
+"""Use is noted in steps of this: not every page costs a write."""
+MOST_SESSIONS: dict[Role, int] = {"reader": 1_000, "analyst": 20, "admin": 20}
+"""Of one token, the last used: many people may open one shared link, but nobody fills the database with it."""
 
 
 def make_token(
@@ -44,7 +52,9 @@ def make_token(
     """
     secret = secrets.token_urlsafe(32)  # 256 bits: nobody guesses it, so its plain digest is safe to keep
     today = utc_today()
-    expires_on = None if days is None else (today + timedelta(days=days - 1)).isoformat()
+    ends = [] if days is None else [(today + timedelta(days=days - 1)).isoformat()]
+    if maker is not None and maker.expires_on is not None:
+        ends.append(maker.expires_on)
     token = Token(
         secrets.token_hex(4),
         role,
@@ -52,7 +62,7 @@ def make_token(
         digest_of(secret),
         today.isoformat(),
         survey,
-        expires_on,
+        min(ends, default=None),
         None if maker is None else maker.id,
     )
     storage.keyring.add(token)
@@ -94,8 +104,16 @@ def check_role(role: Role, survey: str | None = None) -> None:
         detail = "Send the header  Authorization: Bearer <token>, or sign in with a browser."
         raise Refusal(Kind.UNAUTHORIZED, detail, _CHALLENGE)
     if not may(token, role, survey):
+        _here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
         reach = "" if token.survey is None else ", and this one is for one survey only"
         raise Refusal(Kind.FORBIDDEN, f"This needs a token of the role {role}{reach}.")
+    g.acting = token
+
+
+def acting() -> Token:
+    """The token that let this request pass."""
+    token: Token = g.acting
+    return token
 
 
 def _bearer() -> Token | None:
@@ -107,7 +125,10 @@ def _bearer() -> Token | None:
         raise Refusal(Kind.UNAUTHORIZED, "Send the header  Authorization: Bearer <token>.", _CHALLENGE)
     token = _storage().keyring.find(digest_of(secret.strip()))
     if token is None:
+        _here().events.refused("unknown-token", way="header")
+        _here().wrong_headers.spend(request.remote_addr)
         raise Refusal(Kind.UNAUTHORIZED, "This token is not known; it may have expired or been revoked.", _CHALLENGE)
+    _here().events.used(token)
     return token
 
 
@@ -118,9 +139,28 @@ def signed_in() -> Token | None:
     """The token that this browser has shown, if its session still holds."""
     if "signed_in" not in g:
         secret = request.cookies.get(_cookie_name())
-        g.signed_in = None if secret is None else _storage().keyring.shown(digest_of(secret), int(time.time()))
+        g.signed_in = None if secret is None else _shown(digest_of(secret))
     token: Token | None = g.signed_in
     return token
+
+
+def _shown(session: str) -> Token | None:
+    now = int(time.time())
+    found = _storage().keyring.shown(session, now)
+    if found is None:
+        return None
+    token, kept = found
+    # A page that looks for news by itself is not somebody who is there; browsers tell the two apart.
+    opened = request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
+    if opened and kept.idle_at < now + IDLE_SECONDS - NOTED_SECONDS:
+        with suppress(StorageError):  # what cannot be written now, the next page writes
+            _storage().keyring.used(session, now + IDLE_SECONDS)
+    return token
+
+
+def current_session() -> str:
+    """The digest of the session that the request shows."""
+    return digest_of(request.cookies.get(_cookie_name(), ""))
 
 
 def sign_in(response: Response, token: Token) -> None:
@@ -128,7 +168,9 @@ def sign_in(response: Response, token: Token) -> None:
     _end_session()
     secret = secrets.token_urlsafe(32)
     now = int(time.time())
-    _storage().keyring.begin(Session(digest_of(secret), token.id, now + SESSION_SECONDS), now)
+    session = Session(digest_of(secret), token.id, now, now + IDLE_SECONDS, now + SESSION_SECONDS)
+    _storage().keyring.begin(session, now, MOST_SESSIONS[token.role])
+    _here().events.did("signed-in", token)
     # Strict: the cookie is not sent with anything that another site asks for, not even with a link from there.
     response.set_cookie(
         _cookie_name(),
@@ -143,6 +185,8 @@ def sign_in(response: Response, token: Token) -> None:
 
 def sign_out(response: Response) -> None:
     """End the session, here and in the browser."""
+    if token := signed_in():
+        _here().events.did("signed-out", token)
     _end_session()
     response.delete_cookie(
         _cookie_name(), path=_cookie_path(), secure=request.is_secure, httponly=True, samesite="Strict"
@@ -188,6 +232,10 @@ def _cookie_path() -> str:
     return request.script_root or "/"
 
 
+def _here() -> Installation:
+    installation: Installation = current_app.extensions["deniable"]
+    return installation
+
+
 def _storage() -> Storage:
-    storage: Storage = current_app.extensions["deniable"].storage
-    return storage
+    return _here().storage

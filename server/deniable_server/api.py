@@ -11,7 +11,7 @@ from deniable_protocol import Submission, publish, survey_from_tree
 from deniable_protocol.checks import strict_json
 from deniable_protocol.document import MAX_BYTES
 
-from .access import requires
+from .access import acting, requires
 from .installation import Installation
 from .intake import NotJSON
 from .openapi import documented
@@ -142,6 +142,7 @@ def post_survey() -> ResponseReturnValue:
         raise NotJSON from None
     survey = survey_from_tree(tree)
     created = here().storage.publish(publish(survey))
+    here().events.did("survey-published", acting(), survey=survey.id)
     return as_json(_described(survey.id), 201 if created else 200)
 
 
@@ -155,6 +156,7 @@ def post_survey() -> ResponseReturnValue:
 )
 def close_survey(survey: str) -> ResponseReturnValue:
     here().storage.close_survey(find(survey))
+    here().events.did("survey-closed", acting(), survey=survey)
     return as_json(_described(survey))
 
 

@@ -25,7 +25,7 @@ assets = Blueprint("assets", __name__)
 TYPES = {
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
-    "svg": "image/svg+xml",
+    "svg": "image/svg+xml; charset=utf-8",
 }
 
 

@@ -5,6 +5,7 @@ May not: keep an address anywhere but in memory, or for longer than one window o
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 
+log = logging.getLogger(__name__)
+
+
 def register(app: Flask, settings: Settings) -> None:
     """Wrap the app in what the settings ask for."""
     if settings.base_path:
         app.wsgi_app = BasePath(app.wsgi_app, settings.base_path)  # type: ignore[method-assign]
-    app.wsgi_app = Hardened(app.wsgi_app)  # type: ignore[method-assign]
-    if settings.trusted_proxies:
+    # The header would speak for a whole site, of which this is then only a part.
+    app.wsgi_app = Hardened(app.wsgi_app, whole_host=not settings.base_path)  # type: ignore[method-assign]
+    if not settings.trusted_proxies:
+        app.wsgi_app = Unheard(app.wsgi_app)  # type: ignore[method-assign]
+    else:
         n = settings.trusted_proxies
         # The host's name comes in the Host header: a proxy that does not overwrite X-Forwarded-Host would let a visitor
         # choose what the links on our pages say.
@@ -36,29 +43,48 @@ def register(app: Flask, settings: Settings) -> None:
 
 
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+    ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
+    "Cache-Control": "no-store",
 }
-"""What every response says to browsers unless it says otherwise: load nothing, guess nothing, pass nothing on."""
+"""What every response says to browsers unless it says otherwise: load, run, guess, keep and pass on nothing."""
 
 
 class Hardened:
     """Adds these headers to whatever leaves the app: outermost, so that no error can get around it."""
 
-    def __init__(self, inner: WSGIApplication) -> None:
+    def __init__(self, inner: WSGIApplication, *, whole_host: bool) -> None:
         self._inner = inner
+        self._tls_only = "max-age=31536000" + ("; includeSubDomains" if whole_host else "")
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
             said = {name.lower() for name, _ in headers}
             added = [(name, value) for name, value in HEADERS.items() if name.lower() not in said]
             if environ.get("wsgi.url_scheme") == "https":
-                added.append(("Strict-Transport-Security", "max-age=31536000"))  # only the operator knows subdomains
+                added.append(("Strict-Transport-Security", self._tls_only))
             return start_response(status, [*headers, *added], *rest)
 
         return self._inner(environ, start)
+
+
+class Unheard:
+    """Says once that a proxy speaks of TLS and is not believed: without, cookies lack their promise to travel by TLS
+    only, and all visitors share one address in the rate limit.
+    """
+
+    def __init__(self, inner: WSGIApplication) -> None:
+        self._inner, self._said = inner, False
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if not self._said and "HTTP_X_FORWARDED_PROTO" in environ:
+            self._said = True
+            log.warning("A proxy in front says X-Forwarded-Proto, but --trusted-proxies is 0: it is not listened to")
+        return self._inner(environ, start_response)
 
 
 class BasePath:

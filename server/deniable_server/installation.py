@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore
+
 from .edges import RateLimit
+from .events import Events
 from .intake import Intake
 from .metrics import Metrics
+from .problems import RETRY_SECONDS, Kind, Refusal
 from .settings import Rate, Settings
 from .storage import Published, Storage
 
 WRONG = Rate(20, "minute")
 """Tokens and links cannot be guessed, however often somebody tries; this keeps them from keeping the server busy."""
+LONG_AT_ONCE = 2
+"""Computations over every single submission, in each process: the other threads are for those who answer."""
 
 
 class Installation:
@@ -21,6 +29,9 @@ class Installation:
         self.rate_limit = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
         self.wrong_tokens = RateLimit(WRONG)
         self.wrong_links = RateLimit(WRONG)
+        self.wrong_headers = RateLimit(WRONG)
+        self.events = Events()
+        self._long = BoundedSemaphore(LONG_AT_ONCE)
         self._intakes: dict[int, Intake] = {}
 
     def intake(self, published: Published) -> Intake:
@@ -28,3 +39,14 @@ class Installation:
         if published.number not in self._intakes:
             self._intakes[published.number] = Intake(published.document)
         return self._intakes[published.number]
+
+    @contextmanager
+    def long_computation(self) -> Iterator[None]:
+        """A turn at what goes through every submission; Refusal where others are at it: nobody queues for that."""
+        if not self._long.acquire(blocking=False):
+            detail = "Others are computing from all submissions just now. Try again in a moment."
+            raise Refusal(Kind.BUSY, detail, {"Retry-After": str(RETRY_SECONDS)})
+        try:
+            yield
+        finally:
+            self._long.release()

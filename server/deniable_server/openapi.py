@@ -74,7 +74,7 @@ def _describe(rule: Rule, operation: Operation) -> dict[str, Any]:
     if rule.arguments:
         problems.append(Kind.NOT_FOUND)
     if operation.role != "anyone":
-        problems += [Kind.UNAUTHORIZED, Kind.FORBIDDEN]
+        problems += [Kind.UNAUTHORIZED, Kind.FORBIDDEN, Kind.RATE_LIMIT]
     described: dict[str, Any] = {
         "operationId": rule.endpoint.rpartition(".")[2],
         "summary": operation.summary,

@@ -51,6 +51,7 @@ class Kind(Enum):
     WITHHELD = ("withheld", 422, "A group would be too small to be shown")
     RATE_LIMIT = ("rate-limit", 429, "Too many requests from one address")
     INTERNAL = ("internal", 500, "Something is wrong on the server")
+    BUSY = ("busy", 503, "The server has too much to compute just now")
     UNAVAILABLE = ("unavailable", 503, "The server cannot store anything just now")
 
     def __init__(self, slug: str, status: int, title: str) -> None:

@@ -94,7 +94,7 @@ def crossed(published: Published, given: Parameters) -> SurveyCrosstab:
     """Two questions or segments against each other."""
     rows, columns, asked = given.needed("rows"), given.needed("columns"), given.asked()
     kept = analysis(published)
-    with here().storage.submissions(published) as submissions:
+    with here().long_computation(), here().storage.submissions(published) as submissions:
         return tabulate(kept, rows, columns, asked, submissions)
 
 
@@ -141,7 +141,7 @@ def get_comparison(survey: str) -> ResponseReturnValue:
     role="reader",
     gives=SurveyCrosstab,
     query=CROSSTAB,
-    problems=PROBLEMS,
+    problems=(*PROBLEMS, Kind.BUSY),
 )
 def get_crosstab(survey: str) -> ResponseReturnValue:
     published = find(survey)
@@ -155,13 +155,14 @@ def get_crosstab(survey: str) -> ResponseReturnValue:
     role="reader",
     gives=SurveyRegression,
     query=REGRESSION,
-    problems=PROBLEMS,
+    problems=(*PROBLEMS, Kind.BUSY),
 )
 def get_regression(survey: str) -> ResponseReturnValue:
     published = find(survey)
     given = parameters(published, REGRESSION)
     question, answer, on = given.question("question").id, given.one("answer") or "yes", given.segments("on")
-    return as_json(explain(analysis(published), question, answer, on, given.asked()))
+    with here().long_computation():
+        return as_json(explain(analysis(published), question, answer, on, given.asked()))
 
 
 @results.get("/surveys/<survey>/reports.csv")

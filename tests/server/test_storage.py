@@ -308,15 +308,40 @@ def test_a_session_ends_with_its_time_its_token_or_by_sign_out(storage: Storage,
     storage.keyring.add(token)
     keyring = reopen().keyring
     for name, end in (("1", 100), ("2", 200), ("3", 300)):
-        storage.keyring.begin(Session(name * 64, "ab12", end), now=0)
-    assert keyring.shown("1" * 64, now=99) == token and keyring.shown("1" * 64, now=100) is None
+        storage.keyring.begin(Session(name * 64, "ab12", 0, 900, end), now=0, most=9)
+    assert keyring.shown("1" * 64, now=99) == (token, Session("1" * 64, "ab12", 0, 900, 100))
+    assert keyring.shown("1" * 64, now=100) is None
     keyring.end("2" * 64)
     assert storage.keyring.shown("2" * 64, now=50) is None
-    storage.keyring.begin(Session("4" * 64, "ab12", 900), now=150)
+    storage.keyring.begin(Session("4" * 64, "ab12", 150, 900, 900), now=150, most=9)
     assert keyring.shown("1" * 64, now=50) is None, "those that were over are forgotten"
-    assert keyring.shown("3" * 64, now=299) == keyring.shown("4" * 64, now=299) == token
+    assert keyring.shown("3" * 64, now=299) and keyring.shown("4" * 64, now=299)
     keyring.revoke("ab12")
     assert storage.keyring.shown("3" * 64, now=299) is None and storage.keyring.shown("4" * 64, now=299) is None
+
+
+def test_a_session_ends_unused(storage: Storage, reopen: Open) -> None:
+    """When its time without use is up a session is over, unless its use was noted; not beyond its last moment."""
+    storage.keyring.add(Token("ab12", "analyst", "Ann", "d" * 64, "2026-03-01"))
+    keyring = reopen().keyring
+    storage.keyring.begin(Session("1" * 64, "ab12", 0, 100, 300), now=0, most=9)
+    assert keyring.shown("1" * 64, now=99) and keyring.shown("1" * 64, now=100) is None
+    keyring.used("1" * 64, 400)
+    assert storage.keyring.shown("1" * 64, now=299) and storage.keyring.shown("1" * 64, now=300) is None
+
+
+def test_a_token_has_only_so_many_sessions(storage: Storage) -> None:
+    """One more than it may have ends the one that was not used for longest; other tokens' are untouched."""
+    keyring = storage.keyring
+    for name in ("ab12", "cd34"):
+        keyring.add(Token(name, "analyst", "", (name * 16), "2026-03-01"))
+    for name, token, idle in (("1", "ab12", 500), ("2", "ab12", 400), ("3", "cd34", 300), ("4", "ab12", 450)):
+        keyring.begin(Session(name * 64, token, 0, idle, 900), now=0, most=2)
+    assert [session.digest[0] for session in keyring.sessions("ab12", 0)] == ["1", "4"]
+    assert [session.digest[0] for session in keyring.sessions("cd34", 0)] == ["3"]
+    assert keyring.sessions("cd34", 300) == []
+    assert keyring.end_all("ab12") == 2 and keyring.sessions("ab12", 0) == []
+    assert keyring.end_all() == 1
 
 
 def test_everything_is_there_after_opening_again(

@@ -149,6 +149,25 @@ def revoke(token_id: str, database: str, as_json: bool) -> None:
         click.echo(f"Token {token_id} is revoked.")
 
 
+@token.command()
+@click.argument("token_id", required=False)
+@click.option("--all", "everybody", is_flag=True, help="The sessions of all tokens.")
+@DATABASE
+@JSON
+def sign_out(token_id: str | None, everybody: bool, database: str, as_json: bool) -> None:
+    """End the sessions of a token in all browsers, at once; the token itself still holds."""
+    if (token_id is None) != everybody:
+        raise click.UsageError("Give the id of a token, or --all.")
+    with existing(database) as storage:
+        if token_id is not None and all(token.id != token_id for token in storage.keyring.tokens()):
+            raise StorageError(f"No token has the id {token_id}; see  deniable token list")
+        ended = storage.keyring.end_all(token_id)
+    if as_json:
+        print_json({"ended": ended})
+    else:
+        click.echo(f"{ended} session{'' if ended == 1 else 's'} ended.")
+
+
 @click.command(short_help="Copy the database while it is in use.")
 @DATABASE
 @click.option("--to", "target", required=True, type=click.Path(dir_okay=False), help="The file to make.")

@@ -11,6 +11,7 @@ from flask import Flask, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from deniable_server.access import comes_from_own_form, form_word, may, signed_in
+from deniable_server.api import here
 from deniable_server.problems import Kind, ProblemDocument, Refusal
 from deniable_server.storage import Role, StorageError
 
@@ -59,6 +60,7 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
                 return _ask_to_sign_in()
             survey = kwargs.get("survey")
             if not may(token, role, survey if isinstance(survey, str) else None):
+                here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
                 raise Refusal(Kind.FORBIDDEN, f"This page needs a token of the role {role}.")
             if request.method == "POST":
                 check_form()
@@ -72,6 +74,7 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
 def check_form() -> None:
     """Refusal unless the form that was sent is one of ours."""
     if not comes_from_own_form():
+        here().events.refused("foreign-form", signed_in(), route=request.endpoint or "")
         raise Refusal(
             Kind.FORM,
             "It did not come from a page of this server. Go back, reload the page and try again. If that does not "

@@ -60,6 +60,7 @@ def publish_survey() -> ResponseReturnValue:
             storage.publish(publish(survey))
         except SurveyDiffers:
             raise Refusal(Kind.DIFFERS, "Another survey of this id was published meanwhile.") from None
+        _note("survey-published", survey=survey.id)
         return redirect(url_for("dashboard.overview", survey=survey.id), 303)
     return page(
         "plan.html",
@@ -99,6 +100,7 @@ def ask_to_close(survey: str) -> ResponseReturnValue:
 @shown_to("admin")
 def close(survey: str) -> ResponseReturnValue:
     here().storage.close_survey(find(survey))
+    _note("survey-closed", survey=survey)
     return redirect(url_for("dashboard.overview", survey=survey), 303)
 
 
@@ -120,6 +122,7 @@ def share(survey: str) -> ResponseReturnValue:
         raise Refusal(Kind.BAD_PARAMETER, f"A link holds for {', '.join(map(str, LINK_DAYS))} days.")
     label = " ".join(request.form.get("label", "").split())[:100]
     secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days), maker=signed_in())
+    _note("link-made", link=made.id, survey=survey)
     return _sharing(survey, url_for("visits.shared", secret=secret, _external=True), made.expires_on)
 
 
@@ -128,7 +131,14 @@ def share(survey: str) -> ResponseReturnValue:
 def revoke(survey: str, link: str) -> ResponseReturnValue:
     if any(token.id == link and token.survey == survey for token in here().storage.keyring.tokens()):
         here().storage.keyring.revoke(link)
+        _note("link-revoked", link=link, survey=survey)
     return redirect(url_for("surveys.sharing", survey=survey), 303)
+
+
+def _note(event: str, **about: str) -> None:
+    token = signed_in()
+    assert token is not None
+    here().events.did(event, token, **about)
 
 
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:

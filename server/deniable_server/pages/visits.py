@@ -1,17 +1,21 @@
-"""Coming and going: signing in with a token, following a shared link, signing out."""
+"""Coming and going: signing in with a token, following a shared link, signing out, here and elsewhere."""
 
 from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from deniable_server.access import digest_of, may, sign_out, signed_in
+from deniable_server.access import IDLE_SECONDS, current_session, digest_of, may, sign_out, signed_in
 from deniable_server.access import sign_in as begin_session
 from deniable_server.api import find, here
 from deniable_server.problems import Kind, Refusal
-from deniable_server.storage import Token
+from deniable_server.storage import Session, Token
 
-from .frame import check_form, page
+from .frame import check_form, page, shown_to
 
 visits = Blueprint("visits", __name__, template_folder="templates")
 
@@ -29,6 +33,7 @@ def check_token() -> ResponseReturnValue:
     token = here().storage.keyring.find(digest_of(request.form.get("token", "").strip()))
     target = _local(request.form.get("next"))
     if token is None:
+        here().events.refused("unknown-token", way="form")
         wrong.spend(request.remote_addr)
         return page("sign-in.html", 403, next=target, wrong=True)
     if token.survey is not None:
@@ -44,6 +49,60 @@ def leave() -> ResponseReturnValue:
     response = redirect(url_for("visits.sign_in"), 303)
     sign_out(response)
     return response
+
+
+# --- where else one is signed in -------------------------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """A session as its owner sees it: a name that opens nothing, and times (UTC) that tell one from another."""
+
+    name: str
+    began: str
+    used: str
+    is_this: bool
+
+
+@visits.get("/sessions")
+@shown_to("analyst")
+def sessions() -> ResponseReturnValue:
+    return page("sessions.html", places=[_place(session) for session in _own_sessions()], wrong=False)
+
+
+@visits.post("/sessions")
+@shown_to("analyst")
+def end_sessions() -> ResponseReturnValue:
+    """Ends those that were chosen. It takes the token once more: a browser left open cannot lock its owner out."""
+    installation, holder, chosen = here(), signed_in(), set(request.form.getlist("session"))
+    installation.wrong_tokens.spend(request.remote_addr, 0)
+    token = installation.storage.keyring.find(digest_of(request.form.get("token", "").strip()))
+    own = _own_sessions()
+    if token is None or token != holder:
+        installation.events.refused("unknown-token", holder, way="sessions")
+        installation.wrong_tokens.spend(request.remote_addr)
+        return page("sessions.html", 403, places=[_place(session) for session in own], wrong=True)
+    for session in own:
+        if _place(session).name in chosen:
+            installation.storage.keyring.end(session.digest)
+            installation.events.did("session-ended", token)
+    return redirect(url_for("visits.sessions"), 303)
+
+
+def _own_sessions() -> list[Session]:
+    token = signed_in()
+    assert token is not None
+    return here().storage.keyring.sessions(token.id, int(time.time()))
+
+
+def _place(session: Session) -> Place:
+    def at(seconds: int) -> str:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+    used = at(session.idle_at - IDLE_SECONDS)
+    return Place(digest_of(session.digest)[:16], at(session.began_at), used, session.digest == current_session())
+
+
+# --- shared links ----------------------------------------------------------------------------------------------------
 
 
 @visits.get("/shared/<secret>")
@@ -70,6 +129,7 @@ def _shared(secret: str) -> tuple[Token, str]:
     wrong.spend(request.remote_addr, 0)
     token = here().storage.keyring.find(digest_of(secret))
     if token is None or token.survey is None:
+        here().events.refused("unknown-token", way="link")
         wrong.spend(request.remote_addr)
         raise Refusal(Kind.NOT_FOUND, "This link does not hold any more, or was not copied whole. Ask for a new one.")
     return token, token.survey

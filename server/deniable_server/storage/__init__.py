@@ -74,12 +74,14 @@ class Token:
 
 @dataclass(frozen=True)
 class Session:
-    """A browser that has shown a token: its own secret as a digest, the token's id, and when it ends (seconds since
-    1970).
+    """A browser that has shown a token: its own secret as a digest, the token's id, and in seconds since 1970 when it
+    began, when it ends unless it is used until then, and when it ends however much it is used.
     """
 
     digest: str
     token: str
+    began_at: int
+    idle_at: int
     expires_at: int
 
 
@@ -130,16 +132,28 @@ class Keyring(ABC):
         """Forget the token of this id, those that its holder made, and their sessions; False where there is none."""
 
     @abstractmethod
-    def begin(self, session: Session, now: int) -> None:
-        """Keep a session; forget those that are over by now."""
+    def begin(self, session: Session, now: int, most: int) -> None:
+        """Keep a session; forget those that are over by now, and of its token all but so many, the last used."""
 
     @abstractmethod
-    def shown(self, session: str, now: int) -> Token | None:
-        """The token behind the session whose secret has this digest, unless either is over."""
+    def shown(self, session: str, now: int) -> tuple[Token, Session] | None:
+        """The session whose secret has this digest, and the token behind it, unless either is over."""
+
+    @abstractmethod
+    def used(self, session: str, idle_at: int) -> None:
+        """Put off the end of a session that is in use."""
+
+    @abstractmethod
+    def sessions(self, token: str, now: int) -> list[Session]:
+        """The sessions of the token of this id, the last used first."""
 
     @abstractmethod
     def end(self, session: str) -> None:
         """Forget the session whose secret has this digest."""
+
+    @abstractmethod
+    def end_all(self, token: str | None = None) -> int:
+        """Forget the sessions of the token of this id, or all there are; returns how many."""
 
 
 class Storage(ABC):

@@ -22,6 +22,12 @@ def m002_sessions_and_readers(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def m003_sessions_that_end_unused(db: Database) -> None:
+    for statement in SESSIONS_THAT_END_UNUSED:
+        db.execute(statement)
+
+
 TABLES = (
     """
     CREATE TABLE surveys (
@@ -124,6 +130,20 @@ SESSIONS_AND_READERS = (
             CHECK (length(digest) = 64),
         token TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- the token that was shown
         expires_at INTEGER NOT NULL  -- seconds since 1970
+    ) WITHOUT ROWID
+    """,
+)
+
+SESSIONS_THAT_END_UNUSED = (
+    "DROP TABLE sessions",  # whoever was signed in signs in again
+    """
+    CREATE TABLE sessions (  -- browsers of analysts that have shown a token
+        digest TEXT PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex
+            CHECK (length(digest) = 64),
+        token TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- the token that was shown
+        began_at INTEGER NOT NULL,  -- when it was shown: seconds since 1970
+        idle_at INTEGER NOT NULL,  -- when it ends unless it is used before: put off, in steps, while it is
+        expires_at INTEGER NOT NULL  -- when it ends however much it is used
     ) WITHOUT ROWID
     """,
 )

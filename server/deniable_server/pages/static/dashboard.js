@@ -59,7 +59,10 @@ function follow(results, live) {
       const headers = tag ? { "If-None-Match": tag } : {};
       const response = await fetch(location.href, { headers, cache: "no-store", redirect: "manual" });
       if (!following) return;
-      if (response.type === "opaqueredirect") return set(false, "The session is over. Reload the page to sign in.");
+      if (response.type === "opaqueredirect") {
+        results.replaceChildren(); // what only those who are signed in may see does not stay on the screen
+        return set(false, "The session is over. Reload the page to sign in.");
+      }
       if (response.status !== 304 && !response.ok) throw new Error(String(response.status));
       const text = await response.text();
       if (response.status === 304 || !replace(new DOMParser().parseFromString(text, "text/html"))) {
