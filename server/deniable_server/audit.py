@@ -24,7 +24,6 @@ import numpy.typing as npt
 from scipy.special import betaincinv
 
 import deniable_web
-from deniable import randomize
 from deniable_protocol import (
     Band,
     Channel,
@@ -41,6 +40,7 @@ from deniable_protocol import (
     encode,
     exp_floor,
     log_ceiling,
+    randomize,
     verify,
 )
 
@@ -88,30 +88,43 @@ def audit(
     published: bytes, draws: int, language: str = "python", progress: Callable[[int], None] = lambda done: None
 ) -> list[Finding]:
     """Every question of a published document, audited with this many submissions."""
+    return conclude(published, tally(published, draws, language, progress))
+
+
+def tally(
+    published: bytes, draws: int, language: str = "python", progress: Callable[[int], None] = lambda done: None
+) -> Tallies:
+    """What the randomiser of a language reported in so many submissions. Tallies of several runs can be added."""
     document = verify(published)
-    panels = {question.id: panel(question, document.channels[question.id]) for question in document.survey.questions}
-    answers = {q: [answer for _, answer in named] for q, named in panels.items()}
-    tallies = {
-        question.id: tally_for(question, document.channels[question.id], answers[question.id])
-        for question in document.survey.questions
-    }
+    panels = {q.id: [answer for _, answer in panel(q, document.channels[q.id])] for q in document.survey.questions}
+    tallies = {q.id: tally_for(q, document.channels[q.id], panels[q.id]) for q in document.survey.questions}
     run = {"python": _run_python, "js": _run_js}[language]
     done = 0
-    for chunk in run(published, answers, first_segments(document.survey), draws):
+    for chunk in run(published, panels, first_segments(document.survey), draws):
         for q, reports in chunk.items():
             tallies[q].add((done + np.arange(len(reports))) % len(panels[q]), np.asarray(reports, dtype=np.int64))
         done += len(reports)
         progress(len(reports))
-    comparisons = sum(tally.comparisons for tally in tallies.values())
+    return tallies
+
+
+def conclude(published: bytes, tallies: Tallies, audits: int = 1) -> list[Finding]:
+    """What the tallies prove of every question.
+
+    ``audits``: how many of the same document are stated together, as of both languages; the 99.9% are over them all.
+    """
+    document = verify(published)
+    comparisons = audits * sum(each.comparisons for each in tallies.values())
     return [
         Finding(
             question=question.id,
-            channel=channel_in_words(question, document.channels[question.id]),
+            channel=channel_in_words(question, channel),
             stated=question.epsilon,
-            observed=_observe(question, [name for name, _ in panels[question.id]], tallies[question.id], comparisons),
-            **_exact(question, document.channels[question.id]),
+            observed=_observe(question, [name for name, _ in panel(question, channel)], counted, comparisons),
+            **_exact(question, channel),
         )
         for question in document.survey.questions
+        for channel, counted in [(document.channels[question.id], tallies[question.id])]
     ]
 
 
@@ -185,6 +198,8 @@ def first_segments(survey: Survey) -> dict[str, str]:
 class Tally(ABC):
     """How often each answer gave each event. ``trials[a]`` counts the reports of answer a."""
 
+    hits: Floats
+
     def __init__(self, answers: int) -> None:
         self.trials: Floats = np.zeros(answers)
         self.pairs = np.array([(a, b) for a in range(answers) for b in range(answers) if a != b])
@@ -194,6 +209,11 @@ class Tally(ABC):
             mine = reports[answers == answer]
             self.trials[answer] += len(mine)
             self.count(answer, mine)
+
+    def merge(self, other: Tally) -> None:
+        """Adds what another tally of the same question has counted."""
+        self.trials += other.trials
+        self.hits += other.hits
 
     @property
     def comparisons(self) -> int:
@@ -222,7 +242,7 @@ class SubsetTally(Tally):
     def __init__(self, channel: Subset) -> None:
         super().__init__(channel.options)
         self.options, self.size = np.arange(channel.options), channel.size
-        self.hits: Floats = np.zeros((channel.options,) * 3)  # [answer, held, not held]
+        self.hits = np.zeros((channel.options,) * 3)  # [answer, held, not held]
 
     def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
         held = (reports[:, None] >> self.options & 1).astype(float)
@@ -249,7 +269,7 @@ class ReportTally(Tally):
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.nan_to_num(exact[first] / exact[second], nan=0.0, posinf=0.0)
         self.worst = odds >= odds.max(axis=1, keepdims=True) * (1 - 1e-9)
-        self.hits: Floats = np.zeros((len(answers), len(reports)))
+        self.hits = np.zeros((len(answers), len(reports)))
 
     def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
         if np.any(reports < 0) or np.any(reports >= self.hits.shape[1]):
@@ -263,6 +283,10 @@ class ReportTally(Tally):
 
     def event_name(self, column: int) -> str:
         return f"report {column}" if column < self.hits.shape[1] else "the most telling reports together"
+
+
+Tallies = dict[str, Tally]
+"""Of every question."""
 
 
 def tally_for(question: Question, channel: Channel, answers: Sequence[Any]) -> Tally:
@@ -281,9 +305,10 @@ Panels = dict[str, list[Any]]
 
 
 def _run_python(published: bytes, panels: Panels, segments: dict[str, str], draws: int) -> Chunks:
+    document = verify(published)  # once, and not for every submission
     for start in range(0, draws, CHUNK):
         submissions = [
-            randomize(published, {q: answers[t % len(answers)] for q, answers in panels.items()}, segments)["reports"]
+            randomize(document, {q: answers[t % len(answers)] for q, answers in panels.items()}, segments)["reports"]
             for t in range(start, min(start + CHUNK, draws))
         ]
         yield {q: [reports[q] for reports in submissions] for q in panels}

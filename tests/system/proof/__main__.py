@@ -31,7 +31,9 @@ class Part(NamedTuple):
     minutes: float
 
 
-PARTS: dict[str, Part] = {}
+PARTS: dict[str, Part] = {
+    "audit": Part("audit", {"draws": 10_000_000, "power": 0.9}, {"draws": 20_000, "power": 0.05}, minutes=45),
+}
 
 
 def run(part: Part, sizes: dict[str, Any], seed: int, show: Any) -> tuple[Outcome, float]:
