@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from deniable_protocol import DeniableError
 
 from .storage import sqlite_path
+from .storage.connections import sync
 
 DEFAULT_DATABASE = "deniable.db"
 DEFAULT_BIND = "127.0.0.1:8000"
@@ -112,18 +114,36 @@ class Settings:
         if path is None:
             raise SettingError("DENIABLE_SECRET_KEY must be set, the same for all servers of one database")
         try:
-            with suppress(FileExistsError):
-                descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-                with os.fdopen(descriptor, "w") as file:
-                    file.write(secrets.token_hex(32))
-                    file.flush()
-                    os.fsync(file.fileno())
+            if not path.exists():
+                _keep(secrets.token_hex(32), path)
             key = path.read_text().strip()
         except OSError as error:
             raise SettingError(f"The secret key cannot be kept in {path}: {error.strerror}") from None
         if len(key) < MIN_KEY:
             raise SettingError(f"{path} holds no secret key; remove it, and a new one is made")
         return key
+
+
+def _keep(key: str, path: Path) -> None:
+    """A file for its owner only that is there whole or not at all, also after a power cut; the first that is made
+    stays.
+    """
+    descriptor, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            return
+        except OSError:  # a file system without links
+            os.replace(partial, path)
+        sync(path.parent)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(partial)
 
 
 def parse_bind(text: str) -> tuple[str, int]:

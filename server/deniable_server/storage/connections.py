@@ -251,6 +251,17 @@ def _create(path: Path) -> None:
             raise
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    # Its name is on disk before SQLite makes other files: after a power cut, these would be leftovers without it.
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Have the system put a file on disk, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _identity(path: Path) -> tuple[int, int]:

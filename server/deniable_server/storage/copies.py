@@ -20,7 +20,7 @@ from deniable_protocol import DeniableError, Document, verify
 from deniable_server.tallies import Cell, Content, Statistics, merge, tally
 
 from . import StorageError
-from .connections import refuse_leftovers
+from .connections import refuse_leftovers, sync
 from .schema import migrations
 
 CHUNK = 10_000
@@ -62,9 +62,9 @@ def _finished(final: Path, name: str) -> Iterator[Path]:
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL, 0o600))
         yield partial
         _check_copy(partial, name)
-        _sync(partial)
+        sync(partial)
         _name(partial, final)
-        _sync(final.parent)
+        sync(final.parent)
     except (OSError, sqlite3.Error) as error:
         if not final.parent.is_dir():
             raise StorageError(f"The folder {final.parent} does not exist") from None
@@ -103,14 +103,6 @@ def _check_copy(path: Path, name: str) -> None:
         connection.close()
     if damage:
         raise StorageError(f"{name} is not sound: " + "; ".join(damage))
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def find_damage(db: sqlite3.Connection) -> list[str]:
