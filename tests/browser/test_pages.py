@@ -31,6 +31,7 @@ PAGES = {
     "a comparison of surveys": f"{RESULTS}/compare?question=vaped&with=wave-1",
     "a cross-tab": f"{RESULTS}/crosstab?rows=substance&columns=stress",
     "sharing": f"{RESULTS}/share",
+    "where one is signed in": "/sessions",
     "publishing": "/publish",
     "closing": f"{RESULTS}/close",
     "an address that is not there": "/nowhere",
@@ -269,6 +270,22 @@ def test_following_says_how_it_stands(context: BrowserContext, server: Server) -
     page.clock.run_for(16_000)
     expect(said).to_have_text("The session is over. Reload the page to sign in.")
     expect(page.get_by_role("button", name="Follow")).to_be_visible()
+    assert page.locator("#results").inner_html() == "", "what was shown does not outlive the session"
+
+
+def test_what_was_downloaded_or_left_behind(context: BrowserContext, server: Server) -> None:
+    """A table arrives as a file under its name; after signing out, going back shows nothing of the results."""
+    page = context.new_page()
+    sign_in(page, server)
+    page.goto(server.base + RESULTS)
+    with page.expect_download() as started:
+        page.get_by_role("link", name="Estimates as a table (CSV)").click()
+    assert started.value.suggested_filename == "campus-health-estimates.csv" and "," in started.value.path().read_text()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url(f"{server.base}/sign-in")
+    page.go_back()
+    expect(page.get_by_label("Your token")).to_be_visible()
+    assert page.locator("#results").count() == 0
 
 
 def test_filters_work_by_keyboard_and_stay_in_the_address(context: BrowserContext, server: Server) -> None:

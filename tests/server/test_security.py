@@ -1,0 +1,442 @@
+"""What the security review found to need a test of its own: docs/security.md says which requirement each holds."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.routing import Rule
+
+from deniable_server import access, create_app
+from deniable_server.access import make_token
+from deniable_server.events import MOST_REFUSALS, Events
+from deniable_server.installation import LONG_AT_ONCE
+from deniable_server.settings import Settings
+from deniable_server.storage import Token, Unavailable
+from entering import BROWSER, enter, send, word_in
+from running import storage_of
+
+DASHBOARD = "/surveys/campus-health"
+API = "/api/v1/surveys/campus-health"
+HOUR = 3600
+
+OPEN_TO_ALL = {
+    "GET /api/v1/surveys/<survey>",
+    "POST /api/v1/surveys/<survey>/submissions",
+    "GET /healthz",
+    "GET /readyz",
+    "GET /metrics",
+    "GET /openapi.json",
+    "GET /deniable.js",
+    "GET /deniable/<name>",
+    "GET /static/<name>",
+    "GET /s/<survey>",
+    "GET /sign-in",
+    "POST /sign-in",
+    "POST /sign-out",
+    "GET /shared/<secret>",
+    "POST /shared/<secret>",
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(database=str(tmp_path / "a.db"))
+
+
+@pytest.fixture
+def app(settings: Settings, example: bytes) -> Iterator[Flask]:
+    app = create_app(settings)
+    storage_of(app).publish(example)
+    yield app
+    storage_of(app).close()
+
+
+@pytest.fixture
+def http(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO, "deniable_server")
+    return caplog
+
+
+def routes(app: Flask) -> list[tuple[str, Rule]]:
+    return [
+        (method, rule)
+        for rule in app.url_map.iter_rules()
+        for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
+    ]
+
+
+def address(rule: Rule) -> str:
+    return re.sub("<.*?>", "zzz", rule.rule.replace("<survey>", "campus-health"))
+
+
+def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """From now on it is so much later to the sessions."""
+    now = access.time.time()
+    monkeypatch.setattr(access.time, "time", lambda: now + seconds)
+
+
+# --- routes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_stranger_gets_what_respondents_need_and_nothing_else(http: FlaskClient, app: Flask) -> None:
+    """Any route that is not listed above sends a stranger to the sign-in page or refuses: a new one cannot slip in."""
+    known = {f"{method} {rule.rule}" for method, rule in routes(app)}
+    assert known > OPEN_TO_ALL
+    for method, rule in routes(app):
+        if f"{method} {rule.rule}" not in OPEN_TO_ALL:
+            response = http.open(address(rule), method=method, headers=BROWSER)
+            sent_away = response.status_code == 303 and response.location.startswith("/sign-in?")
+            assert response.status_code == 401 or sent_away, rule
+
+
+def test_every_form_has_to_be_ours(http: FlaskClient, app: Flask) -> None:
+    """Whatever page takes a form refuses one without the session's word, even from an admin's browser."""
+    enter(http, app, "admin")
+    forms = [rule for method, rule in routes(app) if method == "POST" and not rule.rule.startswith("/api/")]
+    assert len(forms) >= 8
+    for rule in forms:
+        response = http.post(address(rule), data={"days": "1"}, headers=BROWSER)
+        assert (response.status_code, "did not come from a page" in response.text) == (403, True), rule
+
+
+def test_looking_changes_nothing(http: FlaskClient, app: Flask, tmp_path: Path) -> None:
+    """An admin's browser that opens every address there is leaves the database as it was."""
+    enter(http, app, "admin")
+
+    def everything() -> list[str]:
+        with sqlite3.connect(tmp_path / "a.db") as db:
+            return list(db.iterdump())
+
+    before = everything()
+    for method, rule in routes(app):
+        if method == "GET":
+            assert http.get(address(rule), headers=BROWSER).status_code < 500, rule
+    assert everything() == before
+
+
+def test_nothing_else_is_served(http: FlaskClient) -> None:
+    """No listing of a folder, no file outside of the packages, no other method, no debugger."""
+    for path in (
+        "/static/",
+        "/deniable/",
+        "/.git/config",
+        "/static/..%2f..%2f__init__.py",
+        "/static/../surveys.py",
+        "/deniable/%2e%2e%2f%2e%2e%2fpackage.json",
+        "/static//etc/passwd",
+        "/console",
+    ):
+        assert http.get(path).status_code == 404, path
+    for method in ("TRACE", "CONNECT", "DEBUG", "PUT", "DELETE", "PATCH"):
+        assert http.open("/healthz", method=method).status_code == 405, method
+    assert http.get("/healthz?__debugger__=yes&cmd=resource&f=style.css").json == {"status": "ok"}
+    assert not http.application.debug and not http.application.testing
+
+
+def test_whatever_is_sent_says_how_to_treat_it(http: FlaskClient, app: Flask) -> None:
+    """Every body has its type, texts with their encoding; nothing is kept, sniffed, framed or run, errors included."""
+    enter(http, app, "admin")
+    asked = [http.get(address(rule)) for method, rule in routes(app) if method == "GET"]
+    for response in [*asked, http.post(f"{API}/submissions", data="x"), http.get("/nowhere"), http.put("/healthz")]:
+        kind, policy = response.content_type, response.headers["Content-Security-Policy"]
+        assert kind in ("application/json", "application/problem+json") or "charset=utf-8" in kind, response.request
+        assert policy.startswith("default-src 'none'") and "frame-ancestors 'none'" in policy, response.request
+        assert "base-uri 'none'" in policy and "unsafe" not in policy, response.request
+        assert response.headers["X-Content-Type-Options"] == "nosniff" and response.headers["Referrer-Policy"]
+        assert response.headers["Cache-Control"] in ("no-store", "no-cache"), response.request
+        if response.headers["Cache-Control"] == "no-cache":
+            assert re.match(r"/(deniable|static)\b", response.request.path), "only what is the same for everybody"
+        if kind.startswith("text/html"):
+            assert response.headers["Cross-Origin-Opener-Policy"] == "same-origin", response.request
+        else:
+            assert policy.endswith("; sandbox"), response.request
+
+
+@pytest.mark.parametrize(
+    ("base_path", "policy"), [("", "max-age=31536000; includeSubDomains"), ("/x", "max-age=31536000")]
+)
+def test_tls_is_to_stay(settings: Settings, base_path: str, policy: str) -> None:
+    """Seen by TLS once, for a year by TLS only; for subdomains where the whole host is ours. Without TLS not a word."""
+    app = create_app(replace(settings, base_path=base_path, trusted_proxies=1))
+    for path in ("/healthz", "/nowhere", "/sign-in"):
+        secure = app.test_client().get(base_path + path, headers={"X-Forwarded-Proto": "https"})
+        assert secure.headers["Strict-Transport-Security"] == policy
+        assert "Strict-Transport-Security" not in app.test_client().get(base_path + path).headers
+    storage_of(app).close()
+
+
+def test_a_proxy_that_is_not_listened_to_is_told_of_once(http: FlaskClient, lines: pytest.LogCaptureFixture) -> None:
+    """One warning, however often it speaks; and what it says changes nothing."""
+    for _ in range(3):
+        response = http.get("/healthz", headers={"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.7"})
+        assert "Strict-Transport-Security" not in response.headers
+    assert lines.text.count("--trusted-proxies is 0") == 1 and "203.0.113.7" not in lines.text
+
+
+# --- sessions --------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_ends_two_hours_after_its_last_page(
+    http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages put its end off, up to twelve hours from the start."""
+    enter(http, app)
+    for _ in range(7):
+        later(monkeypatch, 1.6 * HOUR)
+        assert http.get(DASHBOARD, headers={"Sec-Fetch-Mode": "navigate"}).status_code == 200
+    later(monkeypatch, 1.6 * HOUR)
+    assert http.get(DASHBOARD).status_code == 303, "over twelve hours"
+    monkeypatch.undo()
+    other = app.test_client()
+    enter(other, app)
+    later(monkeypatch, 2 * HOUR)
+    assert other.get(DASHBOARD).status_code == 303 and other.get(f"{API}/estimates").status_code == 401
+
+
+def test_a_page_that_follows_by_itself_keeps_no_session_alive(
+    http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a script asks for is no sign that somebody is there."""
+    enter(http, app)
+    later(monkeypatch, 1.9 * HOUR)
+    assert http.get(DASHBOARD, headers={"Sec-Fetch-Mode": "cors"}).status_code == 200
+    later(monkeypatch, 0.2 * HOUR)
+    assert http.get(DASHBOARD).status_code == 303
+
+
+def test_use_that_cannot_be_noted_is_no_obstacle(
+    http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a disk that takes nothing more, results can still be read."""
+    enter(http, app)
+
+    def full(*args: object) -> None:
+        raise Unavailable("no space")
+
+    monkeypatch.setattr(storage_of(app).keyring, "used", full)
+    later(monkeypatch, HOUR)
+    assert http.get(DASHBOARD).status_code == 200
+
+
+def test_other_sessions_can_be_seen_and_ended(http: FlaskClient, app: Flask) -> None:
+    """With the token once more; not without it, not those of others, and not by readers."""
+    secret = enter(http, app)
+    elsewhere, stranger, reader = app.test_client(), app.test_client(), app.test_client()
+    assert send(elsewhere, "/sign-in", "/sign-in", token=secret).status_code == 303
+    foreign = enter(stranger, app)
+    enter(reader, app, "reader", "campus-health")
+    page = http.get("/sessions")
+    (name,) = re.findall(r'name="session" value="([0-9a-f]{16})">', page.text)
+    assert page.text.count('type="checkbox"') == 2 and "this browser" in page.text
+    for wrong in ("", "x", foreign):
+        refused = send(http, "/sessions", "/sessions", session=name, token=wrong)
+        assert refused.status_code == 403 and "Nothing was ended" in refused.text
+        assert elsewhere.get("/").status_code == 200
+    (theirs,) = re.findall(r'name="session" value="([0-9a-f]{16})"', stranger.get("/sessions").text)
+    send(http, "/sessions", "/sessions", session=theirs, token=secret)
+    assert stranger.get("/").status_code == 200
+    assert send(http, "/sessions", "/sessions", session=name, token=secret).status_code == 303
+    assert elsewhere.get("/").status_code == 303 and http.get("/").status_code == 200
+    assert reader.get("/sessions").status_code == 403
+
+
+def test_a_token_cannot_fill_the_table_of_sessions(app: Flask) -> None:
+    """The oldest of more than twenty sessions of an analyst's token is over."""
+    secret, token = make_token(storage_of(app), "analyst", "Ann")
+    browsers = [app.test_client() for _ in range(21)]
+    for browser in browsers:
+        assert send(browser, "/sign-in", "/sign-in", token=secret).status_code == 303
+    assert sum(browser.get("/").status_code == 200 for browser in browsers) == 20
+    assert browsers[-1].get("/").status_code == 200
+    assert len(storage_of(app).keyring.sessions(token.id, 0)) == 20
+
+
+def test_a_link_holds_no_longer_than_its_makers_token(http: FlaskClient, app: Flask) -> None:
+    """Whoever may look until tomorrow cannot let others look for a year."""
+    storage = storage_of(app)
+    secret, maker = make_token(storage, "analyst", "Ann", days=2)
+    assert send(http, "/sign-in", "/sign-in", token=secret).status_code == 303
+    assert send(http, f"{DASHBOARD}/share", f"{DASHBOARD}/share", days="365").status_code == 200
+    (link,) = [token for token in storage.keyring.tokens() if token.role == "reader"]
+    assert link.expires_on == maker.expires_on
+    _, short = make_token(storage, "reader", "", survey="campus-health", days=1, maker=maker)
+    assert short.expires_on is not None and maker.expires_on is not None and short.expires_on < maker.expires_on
+
+
+def test_the_secret_key_can_be_replaced(settings: Settings, example: bytes) -> None:
+    """It only makes the words in forms: sessions outlive it, forms that were open have to be loaded again."""
+    first = create_app(replace(settings, secret_key="1" * 32))
+    storage_of(first).publish(example)
+    http = first.test_client()
+    enter(http, first, "admin")
+    word, cookie = word_in(http.get("/")), http.get_cookie("deniable")
+    assert cookie is not None
+    second = create_app(replace(settings, secret_key="2" * 32))
+    again = second.test_client()
+    again.set_cookie("deniable", cookie.value)
+    assert again.post(f"{DASHBOARD}/close", data={"word": word}, headers=BROWSER).status_code == 403
+    assert again.get("/").status_code == 200 and word_in(again.get("/")) != word
+    for app in (first, second):
+        storage_of(app).close()
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+def test_wrong_tokens_in_headers_are_limited(http: FlaskClient, app: Flask) -> None:
+    """After twenty in a minute 429, while the right token from the same address is let in."""
+    secret, _ = make_token(storage_of(app), "analyst", "Ann")
+    wrong = [http.get("/api/v1/surveys", headers={"Authorization": "Bearer x"}) for _ in range(21)]
+    assert [response.status_code for response in wrong] == [401] * 20 + [429]
+    assert int(wrong[-1].headers["Retry-After"]) >= 1
+    assert http.get("/api/v1/surveys", headers={"Authorization": f"Bearer {secret}"}).status_code == 200
+    enter(app.test_client(), app)
+
+
+def test_long_computations_leave_threads_for_respondents(http: FlaskClient, app: Flask) -> None:
+    """While others compute from all submissions, the next is told to come back, as a document and as a page."""
+    enter(http, app)
+    installation = app.extensions["deniable"]
+    crosstab = "crosstab?rows=vaped&columns=substance"
+    turns = [installation.long_computation() for _ in range(LONG_AT_ONCE)]
+    for turn in turns:
+        turn.__enter__()
+    for path in (f"{API}/{crosstab}", f"{API}/regression?question=vaped&on=campus", f"{DASHBOARD}/{crosstab}"):
+        response = http.get(path, headers=BROWSER)
+        assert response.status_code == 503 and response.headers["Retry-After"] == "5", path
+    assert http.get(DASHBOARD).status_code == 200 and http.get(API).status_code == 200
+    for turn in turns:
+        turn.__exit__(None, None, None)
+    for _ in range(LONG_AT_ONCE + 1):
+        assert http.get(f"{API}/{crosstab}").status_code == 200
+
+
+# --- the log ---------------------------------------------------------------------------------------------------------
+
+LINE = re.compile(r"at=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ event=[a-z-]+( [a-z]+=([A-Za-z0-9._-]+|\?))*")
+
+
+def events(lines: pytest.LogCaptureFixture) -> list[str]:
+    """What was logged since, without the times; each line in its form."""
+    said = [record.getMessage() for record in lines.records if record.name == "deniable_server.events"]
+    lines.clear()
+    assert all(LINE.fullmatch(line) for line in said), said
+    return [line.partition(" ")[2] for line in said]
+
+
+def test_what_people_with_tokens_do_is_logged(
+    http: FlaskClient, app: Flask, example: bytes, lines: pytest.LogCaptureFixture
+) -> None:
+    """Signing in and out, sharing, publishing and closing: when, by which token, of which survey."""
+    secret = enter(http, app, "admin")
+    (admin,) = storage_of(app).keyring.tokens()
+    who = f"token={admin.id} role=admin"
+    send(http, f"{DASHBOARD}/share", f"{DASHBOARD}/share", days="1", label="canary-label")
+    link = next(token.id for token in storage_of(app).keyring.tokens() if token.role == "reader")
+    send(http, f"{DASHBOARD}/share/{link}/revoke", f"{DASHBOARD}/share")
+    toml = 'id = "b1"\ntitle = "B"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "Q?"\nepsilon = 1\n'
+    assert send(http, "/publish", "/publish", survey=toml, step="publish").status_code == 303
+    bearer = {"Authorization": f"Bearer {secret}"}
+    for _ in range(3):
+        assert http.post("/api/v1/surveys/b1/close", headers=bearer).status_code == 200
+    send(http, f"{DASHBOARD}/close", f"{DASHBOARD}/close")
+    send(http, "/sign-out", "/")
+    assert "canary" not in lines.text and secret not in lines.text and "127.0.0.1" not in lines.text
+    assert events(lines) == [
+        f"event=signed-in {who}",
+        f"event=link-made {who} link={link} survey=campus-health",
+        f"event=link-revoked {who} link={link} survey=campus-health",
+        f"event=survey-published {who} survey=b1",
+        f"event=token-used {who}",
+        *[f"event=survey-closed {who} survey=b1"] * 3,
+        f"event=survey-closed {who} survey=campus-health",
+        f"event=signed-out {who}",
+    ]
+
+
+def test_what_is_refused_is_logged_without_who_it_was(
+    http: FlaskClient, app: Flask, lines: pytest.LogCaptureFixture
+) -> None:
+    """Unknown tokens, roles that do not allow it and forms from elsewhere: which route, and no address or secret."""
+    http.get("/api/v1/surveys", headers={"Authorization": "Bearer canary-1"})
+    send(http, "/sign-in", "/sign-in", token="canary-2")
+    http.get("/shared/canary-3", headers=BROWSER)
+    enter(http, app)
+    (token,) = storage_of(app).keyring.tokens()
+    http.get("/publish?canary-4", headers=BROWSER)
+    http.post(f"{DASHBOARD}/share", data={"word": "canary-5"}, headers=BROWSER)
+    assert "canary" not in lines.text and "127.0.0.1" not in lines.text
+    who = f"token={token.id} role=analyst"
+    assert events(lines) == [
+        "event=unknown-token way=header",
+        "event=unknown-token way=form",
+        "event=unknown-token way=link",
+        f"event=signed-in {who}",
+        f"event=forbidden {who} needs=admin route=surveys.draft",
+        f"event=foreign-form {who} route=surveys.share",
+    ]
+
+
+def test_respondents_make_no_line(http: FlaskClient, lines: pytest.LogCaptureFixture, example: bytes) -> None:
+    """Reading a survey, its page and its files, sending it rightly or wrongly: nothing is logged."""
+    for path in ("/s/campus-health", "/s/none", API, "/deniable.js", "/static/respondent.css", "/static/none"):
+        http.get(path, headers=BROWSER)
+    for body in (b"{", b"{}", b'{"id": 1}', b"x" * 100):
+        http.post(f"{API}/submissions", data=body, content_type="application/json")
+    http.open(f"{API}/submissions", method="OPTIONS", headers={"Origin": "https://app.example"})
+    assert lines.text == ""
+
+
+def test_refusals_do_not_fill_the_disk(lines: pytest.LogCaptureFixture) -> None:
+    """Of a thousand in a minute sixty are told one by one, and of the rest how many; what people did is always told."""
+    now = [60_000.0]
+    log, token = Events(lambda: now[0]), Token("ab12cd34", "admin", "", "d" * 64, "2026-03-01")
+    for _ in range(1000):
+        log.refused("unknown-token", way="form")
+    log.did("signed-in", token)
+    assert events(lines) == ["event=unknown-token way=form"] * MOST_REFUSALS + [
+        "event=signed-in token=ab12cd34 role=admin"
+    ]
+    now[0] += 60
+    log.refused("unknown-token", way="link")
+    assert events(lines) == [f"event=refusals-left-out count={1000 - MOST_REFUSALS}", "event=unknown-token way=link"]
+
+
+def test_programs_are_noted_once_an_hour(lines: pytest.LogCaptureFixture) -> None:
+    """Each token of its own."""
+    now = [60_000.0]
+    log = Events(lambda: now[0])
+    one, two = (Token(name, "analyst", "", "d" * 64, "2026-03-01") for name in ("aa", "bb"))
+    for token in (one, one, two, one):
+        log.used(token)
+    now[0] += HOUR
+    log.used(one)
+    assert [line[-15:-13] for line in events(lines)] == ["aa", "bb", "aa"]
+
+
+@pytest.mark.parametrize("value", ["a\nb", "a b=c", "\x1b[31m", "ü", "", "x" * 81, "{}", "%s"])
+def test_no_line_can_be_forged(lines: pytest.LogCaptureFixture, value: str) -> None:
+    """What is no plain word is written as a question mark, whatever route it came by."""
+    Events().refused("forbidden", None, survey=value)
+    assert events(lines) == ["event=forbidden survey=?"]
+
+
+def test_a_parameter_that_is_given_twice_is_not_chosen_from(http: FlaskClient, app: Flask) -> None:
+    """One of two values would be a guess: it is refused, and nothing of it repeated."""
+    enter(http, app)
+    response: Any = http.get(f"{API}/estimates?confidence=0.9&confidence=0.8")
+    assert response.status_code == 400 and "0.8" not in response.text
