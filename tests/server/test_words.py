@@ -229,6 +229,32 @@ def test_the_influence_of_false_submissions(question: Any, answers: int, each: f
     assert words.influence(question, question_estimate(answers=answers, fake_influence=each)) == said
 
 
+def test_the_influence_on_all_that_stands_beside_it() -> None:
+    """Several points together, the net score and the numbers of a group can be moved by more than a share of all."""
+    each = question_estimate(answers=1000, fake_influence=0.001)
+    groups = [question_estimate(answers=n, fake_influence=influence) for n, influence in ((900, 0.0011), (100, 0.02))]
+    groups.append(question_estimate(answers=0))
+    start = "10 false submissions could move a share by up to 1 point"
+    assert words.influence(CHOICE, each, groups) == f"{start}, within one group by up to 20 points"
+    summaries = [
+        Summary("top_two", ["4", "5"], [], 0.3, 0.1, 0.1, 0.7, 0.0012),
+        Summary("bottom_two", ["1", "2"], [], 0.3, 0.1, 0.1, 0.7, 0.0014),
+        Summary("net_score", ["4", "5"], ["1", "2"], 0.0, 0.1, -0.2, 0.2, 0.15),
+    ]
+    scale = question_estimate("scale", answers=1000, fake_influence=0.001, summaries=summaries)
+    more = "that of several points by up to 1.4 points, the net score by up to 150 points"
+    assert words.influence(CHOICE, scale) == f"{start}, {more}"
+
+
+def test_the_influence_is_of_what_is_not_weighted() -> None:
+    """Where weighted numbers stand beside it, the sentence says that it does not speak of them."""
+    weighted = Weighted(900.0, [], None)
+    given = question_estimate(answers=1000, fake_influence=0.001, weighted=weighted)
+    assert words.influence(CHOICE, given) == "10 false submissions could move an unweighted share by up to 1 point"
+    drinks = question_estimate("number", answers=1000, fake_influence=0.1, weighted=weighted)
+    assert words.influence(DRINKS, drinks) == "10 false submissions could move the unweighted mean by up to 1 drinks"
+
+
 @given(st.floats(1e-9, 2), st.integers(1, 10**7))
 def test_the_influence_is_never_understated(each: float, answers: int) -> None:
     """Read back, the figure is at least what so many submissions can do, or everything."""

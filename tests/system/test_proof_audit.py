@@ -16,7 +16,7 @@ from deniable_server.audit import audit, conclude, tally
 def test_neither_randomiser_shows_more_than_is_stated(tmp_path: Path, node: str) -> None:
     """20,000 submissions in each language: every channel seen, none above its epsilon.
 
-    No seed can be given. To exceed its epsilon, both limits of one of 45,308 comparisons, each at a level of 10^-8, must
+    No seed can be given. To exceed its epsilon, both limits of one of 45,308 comparisons, each at 10^-8, must
     be passed together: a false alarm far below 10^-6. Of the pure channels the exponential table is seen least, at 0.16
     of 0.5; to see less than a twentieth, both of its far pairs must fall short by four standard errors.
     """

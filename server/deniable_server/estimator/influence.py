@@ -1,14 +1,17 @@
-"""What a false submission can do.
+"""What false submissions can do: an estimate with them minus the estimate without.
 
-A respondent whose answer is x adds z with expectation e_x to the sum of n; a false one adds any z it likes, and so
-moves the mean by (z - e_x)/n. A fraction f of them around a share s: f(max z - s) up, f(s - min z) down. For one, e_x
-is 0 or 1, not s: the most is max(max z, 1 - min z)/n, for yes_no e^epsilon/(e^epsilon - 1)/n.
+A false submission adds any z that a report decodes to. With a fraction f of them the unbiased shares go from u to
+u + f(z - u). The estimate is the point p of the simplex that is nearest to u; it is nearest to p + (1-f)(u-p), too, and
+f(z - p) from there is just u + f(z - u). So however far u lies outside, the change that counts is f(z - p), with p a
+mixture of the answers e_x. For a share s that stays inside: f(max z - s) up, f(s - min z) down; over all s at most
+f max(max z, 1 - min z), for yes_no f e^epsilon/(e^epsilon - 1). The same holds of a mean, which is cut off at its ends.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
 from scipy.special import betainc
 
 from deniable_protocol import Band, Channel, Drawn, Subset, Table, decode
@@ -22,7 +25,10 @@ FALSE_ALARMS = 0.001
 
 @lru_cache(maxsize=256)
 def share_influence(channel: Channel) -> float:
-    """The most that one false submission moves any unbiased share or any estimate, times the number of reports."""
+    """The most that one false submission moves the estimate of any share, times the number of reports.
+
+    An unbiased share moves by no more from between 0 and 1; from outside, by as much more as it was outside.
+    """
     if isinstance(channel, Drawn):
         # max z = (1-q)/gap, and 1 - min z = 1 + q/gap = p/gap
         return max(max(1 - rule.q, rule.p) / rule.gap for rule in map(support, channel.parts))
@@ -45,6 +51,28 @@ def _most_moved(change: list[float]) -> float:
         up = others * rising[-1] - sum(rising[:others])
         down = sum(rising[-others:]) - others * rising[0]
         most = max(most, up / (others + 1), down / (others + 1))
+    return most
+
+
+@lru_cache(maxsize=256)
+def sum_influence(channel: Subset | Table, signs: tuple[float, ...]) -> float:
+    """The same for the sum of the estimates times these signs, as of the top two points of a scale.
+
+    With A the options above zero the sum changes by sum over A of (sign_j - mean sign of A)(z_j - e_xj). Scales are
+    short: every A is tried, with the best report and the best answer for each.
+    """
+    k = channel.answers
+    above = (np.arange(1, 1 << k)[:, None] >> np.arange(k) & 1).astype(float)
+    most = 0.0
+    for direction in (np.array(signs), -np.array(signs)):
+        gains = above * (direction - (above @ direction / above.sum(axis=1))[:, None])
+        if isinstance(channel, Subset):
+            # The gains sum to 0, so that only the 1/gap counts by which the options that are held stand out.
+            reports = np.sort(gains, axis=1)[:, -channel.size :].sum(axis=1) / support(channel).gap
+        else:
+            decoded = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
+            reports = (gains @ decoded.T).max(axis=1)
+        most = max(most, float((reports - gains.min(axis=1)).max()))
     return most
 
 

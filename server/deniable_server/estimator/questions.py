@@ -8,13 +8,14 @@ from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from deniable_protocol import Band, Channel, Drawn, Number, Question, Scale, Subset, Table, YesNo
 from deniable_protocol.survey import tells_mean
 from deniable_server.tallies import size
 
 from .distribution import Point, likely_distribution
-from .influence import consistent, share_influence
+from .influence import consistent, share_influence, sum_influence
 from .intervals import Raw, clip, sampling_factor, share_of_support, support
 from .scores import mean_scores, score_mean, share_scores
 from .summaries import Reports, Summary, summarize
@@ -66,7 +67,7 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
     """All that is estimated of one question: shares, or (with no shares) a mean.
 
     ``open_equivalent``: how many unprotected answers would tell as much; None for means and where nothing is known.
-    ``fake_influence``: the most that one false submission moves any share, or the mean in its units.
+    ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
     ``notes``: what a reader must be told first. ``method``, for those who read the numbers elsewhere, is how they came
     about. ``summaries`` are there for scales with shares, ``distribution`` and ``weighted`` where they were asked for.
     """
@@ -123,6 +124,10 @@ def estimate_question(
         # Where parts are drawn, a false submission chooses its part: the one with the fewest honest reports.
         fewest = min(_asked(counts)) if isinstance(channel, Drawn) else answers
         influence = share_influence(channel) / max(fewest, 1)
+    if summaries and answers:
+        assert isinstance(channel, Subset | Table)
+        sums = [sum_influence(channel, each.signs(channel.answers)) / answers for each in summaries]
+        summaries = [replace(each, fake_influence=_up(most)) for each, most in zip(summaries, sums, strict=True)]
     curve = (
         likely_distribution(channel, counts, *range_of(question))
         if distribution and isinstance(question, Number) and isinstance(channel, Band | Table)
@@ -136,8 +141,7 @@ def estimate_question(
         shares=shares,
         mean=mean,
         open_equivalent=open_equivalent,
-        # Rounded up, by more than the floating point above may lose: the figure is never understated.
-        fake_influence=influence * (1 + 1e-12) if answers else None,
+        fake_influence=_up(influence) if answers else None,
         notes=_notes(channel, counts, answers, [*shares, *([] if mean is None else [mean])]),
         summaries=summaries,
         distribution=curve,
@@ -253,6 +257,11 @@ def project(values: Sequence[float]) -> list[float]:
         total += value
         threshold = (total - 1) / number
     return [max(value - top - threshold, 0.0) for value in values]
+
+
+def _up(influence: float) -> float:
+    """Rounded up, by more than floating point may lose: the figure is never understated."""
+    return influence * (1 + 1e-12)
 
 
 def _open_equivalent(shares: list[Share], n: int) -> int | None:

@@ -15,6 +15,7 @@ from statistics import fmean, variance
 from typing import NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from scipy.special import stdtrit
 
 from deniable_protocol import Subset, Table
@@ -30,7 +31,10 @@ FEWEST = 4
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The share of the points in ``of``, minus the share of those in ``minus``."""
+    """The share of the points in ``of``, minus the share of those in ``minus``.
+
+    ``fake_influence``: the most that one false submission moves it; not there where reports are weighted.
+    """
 
     id: str
     of: list[str]
@@ -39,6 +43,11 @@ class Summary(msgspec.Struct, frozen=True):
     standard_error: float | None
     low: float
     high: float
+    fake_influence: float | UnsetType = UNSET
+
+    def signs(self, answers: int) -> Signs:
+        """1 for the answers that count, -1 for those that count against it; the points, and then perhaps "declined"."""
+        return tuple(float(str(j + 1) in self.of) - float(str(j + 1) in self.minus) for j in range(answers))
 
     @property
     def too_noisy(self) -> bool:

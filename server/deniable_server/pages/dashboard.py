@@ -47,6 +47,7 @@ class Card:
     estimate: QuestionEstimate
     chart: Bars | MeanChart | Empty
     groups: Dots | Empty | None
+    parts: list[QuestionEstimate]
     channel: str
     protection: str
 
@@ -199,6 +200,7 @@ def _cards(published: Published, estimates: SurveyEstimates) -> list[Card]:
                 estimate,
                 question_chart(question, estimate, estimates.confidence),
                 groups_chart(question, list(zip(labels, parts, strict=True)), estimates.confidence) if parts else None,
+                parts,
                 channel_in_words(question, document.channels[question.id]),
                 question_in_words(question),
             )

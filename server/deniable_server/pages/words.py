@@ -268,19 +268,35 @@ def notices(estimate: QuestionEstimate) -> list[str]:
     return [meanings.get(note, f"{capitalized(note)}.") for note in estimate.notes]
 
 
-def influence(question: Question, estimate: QuestionEstimate) -> str:
-    """How much false submissions could do, were one in a hundred false; rounded up. Empty where there are none."""
+def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[QuestionEstimate] = ()) -> str:
+    """How much false submissions could do, were one in a hundred false; rounded up. Empty where there are none.
+
+    ``groups``: the estimates that are shown beside it. All that is false may be in one of them.
+    """
     if estimate.fake_influence is None:
         return ""
     false = max(estimate.answers // 100, 1)
-    most = Decimal(repr(estimate.fake_influence)) * false
+    plain = "unweighted " if estimate.weighted else ""
     if tells_mean(question):
         floor, ceiling = range_of(question)
-        most = min(most, Decimal(repr(ceiling)) - Decimal(repr(floor)))
+        widest = Decimal(repr(ceiling)) - Decimal(repr(floor))
         unit = f" {quoted(question.unit)}" if not isinstance(question, Scale) and question.unit else ""
-        return f"{counted(false, 'false submission')} could move the mean by up to {_up(most)}{unit}"
-    points = _points(_up(min(most * 100, Decimal(100))))
-    return f"{counted(false, 'false submission')} could move a share by up to {points}"
+        what = f"the {plain}mean"
+    else:
+        widest, unit = Decimal(1), ""
+        what = f"an {plain}share" if plain else "a share"
+
+    def by(each: float, widest: Decimal = widest) -> str:
+        most = min(Decimal(repr(each)) * false, widest)
+        return f"by up to {_up(most)}{unit}" if tells_mean(question) else f"by up to {_points(_up(most * 100))}"
+
+    said = [f"{counted(false, 'false submission')} could move {what} {by(estimate.fake_influence)}"]
+    for name, several in (("that of several points", False), ("the net score", True)):
+        most = [s.fake_influence for s in estimate.summaries or () if bool(s.minus) == several and s.fake_influence]
+        said += [f"{name} {by(max(most), Decimal(1 + several))}" for most in [most] if most]
+    within = [group.fake_influence for group in groups if group.fake_influence is not None]
+    said += [f"within one group {by(max(within))}"] if within else []
+    return ", ".join(said)
 
 
 def _up(number: Decimal) -> str:
