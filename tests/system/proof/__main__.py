@@ -32,7 +32,31 @@ class Part(NamedTuple):
 
 
 PARTS: dict[str, Part] = {
+    "power": Part(
+        "power",
+        {"cuts": 2_000, "singles": 1_800, "batches": 3},
+        {"cuts": 100, "singles": 60, "batches": 1},
+        minutes=20,
+    ),
     "audit": Part("audit", {"draws": 10_000_000, "power": 0.9}, {"draws": 20_000, "power": 0.05}, minutes=45),
+    "attack": Part(
+        "attack",
+        {"honest": 100_000, "epsilons": ("0.25", "0.5", "1", "2", "4"), "campaigns": 30},
+        {"honest": 1_500, "epsilons": ("1",), "campaigns": 4},
+        minutes=60,
+    ),
+    "crash": Part(
+        "crash",
+        {"acknowledgements": 100_000, "kills": 200},
+        {"acknowledgements": 5_000, "kills": 10},
+        minutes=40,
+    ),
+    "storms": Part(
+        "storms",
+        {"submissions": 20_000, "instants": 500, "closings": 20},
+        {"submissions": 1_000, "instants": 20, "closings": 2},
+        minutes=30,
+    ),
 }
 
 

@@ -1,0 +1,93 @@
+"""Servers killed under load, at the size of a test; and that the proof does find what a crash can break."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from planting import altered
+from proof import Watch
+from proof.crash import ORDER, prove
+
+from conftest import missing
+
+pytestmark = pytest.mark.usefixtures("linux")
+
+
+@pytest.fixture
+def linux() -> None:
+    if sys.platform != "linux":
+        missing("a system that lists processes in /proc")
+
+
+def test_acknowledged_is_kept_through_kills(tmp_path: Path) -> None:
+    """Over ten kills in every situation, each of 5,000 acknowledged submissions is stored once, as it was sent."""
+    outcome = prove(tmp_path, Watch(600), 6, acknowledgements=5_000, kills=10)
+    assert outcome.failures == []
+    assert outcome.figures["kills"] == 10 and outcome.figures["acknowledgements"] >= 5_000
+    assert all(outcome.figures[f"kills: {kind}"] for kind in ORDER)
+    # What the kills left undone was sent again, and some of it had been stored before.
+    assert outcome.figures["requests without an answer"] > 10
+
+
+ANSWERS_FIRST = (
+    "storage/sqlite.py",
+    """        with self._connections.turn:
+            if request.outcome is None:
+                self._fold_where_due(self._commit_waiting())
+        if""",
+    """        def later():
+            time.sleep(0.05)
+            with self._connections.turn:
+                self._commit_waiting()
+        import threading
+        threading.Thread(target=later).start()
+        request.outcome = Accepted(len(rows), 0)
+        if""",
+)
+FOLDS_ALL_BUT_ONE = (
+    "storage/sqlite.py",
+    "INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id <= ? ORDER BY id",
+    "INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id < ? ORDER BY id",
+)
+COUNTS_LATER = (
+    "storage/sqlite.py",
+    """                self._add_statistics(db, survey.number, tally(survey.document, contents))
+        return len(rows)""",
+    """        def later():
+            with self._connections.turn, self._connections.writing() as db:
+                self._add_statistics(db, survey.number, tally(survey.document, contents))
+        import threading
+        if rows:
+            threading.Timer(1, later).start()
+        return len(rows)""",
+)
+FORGETS_WHAT_IS_SEALED = (
+    "storage/sqlite.py",
+    " WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE survey = ?1 AND id = ?2) ON CONFLICT DO NOTHING",
+    " WHERE true ON CONFLICT DO NOTHING",
+)
+MIGRATES_STEP_BY_STEP = (
+    ("storage/schema.py", "@migrations()\ndef m002", "@migrations(transactional=False)\ndef m002"),
+    ("storage/sqlite.py", '                "BEGIN IMMEDIATE"\n', '                "SELECT 1"\n'),
+    ("storage/sqlite.py", 'connection.execute("COMMIT")', "pass"),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "found"),
+    [
+        pytest.param([ANSWERS_FIRST], "moment", "an acknowledged submission is lost", id="answers before it commits"),
+        pytest.param([FOLDS_ALL_BUT_ONE], "fold", "were accepted", id="folding drops a row"),
+        pytest.param([COUNTS_LATER], "fold", "differ from a recount", id="statistics in a transaction of their own"),
+        pytest.param([FORGETS_WHAT_IS_SEALED], "fold", "once more", id="a retry after folding is stored again"),
+        pytest.param(MIGRATES_STEP_BY_STEP, "migration", "done in part", id="a migration in several transactions"),
+    ],
+)
+def test_a_broken_promise_is_found(changes: list[tuple[str, str, str]], kind: str, found: str, tmp_path: Path) -> None:
+    """With each of these faults in the server, two kills are enough for the proof to fail, and to say what is wrong."""
+    sources = altered(tmp_path / "sources", *changes)
+    (tmp_path / "files").mkdir()
+    outcome = prove(tmp_path / "files", Watch(300), 6, acknowledgements=300, kills=2, kinds=(kind,), sources=sources)
+    assert any(found in failure for failure in outcome.failures), outcome
