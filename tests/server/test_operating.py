@@ -17,7 +17,7 @@ from deniable_server.cli import cli
 from deniable_server.doctor import examine
 from deniable_server.settings import SettingError, Settings, parse_bind
 from deniable_server.simulate import Population, compare
-from deniable_server.storage import open_storage
+from deniable_server.storage import Session, open_storage
 from deniable_server.storage.sqlite import SQLiteStorage
 from running import free_port, running
 
@@ -104,6 +104,21 @@ def test_a_tokens_life() -> None:
 
 
 # --- simulation and estimates ----------------------------------------------------------------------------------------
+
+
+def test_sessions_are_ended_by_command(place: Path) -> None:
+    """Those of one token, or all; the tokens stay. An id that is not known, or neither, is said."""
+    tokens = [json.loads(run("token", "create", "--role", "analyst", "--json").stdout)["id"] for _ in range(2)]
+    storage = open_storage("deniable.db")
+    for i, token in enumerate((*tokens, tokens[0])):
+        storage.keyring.begin(Session(str(i) * 64, token, 0, 2**40, 2**40), now=0, most=9)
+    assert "2 sessions ended" in run("token", "sign-out", tokens[0]).stdout
+    assert len(storage.keyring.sessions(tokens[1], 0)) == 1
+    assert json.loads(run("token", "sign-out", "--all", "--json").stdout) == {"ended": 1}
+    assert len(storage.keyring.tokens()) == 2
+    storage.close()
+    assert "No token has the id none" in run("token", "sign-out", "none", status=1).output
+    assert "or --all" in said(run("token", "sign-out", status=2))
 
 
 def test_simulate_and_estimate(place: Path) -> None:

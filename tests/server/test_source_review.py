@@ -134,3 +134,10 @@ def test_the_clients_listen_to_no_messages() -> None:
         assert not re.search(r"\bpostMessage\b|Listener\(\s*[\"']message|\bonmessage\b", path.read_text("utf-8")), name(
             path
         )
+
+
+def test_no_test_code_is_shipped() -> None:
+    """The packages of the wheel import nothing that tests are made of, and hold no tests."""
+    for path in PYTHON:
+        assert not {part.partition(".")[0] for part in imports(path)} & {"pytest", "hypothesis", "unittest"}, name(path)
+        assert not path.name.startswith("test_"), name(path)

@@ -1,0 +1,149 @@
+"""The security log: what it says of those with tokens, and that it says nothing of anybody else."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from deniable_server import create_app
+from deniable_server.events import MOST_REFUSALS, USES_EVERY, Events
+from deniable_server.settings import Settings
+from deniable_server.storage import Token
+from entering import BROWSER, enter, send
+from running import storage_of
+
+DASHBOARD = "/surveys/campus-health"
+API = "/api/v1/surveys/campus-health"
+
+
+@pytest.fixture
+def app(tmp_path: Path, example: bytes) -> Iterator[Flask]:
+    app = create_app(Settings(database=str(tmp_path / "a.db")))
+    storage_of(app).publish(example)
+    yield app
+    storage_of(app).close()
+
+
+@pytest.fixture
+def http(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO, "deniable_server")
+    return caplog
+
+
+LINE = re.compile(r"at=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ event=[a-z-]+( [a-z]+=([A-Za-z0-9._-]+|\?))*")
+
+
+def events(lines: pytest.LogCaptureFixture) -> list[str]:
+    """What was logged since, without the times; each line in its form."""
+    said = [record.getMessage() for record in lines.records if record.name == "deniable_server.events"]
+    lines.clear()
+    assert all(LINE.fullmatch(line) for line in said), said
+    return [line.partition(" ")[2] for line in said]
+
+
+def test_what_people_with_tokens_do_is_logged(
+    http: FlaskClient, app: Flask, example: bytes, lines: pytest.LogCaptureFixture
+) -> None:
+    """Signing in and out, sharing, publishing and closing: when, by which token, of which survey."""
+    secret = enter(http, app, "admin")
+    (admin,) = storage_of(app).keyring.tokens()
+    who = f"token={admin.id} role=admin"
+    send(http, f"{DASHBOARD}/share", f"{DASHBOARD}/share", days="1", label="canary-label")
+    link = next(token.id for token in storage_of(app).keyring.tokens() if token.role == "reader")
+    send(http, f"{DASHBOARD}/share/{link}/revoke", f"{DASHBOARD}/share")
+    toml = 'id = "b1"\ntitle = "B"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "Q?"\nepsilon = 1\n'
+    assert send(http, "/publish", "/publish", survey=toml, step="publish").status_code == 303
+    bearer = {"Authorization": f"Bearer {secret}"}
+    for _ in range(3):
+        assert http.post("/api/v1/surveys/b1/close", headers=bearer).status_code == 200
+    send(http, f"{DASHBOARD}/close", f"{DASHBOARD}/close")
+    send(http, "/sign-out", "/")
+    assert "canary" not in lines.text and secret not in lines.text and "127.0.0.1" not in lines.text
+    assert events(lines) == [
+        f"event=signed-in {who}",
+        f"event=link-made {who} link={link} survey=campus-health",
+        f"event=link-revoked {who} link={link} survey=campus-health",
+        f"event=survey-published {who} survey=b1",
+        f"event=token-used {who}",
+        *[f"event=survey-closed {who} survey=b1"] * 3,
+        f"event=survey-closed {who} survey=campus-health",
+        f"event=signed-out {who}",
+    ]
+
+
+def test_what_is_refused_is_logged_without_who_it_was(
+    http: FlaskClient, app: Flask, lines: pytest.LogCaptureFixture
+) -> None:
+    """Unknown tokens, roles that do not allow it and forms from elsewhere: which route, and no address or secret."""
+    http.get("/api/v1/surveys", headers={"Authorization": "Bearer canary-1"})
+    send(http, "/sign-in", "/sign-in", token="canary-2")
+    http.get("/shared/canary-3", headers=BROWSER)
+    enter(http, app)
+    (token,) = storage_of(app).keyring.tokens()
+    http.get("/publish?canary-4", headers=BROWSER)
+    http.post(f"{DASHBOARD}/share", data={"word": "canary-5"}, headers=BROWSER)
+    assert "canary" not in lines.text and "127.0.0.1" not in lines.text
+    who = f"token={token.id} role=analyst"
+    assert events(lines) == [
+        "event=unknown-token way=header",
+        "event=unknown-token way=form",
+        "event=unknown-token way=link",
+        f"event=signed-in {who}",
+        f"event=forbidden {who} needs=admin route=surveys.draft",
+        f"event=foreign-form {who} route=surveys.share",
+    ]
+
+
+def test_respondents_make_no_line(http: FlaskClient, lines: pytest.LogCaptureFixture, example: bytes) -> None:
+    """Reading a survey, its page and its files, sending it rightly or wrongly: nothing is logged."""
+    for path in ("/s/campus-health", "/s/none", API, "/deniable.js", "/static/respondent.css", "/static/none"):
+        http.get(path, headers=BROWSER)
+    for body in (b"{", b"{}", b'{"id": 1}', b"x" * 100):
+        http.post(f"{API}/submissions", data=body, content_type="application/json")
+    http.open(f"{API}/submissions", method="OPTIONS", headers={"Origin": "https://app.example"})
+    assert lines.text == ""
+
+
+def test_refusals_do_not_fill_the_disk(lines: pytest.LogCaptureFixture) -> None:
+    """Of a thousand in a minute sixty are told one by one, and of the rest how many; what people did is always told."""
+    now = [60_000.0]
+    log, token = Events(lambda: now[0]), Token("ab12cd34", "admin", "", "d" * 64, "2026-03-01")
+    for _ in range(1000):
+        log.refused("unknown-token", way="form")
+    log.did("signed-in", token)
+    assert events(lines) == ["event=unknown-token way=form"] * MOST_REFUSALS + [
+        "event=signed-in token=ab12cd34 role=admin"
+    ]
+    now[0] += 60
+    log.refused("unknown-token", way="link")
+    assert events(lines) == [f"event=refusals-left-out count={1000 - MOST_REFUSALS}", "event=unknown-token way=link"]
+
+
+def test_programs_are_noted_once_an_hour(lines: pytest.LogCaptureFixture) -> None:
+    """Each token of its own."""
+    now = [60_000.0]
+    log = Events(lambda: now[0])
+    one, two = (Token(name, "analyst", "", "d" * 64, "2026-03-01") for name in ("aa", "bb"))
+    for token in (one, one, two, one):
+        log.used(token)
+    now[0] += USES_EVERY
+    log.used(one)
+    assert [line[-15:-13] for line in events(lines)] == ["aa", "bb", "aa"]
+
+
+@pytest.mark.parametrize("value", ["a\nb", "a b=c", "\x1b[31m", "ü", "", "x" * 81, "{}", "%s"])
+def test_no_line_can_be_forged(lines: pytest.LogCaptureFixture, value: str) -> None:
+    """What is no plain word is written as a question mark, whatever route it came by."""
+    Events().refused("forbidden", None, survey=value)
+    assert events(lines) == ["event=forbidden survey=?"]
