@@ -73,6 +73,13 @@ MIGRATES_STEP_BY_STEP = (
     ("storage/sqlite.py", '                "BEGIN IMMEDIATE"\n', '                "SELECT 1"\n'),
     ("storage/sqlite.py", 'connection.execute("COMMIT")', "pass"),
 )
+COPIES = "storage/copies.py"
+BACKS_UP_IN_PLACE = (
+    (COPIES, 'partial = final.with_name(f".{final.name}.partial")', "partial = final"),
+    (COPIES, "        _name(partial, final)\n", ""),
+    (COPIES, "            partial.unlink(missing_ok=True)\n\n\ndef _name", "            pass\n\n\ndef _name"),
+    (COPIES, 'connection.execute("VACUUM INTO', 'import time; time.sleep(0.3); connection.execute("VACUUM INTO'),
+)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +90,7 @@ MIGRATES_STEP_BY_STEP = (
         pytest.param([COUNTS_LATER], "fold", "differ from a recount", id="statistics in a transaction of their own"),
         pytest.param([FORGETS_WHAT_IS_SEALED], "fold", "once more", id="a retry after folding is stored again"),
         pytest.param(MIGRATES_STEP_BY_STEP, "migration", "done in part", id="a migration in several transactions"),
+        pytest.param(BACKS_UP_IN_PLACE, "backup", "holds less than", id="a backup has its name before it is done"),
     ],
 )
 def test_a_broken_promise_is_found(changes: list[tuple[str, str, str]], kind: str, found: str, tmp_path: Path) -> None:

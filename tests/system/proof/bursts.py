@@ -7,6 +7,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -118,26 +119,27 @@ class Storm:
         return fate
 
     def _pass_on(self, connection: socket.socket) -> None:
-        with connection, socket.create_connection(("127.0.0.1", self._target), timeout=120) as upstream:
+        target = ("127.0.0.1", self._target)
+        with suppress(OSError), connection, socket.create_connection(target, timeout=120) as upstream:
             connection.settimeout(120)
-            client, server = Wire(connection), Wire(upstream)
-            try:
-                while True:
-                    head, body = client.read()
-                    fate = self._fate()
-                    if fate == "requests lost":
-                        return
-                    upstream.sendall(head + b"\r\n\r\n" + body)
-                    head, body = server.read()
-                    response = head + b"\r\n\r\n" + body
-                    if fate == "responses lost":
-                        return
-                    if fate == "responses cut in the middle":
-                        connection.sendall(response[: len(response) // 2])
-                        return
-                    connection.sendall(response)
-            except OSError:
+            self._exchange(Wire(connection), Wire(upstream))
+
+    def _exchange(self, client: Wire, server: Wire) -> None:
+        """One message after another, until one is lost or an end is gone."""
+        while True:
+            head, body = client.read()
+            fate = self._fate()
+            if fate == "requests lost":
                 return
+            server.socket.sendall(head + b"\r\n\r\n" + body)
+            head, body = server.read()
+            response = head + b"\r\n\r\n" + body
+            if fate == "responses lost":
+                return
+            if fate == "responses cut in the middle":
+                client.socket.sendall(response[: len(response) // 2])
+                return
+            client.socket.sendall(response)
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)

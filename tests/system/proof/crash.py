@@ -145,8 +145,8 @@ class _Crashes:
             with closing(sqlite3.connect(copied)) as db:
                 waiting = [count for (count,) in db.execute("SELECT count(*) FROM inbox GROUP BY survey")]
                 (unfinished,) = db.execute("SELECT count(*) FROM surveys WHERE status = 'closing'").fetchone()
-            self.book.count("found: a folding was due or under way", max(waiting, default=0) >= FOLD_AT)
-            self.book.count("found: a closing was under way", unfinished)
+            self.book.count("restarts that found a folding due", max(waiting, default=0) >= FOLD_AT)
+            self.book.count("restarts that found a closing under way", unfinished)
 
         self._examining = threading.Thread(target=examine)
         self._examining.start()
@@ -252,7 +252,8 @@ class _Crashes:
         """The backup is killed, or the server beneath it, or both; the next backup holds everything."""
         target = self._folder / f"backup-{self._kills}.db"
         partial = target.with_name(f".{target.name}.partial")
-        victims = self._random.choice(("backup", "server", "both"))
+        victims = ("backup", "server", "both")[self.book.counts["kills: backup"] % 3]
+        acknowledged = self.book.acknowledged
         first = self._backup(target)
         until(lambda: partial.exists() or target.exists() or first.poll() is not None, pause=0.0005)
         time.sleep(self._random.uniform(0, 0.02 + self._database.stat().st_size / 40e6))
@@ -263,7 +264,7 @@ class _Crashes:
             self._kill(server)
         first.wait(120)
         if target.exists():
-            self._check_backup(target)
+            self._check_backup(target, acknowledged)
         elif victims == "server":
             self.book.fault("a backup failed when the server beneath it was killed", target.name)
         target.unlink(missing_ok=True)
@@ -271,8 +272,10 @@ class _Crashes:
         acknowledged = self.book.acknowledged
         if self._backup(target).wait(120) != 0 or not target.exists():
             self.book.fault("a backup failed after another was killed", target.name)
-        elif self._check_backup(target) < acknowledged:
-            self.book.fault("a backup holds less than was acknowledged before", target.name)
+        else:
+            self._check_backup(target, acknowledged)
+        if partial.exists():
+            self.book.fault("a backup left something behind", target.name)
         target.unlink(missing_ok=True)
         if victims == "backup":
             self._kill(server)
@@ -280,16 +283,16 @@ class _Crashes:
     def _backup(self, target: Path) -> subprocess.Popen[bytes]:
         return deniable(["backup", "--database", str(self._database), "--to", str(target)], self._log, self._sources)
 
-    def _check_backup(self, target: Path) -> int:
-        """Whatever has the name of a backup is a whole one; returns how many submissions it holds."""
+    def _check_backup(self, target: Path, acknowledged: int) -> None:
+        """Whatever has the name of a backup is a whole one, with all that was acknowledged before it was begun."""
         try:
             with closing(open_storage(str(target), create=False)) as storage:
                 for sentence in storage.verify():
                     self.book.fault(f"a backup is not sound: {sentence}", target.name)
-                return sum(listed.submissions for listed in storage.surveys())
+                if sum(listed.submissions for listed in storage.surveys()) < acknowledged:
+                    self.book.fault("a backup holds less than was acknowledged before", target.name)
         except StorageError:
             self.book.fault("what has the name of a backup cannot be opened", target.name)
-            return 0
 
     def _during_a_migration(self, server: Process) -> None:
         """On a database of its own, while this one rests."""
@@ -315,6 +318,8 @@ class _Crashes:
         self._senders.limit = acknowledgements
         server = self._running()
         until(lambda: self.book.acknowledged >= acknowledgements or watch.is_over, limit=3600)
+        if self.book.acknowledged < acknowledgements:
+            self.book.fault(f"stopped after {self.book.acknowledged} of {acknowledgements} acknowledgements")
         self._senders.finish()
         for parcel in self.book.waiting():
             self.book.fault("a submission was never answered", next(iter(parcel.contents)))
@@ -336,6 +341,7 @@ class _Crashes:
             self.book.fault(f"in the end {stored} are stored, and {self.book.acknowledged} were acknowledged")
 
     def end(self) -> None:
+        self._senders.end()
         self._examined()
         if self._server is not None:
             self._server.kill()

@@ -18,7 +18,7 @@ class Senders:
         self.limit = 0.0  # they send while fewer than this are acknowledged
         self._again: deque[Parcel] = deque()
         self._port: int | None = None
-        self._making = True
+        self._making, self._ended = True, False
         self._busy = count
         self._changed = threading.Condition()
         self._threads = [threading.Thread(target=self._run, args=(seed + i,), daemon=True) for i in range(count)]
@@ -48,12 +48,19 @@ class Senders:
         for thread in self._threads:
             thread.join()
 
+    def end(self) -> None:
+        """End as things stand."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
     def _run(self, seed: int) -> None:
         draw, maker = random.Random(seed), Maker(seed)
         parcel: Parcel | None = None
         connection: Connection | None = None
-        while True:
-            port = self._await_port()
+        while (port := self._await_port()) is not None:
             if parcel is None and self._making and self.book.acknowledged >= self.limit:
                 time.sleep(0.002)
                 continue
@@ -64,11 +71,7 @@ class Senders:
             if parcel is None:
                 parcel = self._next(draw, maker)
             if parcel is None:
-                connection.close()
-                with self._changed:
-                    self._busy -= 1
-                    self._changed.notify_all()
-                return
+                break
             try:
                 send(self.book, connection, parcel)
                 parcel = parcel if parcel.waits else None
@@ -76,16 +79,21 @@ class Senders:
                 self.book.count("requests without an answer")
             if parcel is not None:
                 time.sleep(0.01)
-
-    def _await_port(self) -> int:
+        if connection is not None:
+            connection.close()
         with self._changed:
-            if self._port is None:
+            self._busy -= 1
+            self._changed.notify_all()
+
+    def _await_port(self) -> int | None:
+        """Where to send to; None where it is over."""
+        with self._changed:
+            if self._port is None and not self._ended:
                 self._busy -= 1
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: self._port is not None)
+                self._changed.wait_for(lambda: self._port is not None or self._ended)
                 self._busy += 1
-            assert self._port is not None
-            return self._port
+            return None if self._ended else self._port
 
     def _next(self, draw: random.Random, maker: Maker) -> Parcel | None:
         try:

@@ -299,7 +299,7 @@ class _Storms:
                 self.book.fault("after a closing, a retry was not answered as before", next(iter(parcel.contents)))
             if known_now:
                 self._deliver(parcel)
-            parcel.closed = refused_now
+            parcel.closed = refused_now and not parcel.delivered
         # A batch of which anything is new is refused as a whole; another content of a known id is a conflict still.
         (stranger,) = self._maker.submissions(survey, 1)
         first = msgspec.json.decode(known[0].body)
