@@ -27,10 +27,10 @@ def test_what_is_shown_covers_what_false_submissions_moved(tmp_path: Path) -> No
     """1 to 10% of false submissions over the real interface, on every question type: all within the claims, and for
     yes_no, choices and means not far from them.
     """
-    outcome = prove(tmp_path, Watch(600), 20, honest=1_500, epsilons=("1",), campaigns=4)
+    outcome = prove(tmp_path, Watch(600), 20, honest=1_500, epsilons=("1",), campaigns=3)
     assert outcome.failures == []
     assert outcome.figures["honest submissions"] == 3_000
-    assert outcome.figures["false submissions"] == 2 * 4 * 166
+    assert outcome.figures["false submissions"] == 2 * 3 * 166
     assert int(outcome.figures["moves compared with a claim"]) > 5_000
     for question in ("bit", "three", "drawn", "scale_mean", "number"):
         (reached,) = str(outcome.figures[f"{question}: furthest move as part of the claim, by ε"]).split(", ")
