@@ -196,8 +196,7 @@ def sign_out(response: Response) -> None:
 def form_word() -> str:
     """What a form of this session must carry: another site cannot know it."""
     secret = request.cookies.get(_cookie_name(), "")
-    key = current_app.secret_key
-    assert isinstance(key, str)
+    key: str = current_app.extensions["deniable"].secret_key
     return hmac.new(key.encode(), b"form " + secret.encode(), hashlib.sha256).hexdigest()
 
 

@@ -55,9 +55,8 @@ def here() -> Installation:
 
 
 def as_json(value: object, status: int = 200) -> Response:
-    response = Response(msgspec.json.encode(value), status, content_type="application/json")
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    headers = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
+    return Response(msgspec.json.encode(value), status, headers)
 
 
 def find(survey: str) -> Published:
@@ -71,11 +70,13 @@ def read_body(limit: int) -> bytes:
     """The body of a request, refused by its length before anything is parsed."""
     if request.mimetype != "application/json" or request.headers.get("Content-Encoding", "identity") != "identity":
         raise Refusal(Kind.MEDIA_TYPE, "Send  Content-Type: application/json  and no Content-Encoding.")
+    stated = request.content_length
     # One byte more than allowed is read at most: of a body without a stated length, too much is noticed only then.
     request.max_content_length = limit + 1
-    body = request.get_data(cache=False)
-    if len(body) > limit:
+    if (stated or 0) > limit or len(body := request.stream.read()) > limit:
         raise Refusal(Kind.TOO_LARGE, f"At most {limit} bytes.")
+    if stated is not None and len(body) != stated:
+        raise Refusal(Kind.INCOMPLETE, "Nothing was stored. Try again, with the same content.")
     return body
 
 
@@ -102,6 +103,7 @@ def get_survey(survey: str) -> ResponseReturnValue:
     status=201,
     problems=(
         Kind.NOT_JSON,
+        Kind.INCOMPLETE,
         Kind.CONFLICT,
         Kind.WRONG_DIGEST,
         Kind.CLOSED,
@@ -114,13 +116,9 @@ def get_survey(survey: str) -> ResponseReturnValue:
 )
 def post_submissions(survey: str) -> ResponseReturnValue:
     installation = here()
-    if installation.rate_limit is not None:
-        installation.rate_limit.spend(request.remote_addr)
+    installation.admit(request.remote_addr)
     published = find(survey)
-    rows = installation.intake(published).read(read_body(installation.settings.max_body_bytes))
-    with installation.metrics.storing():
-        stored = installation.storage.accept(published, rows)
-    installation.metrics.stored(*stored)
+    stored = installation.store(published, read_body(installation.settings.max_body_bytes))
     return as_json(Stored(*stored), 201)
 
 
@@ -133,7 +131,15 @@ def post_submissions(survey: str) -> ResponseReturnValue:
     gives=PublishedSurvey,
     status=201,
     also=(200,),
-    problems=(Kind.NOT_JSON, Kind.DIFFERS, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.INVALID, Kind.UNAVAILABLE),
+    problems=(
+        Kind.NOT_JSON,
+        Kind.INCOMPLETE,
+        Kind.DIFFERS,
+        Kind.TOO_LARGE,
+        Kind.MEDIA_TYPE,
+        Kind.INVALID,
+        Kind.UNAVAILABLE,
+    ),
 )
 def post_survey() -> ResponseReturnValue:
     try:

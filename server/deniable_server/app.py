@@ -14,6 +14,7 @@ from .operation import operation
 from .pages.respondent import respondent
 from .results import results
 from .settings import Settings
+from .shortcut import Shortcut
 from .storage import Storage, open_storage
 
 
@@ -24,7 +25,7 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     storage.finish_closing()
     app = Flask("deniable", static_folder=None)
     app.url_map.merge_slashes = False  # a double slash is a wrong address, not one to redirect to another
-    app.secret_key = settings.ensure_secret_key()
+    app.ensure_sync = lambda func: func  # type: ignore[method-assign]  # none is async, and looking costs each request
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BYTES  # of a survey that is published: a form is larger than its text
     installation = app.extensions["deniable"] = Installation(settings, storage)
@@ -36,6 +37,7 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     app.register_blueprint(respondent)
     problems.register(app)
     metrics.register(app, installation.metrics)
+    app.wsgi_app = Shortcut(app.wsgi_app, installation)  # type: ignore[method-assign]
     edges.register(app, settings)
     pages.register(app)
     return app

@@ -110,19 +110,24 @@ def _share_with_other_origins(app: Flask, allowed: tuple[str, ...]) -> None:
     def share(response: Response) -> Response:
         if not _is_public(request.path):
             return response
-        origin = request.headers.get("Origin")
-        if "*" in allowed:
-            response.headers["Access-Control-Allow-Origin"] = "*"
-        else:
-            response.headers.add("Vary", "Origin")
-            if origin in allowed and origin is not None:
-                response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Expose-Headers"] = "Deniable-Digest, Deniable-Status, Retry-After"
+        response.headers.extend(sharing(allowed, request.headers.get("Origin")))
         if request.method == "OPTIONS":
             response.headers["Access-Control-Allow-Methods"] = "GET, POST"
             response.headers["Access-Control-Allow-Headers"] = "Content-Type"
             response.headers["Access-Control-Max-Age"] = "86400"
         return response
+
+
+def sharing(allowed: tuple[str, ...], origin: str | None) -> list[tuple[str, str]]:
+    """The headers by which a page of this origin may read a response, if it may."""
+    headers = [("Access-Control-Expose-Headers", "Deniable-Digest, Deniable-Status, Retry-After")]
+    if "*" in allowed:
+        headers.append(("Access-Control-Allow-Origin", "*"))
+    else:
+        headers.append(("Vary", "Origin"))
+        if origin is not None and origin in allowed:
+            headers.append(("Access-Control-Allow-Origin", origin))
+    return headers
 
 
 def _is_public(path: str) -> bool:

@@ -12,7 +12,7 @@ from .intake import Intake
 from .metrics import Metrics
 from .problems import RETRY_SECONDS, Kind, Refusal
 from .settings import Rate, Settings
-from .storage import Published, Storage
+from .storage import Accepted, Published, Storage
 
 WRONG = Rate(20, "minute")
 """Tokens and links cannot be guessed, however often somebody tries; this keeps them from keeping the server busy."""
@@ -25,6 +25,8 @@ class Installation:
 
     def __init__(self, settings: Settings, storage: Storage) -> None:
         self.settings, self.storage = settings, storage
+        # Not Flask's secret_key: with one, it opens a signed session for every request, and nobody uses those.
+        self.secret_key = settings.ensure_secret_key()
         self.metrics = Metrics()
         self.rate_limit = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
         self.wrong_tokens = RateLimit(WRONG)
@@ -34,11 +36,21 @@ class Installation:
         self._long = BoundedSemaphore(LONG_AT_ONCE)
         self._intakes: dict[int, Intake] = {}
 
-    def intake(self, published: Published) -> Intake:
-        """The reader of submissions to a survey, which never changes."""
-        if published.number not in self._intakes:
-            self._intakes[published.number] = Intake(published.document)
-        return self._intakes[published.number]
+    def admit(self, address: str | None) -> None:
+        """Refusal where too many submissions have come from this address."""
+        if self.rate_limit is not None:
+            self.rate_limit.spend(address)
+
+    def store(self, published: Published, body: bytes) -> Accepted:
+        """Keep what this body holds, one submission or several; they are on disk when this returns."""
+        intake = self._intakes.get(published.number)
+        if intake is None:
+            intake = self._intakes[published.number] = Intake(published.document)
+        rows = intake.read(body)
+        with self.metrics.storing():
+            stored = self.storage.accept(published, rows)
+        self.metrics.stored(*stored)
+        return stored
 
     @contextmanager
     def long_computation(self) -> Iterator[None]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import astuple
 
 from deniable_protocol import Document, Subset
 from deniable_protocol.checks import Checker, strict_json
@@ -25,6 +26,7 @@ MAX_PROBLEMS = 20
 MAX_CAREFUL = 1_000_000
 """Bytes of a body that is looked at in detail: that takes many times its size in memory, and anyone can send one."""
 
+_encode = msgspec.json.Encoder().encode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
@@ -78,10 +80,10 @@ class Intake:
             submissions = posted.submissions if single == (msgspec.UNSET,) * 4 else []
         rows = []
         for submission in submissions:
-            reports = msgspec.structs.astuple(submission.reports)
-            if not all(is_report(reports[i]) for i, is_report in self._subsets):
+            reports = astuple(submission.reports)
+            if self._subsets and not all(is_report(reports[i]) for i, is_report in self._subsets):
                 return None
-            rows.append(self._row(submission.id, reports, msgspec.structs.astuple(submission.segments)))
+            rows.append(self._row(submission.id, reports, astuple(submission.segments)))
         return rows or None
 
     def _coarse_error(self, body: bytes) -> SubmissionError:
@@ -140,7 +142,7 @@ class Intake:
 
     def _row(self, submission: str, reports: tuple[int, ...], codes: tuple[str, ...]) -> Row:
         segments = [positions[code] for positions, code in zip(self._positions, codes, strict=True)]
-        return Row(bytes.fromhex(submission), msgspec.json.encode((reports, segments)).decode())
+        return Row(bytes.fromhex(submission), _encode((reports, segments)).decode())
 
 
 def _posted_type(document: Document) -> Any:
@@ -153,6 +155,7 @@ def _posted_type(document: Document) -> Any:
         ],
         rename={f"q{i}": question.id for i, question in enumerate(document.survey.questions)},
         forbid_unknown_fields=True,
+        gc=False,  # nothing here can refer to itself, and a batch makes thousands of them
     )
     segments = msgspec.defstruct(
         "Segments",
@@ -162,6 +165,7 @@ def _posted_type(document: Document) -> Any:
         ],
         rename={f"s{i}": segment.id for i, segment in enumerate(document.survey.segments)},
         forbid_unknown_fields=True,
+        gc=False,
     )
     identity = Annotated[str, Meta(pattern=rf"^{SUBMISSION_ID.pattern}\Z")]
     fields: list[tuple[str, Any]] = [
@@ -170,7 +174,7 @@ def _posted_type(document: Document) -> Any:
         ("reports", reports),
         ("segments", segments),
     ]
-    submission = msgspec.defstruct("Submission", fields, forbid_unknown_fields=True)
+    submission = msgspec.defstruct("Submission", fields, forbid_unknown_fields=True, gc=False)
     batch = Annotated[list[submission], Meta(min_length=1, max_length=MAX_BATCH)]  # type: ignore[valid-type]
     return msgspec.defstruct(
         "Posted",

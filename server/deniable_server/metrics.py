@@ -47,6 +47,13 @@ class Metrics:
         )
         self._accepted = self.submissions.labels("accepted")
         self._duplicates = self.submissions.labels("duplicate")
+        self._answered: dict[tuple[str, int], Counter] = {}
+
+    def answered(self, route: str, status: int) -> None:
+        known = self._answered.get((route, status))
+        if known is None:
+            known = self._answered[route, status] = self.requests.labels(route, str(status))
+        known.inc()
 
     def stored(self, accepted: int, duplicates: int) -> None:
         if accepted:
@@ -74,8 +81,7 @@ def register(app: Flask, metrics: Metrics) -> None:
 
     @app.after_request
     def count(response: Response) -> Response:
-        route = request.url_rule.rule if request.url_rule is not None else "none"
-        metrics.requests.labels(route, str(response.status_code)).inc()
+        metrics.answered("none" if request.url_rule is None else request.url_rule.rule, response.status_code)
         return response
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 from flask import Flask, Response
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from deniable_protocol import DeniableError, DocumentError, Problem, SurveyError
 from deniable_protocol.receive import SubmissionError
@@ -41,6 +41,7 @@ class Kind(Enum):
     FORM = ("foreign-form", 403, "This form was not accepted")
     NOT_FOUND = ("not-found", 404, "There is nothing here")
     METHOD = ("method-not-allowed", 405, "This cannot be done here")
+    INCOMPLETE = ("incomplete", 408, "The body did not arrive whole, or not in time")
     CONFLICT = ("id-conflict", 409, "A submission of this id is already stored, with other content")
     WRONG_DIGEST = ("wrong-digest", 409, "The submission was made for another document")
     CLOSED = ("survey-closed", 409, "The survey is closed")
@@ -95,40 +96,36 @@ def problem(
     )
 
 
+def as_response(error: Exception) -> Response:
+    """What is answered when this was raised."""
+    match error:
+        case Refusal():
+            return problem(error.kind, error.detail, headers=error.headers)
+        case SubmissionError() | SurveyError() | DocumentError():
+            return problem(_kind_of(error), str(error.problems[0]), error.problems)
+        case StorageError():
+            # Its message names paths: for the log, which has it already, not for the sender.
+            detail = "Nothing was stored. Try again in a moment, with the same content."
+            return problem(Kind.UNAVAILABLE, detail, headers={"Retry-After": str(RETRY_SECONDS)})
+        case DeniableError():
+            return problem(_kind_of(error), str(error))
+        case ClientDisconnected():
+            # Never 400: to a client that is final, and the same sent once more may well arrive whole.
+            return problem(Kind.INCOMPLETE, "Nothing was stored. Try again, with the same content.")
+        case HTTPException():
+            kind = _BY_STATUS.get(error.code or 500, Kind.BAD_REQUEST if (error.code or 500) < 500 else Kind.INTERNAL)
+            allow = dict(error.get_headers()).get("Allow")
+            return problem(kind, _DETAILS.get(kind, kind.title + "."), headers={"Allow": allow} if allow else None)
+    _log(error)
+    return problem(Kind.INTERNAL, "The error was logged, without its content.")
+
+
 _BY_STATUS = {kind.status: kind for kind in (Kind.NOT_FOUND, Kind.METHOD, Kind.TOO_LARGE, Kind.MEDIA_TYPE)}
 
 
 def register(app: Flask) -> None:
     """Every exception becomes a problem document; an unexpected one becomes a 500 that says nothing."""
-
-    @app.errorhandler(Refusal)
-    def refusal(error: Refusal) -> Response:
-        return problem(error.kind, error.detail, headers=error.headers)
-
-    @app.errorhandler(DeniableError)
-    def expected(error: DeniableError) -> Response:
-        if isinstance(error, SubmissionError | SurveyError | DocumentError):
-            return problem(_kind_of(error), str(error.problems[0]), error.problems)
-        if isinstance(error, StorageError):
-            # Its message names paths: for the log, which has it already, not for the sender.
-            detail = "Nothing was stored. Try again in a moment, with the same content."
-            return problem(Kind.UNAVAILABLE, detail, headers={"Retry-After": str(RETRY_SECONDS)})
-        return problem(_kind_of(error), str(error))
-
-    @app.errorhandler(HTTPException)
-    def http(error: HTTPException) -> Response:
-        kind = _BY_STATUS.get(error.code or 500, Kind.BAD_REQUEST if (error.code or 500) < 500 else Kind.INTERNAL)
-        response = problem(kind, _DETAILS.get(kind, kind.title + "."))
-        for name, value in error.get_headers():
-            if name == "Allow":
-                response.headers[name] = value
-        return response
-
-    @app.errorhandler(Exception)
-    def unexpected(error: Exception) -> Response:
-        _log(error)
-        return problem(Kind.INTERNAL, "The error was logged, without its content.")
-
+    app.register_error_handler(Exception, as_response)
     # What fails even later, such as after a request, Flask logs with the address and the text of the exception.
     app.logger.disabled = True
     app.log_exception = lambda exc_info: _log(exc_info[1])  # type: ignore[method-assign]
@@ -167,10 +164,12 @@ _DETAILS: dict[Kind, str] = {
 }
 
 
-def responses(*kinds: Kind) -> dict[str, Any]:
-    """These kinds in an OpenAPI document."""
+def responses(*kinds: Kind, as_pages: bool = False) -> dict[str, Any]:
+    """These kinds in an OpenAPI document; where people look, as pages."""
     by_status: dict[str, list[str]] = {}
     for kind in kinds:
         by_status.setdefault(str(kind.status), []).append(kind.title)
-    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
+    content: dict[str, Any] = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
+    if as_pages:
+        content = {"text/html": {"schema": {"type": "string"}}, **content}
     return {status: {"description": "; ".join(titles), "content": content} for status, titles in by_status.items()}

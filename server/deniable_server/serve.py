@@ -20,6 +20,9 @@ from .storage import StorageError, open_storage
 
 log = logging.getLogger(__name__)
 
+THREADS = "DENIABLE_THREADS"
+"""The environment variable by which the workers learn how many threads each has."""
+
 
 def listen_error(bind: str) -> str | None:
     """Why nothing can listen at this address, before anything is started there."""
@@ -52,17 +55,16 @@ def serve(settings: Settings, workers: int, threads: int) -> None:
     with tempfile.TemporaryDirectory(prefix="deniable-metrics-") as folder:
         if workers > 1:
             environment["PROMETHEUS_MULTIPROC_DIR"] = folder
-        os.environ.update(environment)
+        os.environ.update(environment | {THREADS: str(threads)})
         host, port = resolve(settings.bind)
         os.register_at_fork(after_in_child=_end_with_parent)
         server = Granian(
-            "deniable_server.app:create_app",
+            "deniable_server.gateway:create_gateway",
             address=host,
             port=port,
-            interface=Interfaces.WSGI,
+            interface=Interfaces.RSGI,
             factory=True,
             workers=workers,
-            blocking_threads=threads,
             websockets=False,
             respawn_failed_workers=True,
             workers_kill_timeout=30,

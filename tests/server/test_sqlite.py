@@ -208,7 +208,7 @@ def test_requests_that_wait_share_a_commit(
     def counting(db: sqlite3.Connection, group: list[Any], outcomes: Any) -> None:
         if not sizes:
             deadline = time.monotonic() + 10
-            while len(storage._waiting) < 29 and time.monotonic() < deadline:
+            while len(storage._together._queue) < 29 and time.monotonic() < deadline:
                 time.sleep(0.001)
         sizes.append(len(group))
         real(db, group, outcomes)
@@ -295,9 +295,10 @@ def test_a_folding_that_fails_loses_no_acknowledgement(
 
     with monkeypatch.context() as patch:
         patch.setattr(SQLiteStorage, "_add_statistics", staticmethod(fail))
-        assert storage.accept(survey, rows[:60]) == Accepted(60, 0)
-        assert storage.statistics(survey) == recounted(survey, rows[:60])
-    assert storage.accept(survey, rows[60:]) == Accepted(60, 0)
+        for part in (rows[:40], rows[40:80]):
+            assert storage.accept(survey, part) == Accepted(40, 0)
+        assert storage.statistics(survey) == recounted(survey, rows[:80])
+    assert storage.accept(survey, rows[80:]) == Accepted(40, 0)
     assert storage.statistics(survey) == storage.recount(survey) == recounted(survey, rows)
     assert storage.verify() == []
 

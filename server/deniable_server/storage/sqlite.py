@@ -4,9 +4,10 @@ Durability: ``synchronous=FULL`` in WAL mode syncs the log at each commit, befor
 read back when a connection opens. Speed: requests that wait for a commit share the next one.
 
 Privacy: a submission first lies in the inbox, where page layout and the log still tell when it came. Folding moves
-submissions to the sealed table in id order; ``secure_delete`` wipes what they leave behind, and the log is cut off.
-Between foldings of at least ``fold_at`` submissions, the layout of a sealed page may still tell in which of them a
-submission came; closing a survey compacts the file, and then nothing does.
+submissions to the sealed table in id order (as many that come in one commit are sealed at once); ``secure_delete``
+wipes what they leave behind, and the log is cut off. Between foldings of at least ``fold_at`` submissions, the layout
+of a sealed page may still tell in which of them a submission came; closing a survey compacts the file, and then
+nothing does.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import date
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from sqlite_utils import Database
@@ -52,21 +56,22 @@ from .copies import (
 )
 from .keyring import SQLiteKeyring
 from .schema import migrations
+from .together import Together
 
 log = logging.getLogger(__name__)
+
+ROWS_AT_ONCE = 250
+"""Rows that one statement inserts."""
 
 FOLD_AGAIN_AFTER = 60.0
 """Seconds until a folding that failed is tried again."""
 
 
-class _Request:
-    """A thread's submissions, waiting for the commit that they will share with others'."""
+class _Request(NamedTuple):
+    """Submissions that are stored all or none."""
 
-    __slots__ = ("outcome", "rows", "survey")
-
-    def __init__(self, survey: Published, rows: Sequence[Row]) -> None:
-        self.survey, self.rows = survey, rows
-        self.outcome: Accepted | Exception | None = None
+    survey: Published
+    rows: Sequence[Row]
 
 
 class _Submissions:
@@ -99,7 +104,7 @@ class SQLiteStorage(Storage):
         self._connections = Connections(Path(path), busy_seconds, create=create)
         self._fold_at, self._today = fold_at, today
         self._surveys: dict[str, Published] = {}
-        self._waiting: deque[_Request] = deque()
+        self._together = Together(self._commit, self._fold_where_due)
         self._keyring = SQLiteKeyring(self._connections, today)
         _prepare(self._connections)
         with self._connections.reading() as db:
@@ -197,59 +202,74 @@ class SQLiteStorage(Storage):
     # --- submissions -------------------------------------------------------------------------------------------------
 
     def accept(self, survey: Published, rows: Sequence[Row]) -> Accepted:
-        request = _Request(survey, rows)
-        self._waiting.append(request)
-        # Whoever gets the turn commits for everybody who waits; the others find their outcome when they get theirs.
-        with self._connections.turn:
-            if request.outcome is None:
-                self._fold_where_due(self._commit_waiting())
-        if isinstance(request.outcome, Accepted):
-            return request.outcome
-        assert request.outcome is not None
-        raise request.outcome
+        outcome = self._together.do(_Request(survey, rows))
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
-    def _commit_waiting(self) -> dict[int, Published]:
-        """Commit what waits; returns the surveys that got submissions."""
-        group = []
-        with suppress(IndexError):
-            while True:
-                group.append(self._waiting.popleft())
-        outcomes: list[Accepted | Exception] = [Unavailable("the server is shutting down")] * len(group)
+    def _commit(self, requests: list[_Request]) -> Sequence[Accepted | Exception]:
+        """Store all of them with one commit, and say what became of each."""
         try:
-            with self._connections.writing() as db:
-                stored = [self._store(db, request.survey, request.rows) for request in group]
-                self._count_days(db, group, stored)
-            outcomes = stored
+            with self._connections.turn, self._connections.writing() as db:
+                outcomes: Sequence[Accepted | Exception]
+                if self._store_all(db, requests):
+                    outcomes = [Accepted(len(rows), 0) for _, rows in requests]
+                else:
+                    db.execute("ROLLBACK")
+                    db.execute("BEGIN IMMEDIATE")
+                    outcomes = [self._store(db, *request) for request in requests]
+                self._count_days(db, requests, outcomes)
+            return outcomes
         except Unavailable as error:
-            outcomes = [Unavailable(str(error)) for _ in group]  # each thread raises one of its own
-        finally:
-            for request, outcome in zip(group, outcomes, strict=True):
-                request.outcome = outcome
-        for request, outcome in zip(group, outcomes, strict=True):
-            if isinstance(outcome, Accepted):
-                self._unfolded[request.survey.number] += outcome.accepted
-        return {request.survey.number: request.survey for request in group}
+            return [Unavailable(str(error)) for _ in requests]  # each thread raises one of its own
+
+    def _store_all(self, db: sqlite3.Connection, requests: list[_Request]) -> bool:
+        """The quick way, for requests that nothing speaks against: False where anything does, for any of them."""
+        surveys: dict[int, tuple[Published, list[Row]]] = {}
+        for survey, rows in requests:
+            surveys.setdefault(survey.number, (survey, []))[1].extend(rows)
+        for survey, rows in surveys.values():
+            # So many at once are as good as a folding: they are sealed in the order of their ids.
+            sealed = len(rows) >= self._fold_at
+            if sealed:
+                rows.sort()
+            if not self._is_open(db, survey) or self._insert(db, survey, rows, sealed=sealed) < len(rows):
+                return False
+            if sealed:
+                self._add_statistics(db, survey, [row.content for row in rows])
+        return True
 
     def _store(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
-        number = survey.number
         db.execute("SAVEPOINT request")
-        before = db.total_changes
-        db.executemany(
-            "INSERT INTO inbox SELECT ?1, ?2, ?3"
-            " WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE survey = ?1 AND id = ?2) ON CONFLICT DO NOTHING",
-            [(number, row.id, row.content) for row in rows],
-        )
-        added = db.total_changes - before
+        added = self._insert(db, survey, rows, sealed=False)
         refusal: Exception | None = None
-        if added < len(rows) and not all(self._is_stored(db, number, row) for row in rows):
+        if added < len(rows) and not all(self._is_stored(db, survey.number, row) for row in rows):
             refusal = IdConflict("Nothing of this request was stored.")
-        elif added and db.execute("SELECT status FROM surveys WHERE number = ?", (number,)).fetchone() != ("open",):
+        elif added and not self._is_open(db, survey):
             refusal = SurveyClosed("It takes no more submissions.")
         if refusal:
             db.execute("ROLLBACK TO request")
         db.execute("RELEASE request")
         return refusal or Accepted(added, len(rows) - added)
+
+    def _insert(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], *, sealed: bool) -> int:
+        """How many of these were new, and are there now. As few statements as can be: each may cost this thread its
+        turn with the interpreter.
+        """
+        before = db.total_changes
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[start : start + ROWS_AT_ONCE]
+            db.execute(_insertion(len(some), sealed=sealed), (survey.number, *chain.from_iterable(some)))
+        added = db.total_changes - before
+        if not sealed:
+            self._unfolded[survey.number] += added  # a bound: should this be rolled back, folding finds less
+        return added
+
+    @staticmethod
+    def _is_open(db: sqlite3.Connection, survey: Published) -> bool:
+        found = db.execute("SELECT status FROM surveys WHERE number = ?", (survey.number,)).fetchone()
+        return bool(found == ("open",))
 
     @staticmethod
     def _is_stored(db: sqlite3.Connection, number: int, row: Row) -> bool:
@@ -261,10 +281,10 @@ class SQLiteStorage(Storage):
         return bool(found == (row.content,))
 
     def _count_days(
-        self, db: sqlite3.Connection, group: list[_Request], outcomes: Sequence[Accepted | Exception]
+        self, db: sqlite3.Connection, requests: list[_Request], outcomes: Sequence[Accepted | Exception]
     ) -> None:
         added: Counter[int] = Counter()
-        for request, outcome in zip(group, outcomes, strict=True):
+        for request, outcome in zip(requests, outcomes, strict=True):
             if isinstance(outcome, Accepted):
                 added[request.survey.number] += outcome.accepted
         day = self._today().isoformat()
@@ -279,11 +299,12 @@ class SQLiteStorage(Storage):
         with self._connections.turn:
             return self._fold(survey)
 
-    def _fold_where_due(self, surveys: dict[int, Published]) -> None:
-        for number, survey in surveys.items():
+    def _fold_where_due(self, requests: list[_Request]) -> None:
+        for number, survey in {request.survey.number: request.survey for request in requests}.items():
             if self._unfolded[number] >= self._fold_at and time.monotonic() >= self._fold_again_at:
                 try:
-                    self._fold(survey, at_least=self._fold_at)
+                    with self._connections.turn:
+                        self._fold(survey, at_least=self._fold_at)
                 except Exception as error:
                     # What was acknowledged stays acknowledged, whatever becomes of the folding. Only the first of a row
                     # of failures is logged, and tried again after a while: each is at a respondent's time.
@@ -316,13 +337,13 @@ class SQLiteStorage(Storage):
                 up_to = (survey.number, rows[-1][0])
                 db.execute("INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id <= ? ORDER BY id", up_to)
                 db.execute("DELETE FROM inbox WHERE survey = ? AND id <= ?", up_to)
-                contents = [read_content(content) for _, content in rows]
-                self._add_statistics(db, survey.number, tally(survey.document, contents))
+                self._add_statistics(db, survey, [content for _, content in rows])
         return len(rows)
 
     @staticmethod
-    def _add_statistics(db: sqlite3.Connection, number: int, added: Statistics) -> None:
-        for codes, cell in added.items():
+    def _add_statistics(db: sqlite3.Connection, survey: Published, contents: Iterable[str]) -> None:
+        number = survey.number
+        for codes, cell in tally(survey.document, [read_content(content) for content in contents]).items():
             segments = msgspec.json.encode(codes).decode()
             known = db.execute(
                 "SELECT submissions, counts FROM statistics WHERE survey = ? AND segments = ?", (number, segments)
@@ -381,6 +402,16 @@ class SQLiteStorage(Storage):
 
     def close(self) -> None:
         self._connections.close()
+
+
+@lru_cache(maxsize=2 * ROWS_AT_ONCE)
+def _insertion(rows: int, *, sealed: bool) -> str:
+    """The statement that inserts so many rows, but for those that are there already, folded or not."""
+    table, other = ("sealed", "inbox") if sealed else ("inbox", "sealed")
+    return (  # made of our own words and question marks
+        f"INSERT INTO {table} SELECT ?1, column1, column2 FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
+        f" WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1) ON CONFLICT DO NOTHING"
+    )
 
 
 def _prepare(connections: Connections) -> None:
