@@ -16,14 +16,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from flask import current_app, g, request
 from werkzeug.wrappers import Response
 
-from .installation import Installation
 from .problems import Kind, Refusal
 from .storage import Role, Session, Storage, StorageError, Token, utc_today
+
+if TYPE_CHECKING:
+    # Not for commands: with it come the counters, which see at import whether several processes will share them.
+    from .installation import Installation
 
 P = ParamSpec("P")
 R = TypeVar("R")
