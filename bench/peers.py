@@ -15,6 +15,8 @@ PEERS = {
     "diffprivlib": ["diffprivlib", "scikit-learn<1.8"],
     "pure-ldp": ["pure-ldp", "statsmodels", "scikit-learn<1.8", "xxhash<4"],
     "multi-freq-ldpy": ["multi-freq-ldpy", "xxhash<4"],
+    "gunicorn": ["gunicorn"],
+    "waitress": ["waitress"],
     "matplotlib": ["matplotlib"],
 }
 

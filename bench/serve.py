@@ -1,0 +1,394 @@
+"""How many submissions a server takes, against what it could take at most.
+
+    python bench/peers.py && python bench/serve.py [--json FILE] [--plot FOLDER] [--small] [--minutes 25]
+
+Everything is a ratio of two rates of one run, taken in turn:
+
+- durable single submissions (five questions, each on disk before it is answered) against an empty Flask endpoint on the
+  same server with the same settings: at least 0.5; beside it the same on gunicorn and waitress;
+- batches of 1,000 submissions over HTTP against ``sqlite3.executemany`` of the same rows into the same kind of table,
+  with the same durability, in this process: at least 0.4;
+- how long single submissions take when half as many come as can be taken;
+- resident memory over 200,000 submissions: grows by less than 5% after the first tenth.
+
+Estimates from ten million against ten thousand reports are in ``bench/estimating.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import secrets
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from load import Load, post
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from deniable_protocol import publish, randomize, survey_from_tree, verify
+from deniable_server.intake import Intake
+from deniable_server.storage import Row, open_storage
+
+BENCH = Path(__file__).resolve().parent
+PATH = "/api/v1/surveys/bench/submissions"
+THREADS = 16
+CONNECTIONS = 32
+SINGLE, BATCH, GROWTH = 0.5, 0.4, 0.05
+
+PYTHON = [sys.executable, "-m"]
+GRANIAN = [*PYTHON, "granian", "--interface", "rsgi", "--factory", "--no-ws", "--port", "{port}"]
+GUNICORN = [*PYTHON, "gunicorn", "--threads", str(THREADS), "--keep-alive", "60", "--bind", "127.0.0.1:{port}"]
+WAITRESS = [*PYTHON, "waitress", f"--threads={THREADS}", "--listen=127.0.0.1:{port}"]
+SERVERS: dict[str, dict[str, list[str]]] = {
+    "granian": {
+        "durable": [*PYTHON, "deniable_server", "serve", "--threads", str(THREADS), "--bind", "127.0.0.1:{port}"],
+        "empty": [*GRANIAN, "empty:gateway"],
+        "bare": [*GRANIAN, "empty:bare_gateway"],
+    },
+    "gunicorn": {
+        "durable": [*GUNICORN, "deniable_server:create_app()"],
+        "empty": [*GUNICORN, "empty:app"],
+    },
+    "waitress": {
+        "durable": [*WAITRESS, "--call", "deniable_server:create_app"],
+        "empty": [*WAITRESS, "empty:app"],
+    },
+}
+
+
+# --- what is sent ----------------------------------------------------------------------------------------------------
+
+
+def published() -> bytes:
+    kinds: list[dict[str, Any]] = [
+        {"type": "yes_no"},
+        {"type": "choice", "options": [{"code": f"o{i}", "text": "?"} for i in range(6)]},
+        {"type": "multi_choice", "options": [{"code": f"o{i}", "text": "?"} for i in range(6)]},
+        {"type": "scale", "labels": ["1", "2", "3", "4", "5"]},
+        {"type": "number", "min": 0, "max": 40},
+    ]
+    questions = [{"id": f"q{i}", "text": "?", "epsilon": "1", **kind} for i, kind in enumerate(kinds)]
+    return publish(survey_from_tree({"id": "bench", "title": "Bench", "questions": questions}))
+
+
+def submissions(document: bytes) -> Iterator[bytes]:
+    """For ever: reports of the real randomiser, each time under another id."""
+    answers = {"q0": True, "q1": "o1", "q2": ["o1", "o2"], "q3": 4, "q4": 12.5}
+    known = verify(document)
+    made = [json.dumps(randomize(known, answers), separators=(",", ":")).encode() for _ in range(500)]
+    ids = [json.loads(one)["id"].encode() for one in made]
+    for one, old in itertools.cycle(zip(made, ids, strict=True)):
+        yield one.replace(old, secrets.token_hex(16).encode())
+
+
+# --- servers ---------------------------------------------------------------------------------------------------------
+
+
+class Served:
+    """A server process, and what it uses."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process, self.port = process, port
+
+    def pids(self) -> list[int]:
+        """It, and the processes that it started."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return [self.process.pid, *map(int, children)]
+
+    def cpu(self) -> float:
+        fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in self.pids()]
+        return sum(int(field[11]) + int(field[12]) for field in fields) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> int:
+        """Resident bytes of the process that answers."""
+        return int(Path(f"/proc/{self.pids()[-1]}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def serving(command: list[str], database: Path) -> Iterator[Served]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    environment = {"DENIABLE_DATABASE": str(database), "DENIABLE_THREADS": str(THREADS), "PYTHONPATH": str(BENCH)}
+    with (database.parent / "log").open("ab") as log:
+        process = subprocess.Popen(
+            [word.replace("{port}", str(port)) for word in command],
+            env={**os.environ, **environment},
+            cwd=database.parent,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                if process.poll() is not None:
+                    raise RuntimeError((database.parent / "log").read_text()[-2000:]) from None
+                time.sleep(0.1)
+        yield Served(process, port)
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+# --- what is measured ------------------------------------------------------------------------------------------------
+
+
+class Bench:
+    """One run: its sizes, its folder, and what it sends."""
+
+    def __init__(self, folder: Path, small: bool) -> None:
+        self.folder = folder
+        self.rounds, self.seconds = (2, 0.5) if small else (7, 4.0)
+        self.batches, self.memory_over = (4, 4_000) if small else (40, 200_000)
+        self.document = published()
+        self.bodies = submissions(self.document)
+        self.requests = (post(PATH, body) for body in self.bodies)
+
+    def database(self, name: str) -> Path:
+        (self.folder / name).mkdir()
+        path = self.folder / name / "a.db"
+        storage = open_storage(str(path))
+        storage.publish(self.document)
+        storage.close()
+        return path
+
+    def singles(self, server: str) -> dict[str, Any]:
+        """Rates and processor time per request of everything this server can serve, and latencies at half load."""
+        rates: dict[str, list[float]] = {}
+        cpu: dict[str, list[float]] = {}
+        for _ in range(self.rounds):
+            for what, command in SERVERS[server].items():
+                path = self.database(f"{server}-{what}-{len(rates.get(what, []))}")
+                with serving(command, path) as served, Load(served.port, CONNECTIONS) as load:
+                    load.as_much_as_it_takes(self.requests, self.seconds / 4)
+                    before = served.cpu()
+                    answered = load.as_much_as_it_takes(self.requests, self.seconds)
+                    cpu.setdefault(what, []).append((served.cpu() - before) / answered.requests)
+                    rates.setdefault(what, []).append(answered.rate)
+        ratios = [durable / empty for durable, empty in zip(rates["durable"], rates["empty"], strict=True)]
+        found: dict[str, Any] = {
+            "rates": {what: statistics.median(values) for what, values in rates.items()},
+            "cpu_microseconds": {what: 1e6 * statistics.median(values) for what, values in cpu.items()},
+            "ratio": statistics.median(ratios),
+            "ratios": sorted(ratios),
+        }
+        half = found["rates"]["durable"] / 2
+        path = self.database(f"{server}-half")
+        with serving(SERVERS[server]["durable"], path) as served, Load(served.port, 2 * CONNECTIONS) as load:
+            load.at_a_rate(self.requests, self.seconds / 4, half)
+            answered = load.at_a_rate(self.requests, 4 * self.seconds, half)
+        shares = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "99.9%": 0.999}
+        found["half_load"] = {
+            "rate": half,
+            "milliseconds": {name: 1000 * answered.percentile(share) for name, share in shares.items()},
+        }
+        return found
+
+    def by_connections(self) -> dict[int, dict[str, float]]:
+        """Rates on granian for more and more clients at a time."""
+        found: dict[int, dict[str, float]] = {}
+        for what in ("durable", "empty"):
+            with serving(SERVERS["granian"][what], self.database(f"clients-{what}")) as served:
+                for connections in (1, 2, 4, 8, 16, 32, 64, 128):
+                    with Load(served.port, connections) as load:
+                        load.as_much_as_it_takes(self.requests, self.seconds / 4)
+                        rate = load.as_much_as_it_takes(self.requests, self.seconds).rate
+                        found.setdefault(connections, {})[what] = rate
+        return found
+
+    def batched(self) -> dict[str, Any]:
+        """Submissions per second in batches of 1,000, and rows per second by executemany, in turn."""
+        path = self.database("batches")
+        storage = open_storage(str(path))
+        survey = storage.find("bench")
+        assert survey is not None
+        intake = Intake(survey.document)
+        storage.close()
+        raw = sqlite3.connect(self.folder / "batches" / "raw.db", isolation_level=None)
+        raw.execute("PRAGMA journal_mode=WAL")
+        raw.execute("PRAGMA synchronous=FULL")
+        raw.execute(
+            "CREATE TABLE sealed (survey INTEGER NOT NULL, id BLOB NOT NULL, content TEXT NOT NULL,"
+            " PRIMARY KEY (survey, id)) WITHOUT ROWID"
+        )
+        ours, theirs = [], []
+        with serving(SERVERS["granian"]["durable"], path) as served, Load(served.port, 1) as load:
+            for _ in range(self.batches):
+                body = b'{"submissions":[' + b",".join(itertools.islice(self.bodies, 1_000)) + b"]}"
+                rows = intake.read(body)
+                # At most one batch is sent: the time is over when it is answered.
+                ours.append(1_000 / load.as_much_as_it_takes(iter([post(PATH, body)]), 0.0).seconds)
+                theirs.append(1_000 / self._raw(raw, rows))
+        raw.close()
+        ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
+        return {
+            "rate": statistics.median(ours),
+            "executemany": statistics.median(theirs),
+            "ratio": statistics.median(ratios),
+        }
+
+    @staticmethod
+    def _raw(raw: sqlite3.Connection, rows: list[Row]) -> float:
+        begun = time.perf_counter()
+        raw.execute("BEGIN IMMEDIATE")
+        raw.executemany("INSERT INTO sealed VALUES (1, ?, ?)", rows)
+        raw.execute("COMMIT")
+        return time.perf_counter() - begun
+
+    def memory(self) -> dict[str, Any]:
+        """Resident memory after each tenth of the submissions."""
+        seen = []
+        path = self.database("memory")
+        with serving(SERVERS["granian"]["durable"], path) as served, Load(served.port, CONNECTIONS) as load:
+            sent = 0
+            for tenth in range(1, 11):
+                while sent < tenth * self.memory_over // 10:
+                    sent += load.as_much_as_it_takes(self.requests, 0.2).requests
+                seen.append(served.memory())
+        return {"submissions": sent, "bytes": seen, "growth": seen[-1] / seen[0] - 1}
+
+    def stages(self) -> dict[str, float]:
+        """Processor microseconds of the stages of a submission that can be run by themselves, in this process."""
+        storage = open_storage(str(self.database("stages")))
+        survey = storage.find("bench")
+        assert survey is not None
+        intake = Intake(survey.document)
+        bodies = list(itertools.islice(self.bodies, 4_000))
+        begun = time.process_time()
+        rows = [intake.read(body)[0] for body in bodies]
+        read = time.process_time() - begun
+        begun = time.process_time()
+        for start in range(0, len(rows), THREADS):
+            storage.accept(survey, rows[start : start + THREADS])
+        stored = time.process_time() - begun
+        storage.close()
+        return {"reading": 1e6 * read / len(rows), "storing": 1e6 * stored / len(rows)}
+
+
+# --- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def show(console: Console, results: dict[str, Any]) -> None:
+    grid = Table(title=f"Single submissions, {CONNECTIONS} clients, {THREADS} threads, one process")
+    for heading in ("server", "durable /s", "empty Flask /s", "ratio", "half load: 50%", "99%", "99.9%"):
+        grid.add_column(heading, justify="right")
+    for server, found in results.items():
+        if server in SERVERS:
+            times = found["half_load"]["milliseconds"]
+            cells = [f"{found['rates'][what]:,.0f}" for what in ("durable", "empty")]
+            late = [f"{times[share]:.1f} ms" for share in ("50%", "99%", "99.9%")]
+            grid.add_row(server, *cells, f"{found['ratio']:.2f}", *late)
+    console.print(grid)
+    if "batches" in results:
+        batches = results["batches"]
+        console.print(
+            f"batches of 1,000: {batches['rate']:,.0f} submissions a second, executemany {batches['executemany']:,.0f}"
+            f" rows: ratio {batches['ratio']:.2f} (at least {BATCH})"
+        )
+    if "memory" in results:
+        memory = results["memory"]
+        first, last = memory["bytes"][0] / 1e6, memory["bytes"][-1] / 1e6
+        console.print(
+            f"memory over {memory['submissions']:,} submissions: {first:.1f} MB after a tenth, {last:.1f} MB at the end"
+            f" ({memory['growth']:+.1%}; less than {GROWTH:.0%})"
+        )
+
+
+def plot(results: dict[str, Any], folder: Path) -> None:
+    """Rates against clients, and where the processor's time goes, as serving.svg and serving.png."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context({"svg.hashsalt": "deniable", "svg.fonttype": "none", "font.size": 10}):
+        figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", width_ratios=[3, 4])
+        clients = {int(number): rates for number, rates in results["clients"].items()}
+        for what, name, colour in (("empty", "empty Flask endpoint", "#8a8f98"), ("durable", "durable", "#0b6e99")):
+            left.plot(list(clients), [rates[what] for rates in clients.values()], "o-", color=colour, label=name)
+        left.set(xscale="log", xlabel="clients at a time", ylabel="requests per second", ylim=(0, None))
+        left.set_xticks(list(clients), [str(number) for number in clients])
+        left.minorticks_off()
+        left.legend(frameon=False)
+        cpu, stages = results["granian"]["cpu_microseconds"], results["stages"]
+        server = cpu["bare"]
+        rest = max(0.0, cpu["durable"] - server - stages["reading"] - stages["storing"])
+        bars: dict[str, list[tuple[str, float, str]]] = {
+            "empty Flask\nendpoint": [
+                ("HTTP and threads", server, "#c3c8cf"),
+                ("Flask", cpu["empty"] - server, "#8a8f98"),
+            ],
+            "durable\nsubmission": [
+                ("HTTP and threads", server, "#c3c8cf"),
+                ("reading and checking", stages["reading"], "#e0a458"),
+                ("SQLite, shared commit", stages["storing"], "#0b6e99"),
+                ("headers, counters, waking", rest, "#9cc5d8"),
+            ],
+        }
+        for row, parts in enumerate(reversed(bars.values())):
+            start, above = 0.0, True
+            for name, value, colour in parts:
+                right.barh(row, value, left=start, color=colour, height=0.5)
+                offset = 0.3 if above else -0.4
+                right.text(start + value / 2, row + offset, f"{name} {value:.0f}", ha="center", fontsize=8)
+                start, above = start + value, not above
+        right.set_yticks(range(len(bars)), list(reversed(bars)))
+        right.set(xlabel="processor microseconds per request", ylim=(-0.6, 1.6))
+        for axes in (left, right):
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(folder / "serving.svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(folder / "serving.png", dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path, help="also draw serving.svg and serving.png into this folder")
+    parser.add_argument("--small", action="store_true", help="only to see that it runs: the figures mean nothing")
+    parser.add_argument("--minutes", type=float, default=25, help="what has not begun by then is left out, and fails")
+    given = parser.parse_args()
+    ends = time.monotonic() + 60 * given.minutes
+    console, results = Console(), {}
+    with tempfile.TemporaryDirectory() as folder, Progress(console=console) as progress:
+        bench = Bench(Path(folder), given.small)
+        there = [name for name in SERVERS if find_spec(name)]
+        parts: dict[str, Any] = {name: lambda name=name: bench.singles(name) for name in there}
+        parts |= {"batches": bench.batched, "memory": bench.memory, "stages": bench.stages}
+        parts |= {"clients": bench.by_connections}
+        for name in progress.track(parts, description="measuring"):
+            if time.monotonic() < ends:
+                results[name] = parts[name]()
+    show(console, results)
+    for missing in set(SERVERS) - set(there):
+        console.print(f"{missing} is not installed: python bench/peers.py")
+    if given.json:
+        given.json.write_text(json.dumps(results, indent=1))
+    if given.plot:
+        plot(results, given.plot)
+    if unfinished := set(parts) - set(results):
+        sys.exit(f"Out of time: {', '.join(sorted(unfinished))} not measured")
+    sys.exit(
+        results["granian"]["ratio"] < SINGLE
+        or results["batches"]["ratio"] < BATCH
+        or results["memory"]["growth"] >= GROWTH
+    )
+
+
+if __name__ == "__main__":
+    main()
