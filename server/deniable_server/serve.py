@@ -93,7 +93,7 @@ def logging_config() -> dict[str, object]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(message)s", "datefmt": "%Y-%m-%d %H:%M:%S"}},
+        "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(message)s", "datefmt": "%Y-%m-%dT%H:%M:%S%z"}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
         "loggers": {
             "deniable_server": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
