@@ -14,7 +14,7 @@ from proof.traces import Named, Resize, Synced, Write, have_strace
 
 from conftest import missing
 
-SMALL = {"cuts": 100, "singles": 60, "batches": 1}
+SMALL = {"cuts": 100, "singles": 60, "batches": 3}
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def test_a_server_that_syncs_less_is_found_out(tmp_path: Path, setting: str, lev
     """
     change = {"PRAGMA synchronous=FULL": f"PRAGMA synchronous={setting}", '("wal", 2)': f'("wal", {level})'}
     sources = altered(tmp_path, "storage/connections.py", change)
-    outcome = prove(tmp_path, Watch(600), 7, cuts=40, singles=30, batches=1, sources=sources)
+    outcome = prove(tmp_path, Watch(600), 7, cuts=40, singles=30, batches=3, sources=sources)
     assert any("acknowledged submissions lost" in failure for failure in outcome.failures)
     assert setting == "NORMAL" or any("damaged" in failure or "cannot" in failure for failure in outcome.failures)
 

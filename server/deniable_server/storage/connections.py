@@ -32,6 +32,7 @@ class Connections:
         self.write_failed = False
         self.turn = threading.Lock()
         self._writer: sqlite3.Connection | None = None
+        self._keeper: sqlite3.Connection | None = None
         self._readers: deque[sqlite3.Connection] = deque()
         self._reading: set[object] = set()
         self._inherited = False
@@ -152,7 +153,24 @@ class Connections:
     def _write_connection(self) -> sqlite3.Connection:
         if self._writer is None:
             self._writer = self.open()
+        if self._keeper is None:
+            self._keeper = self._index_keeper()
         return self._writer
+
+    def _index_keeper(self) -> sqlite3.Connection:
+        """A connection that does nothing more: while one is open, the index of the log is not made anew from the log.
+
+        When a sync fails, its commit may stand in the log and yet never reach the disk, whatever syncs succeed later.
+        The index does not know of it, and the next commit overwrites it. An index made anew would: later commits would
+        come after it, be acknowledged, and be lost behind it in a power cut.
+        """
+        keeper = self.open()
+        try:
+            keeper.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.Error:
+            keeper.close()
+            raise
+        return keeper
 
     def _drop_writer(self) -> None:
         """After a failed write a connection may hold a broken state: the next transaction opens another."""
@@ -199,6 +217,9 @@ class Connections:
 
     def _close_idle(self) -> None:
         self._drop_writer()
+        if self._keeper is not None:
+            self._keeper.close()
+            self._keeper = None
         while self._readers:
             self._readers.pop().close()
 

@@ -29,13 +29,15 @@ from .traces import Event, Sent, Synced, TracedServer, Write, events, traced
 
 DATABASE = "a.db"
 API = "/api/v1/surveys"
+BATCHES = (600, 1_000, 600)
+"""Their sizes: two of the small make more than a folding waits for; the large is sealed at once."""
 
 
 def prove(
     folder: Path, watch: Watch, seed: int, *, cuts: int, singles: int, batches: int, sources: Path | None = None
 ) -> Outcome:
-    """Cut the power so often. ``singles`` per stretch of service come from six connections at once; ``batches`` are of
-    a thousand, which is what folding waits for. ``sources`` are those of another server than this one.
+    """Cut the power so often. ``singles`` per stretch of service come from six connections at once; ``batches`` come
+    over a seventh. ``sources`` are those of another server than this one.
     """
     rng = random.Random(seed)
     environment = {"PYTHONPATH": str(sources)} if sources else {}
@@ -156,7 +158,7 @@ class _Work:
             self._expect(ask(base + API, survey(name), self._admin).status, 201)
             self.promises.learn(ask(f"{base}{API}/{name}").body)
         bodies = [[self.promises.make(name) for _ in range(singles // 6)] for _ in range(6)]
-        bodies.append([self.promises.make(name, 1_000) for _ in range(batches)])
+        bodies.append([self.promises.make(name, BATCHES[i % len(BATCHES)]) for i in range(batches)])
         with ThreadPoolExecutor(7) as pool:
             for statuses in pool.map(lambda own: _post_all(base, f"{API}/{name}/submissions", own), bodies):
                 for status in statuses:

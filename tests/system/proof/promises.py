@@ -74,6 +74,12 @@ class Promises:
             if method == b"POST" and status in (200, 201):
                 self._note(path.decode(), request)
 
+    def answered(self, body: bytes, status: int | None) -> None:
+        """The same without a trace: a client has sent this, or got this answer to it."""
+        self.sent |= _ids(body)
+        if status == 201:
+            self.acknowledged |= _ids(body)
+
     def _note(self, path: str, request: bytes) -> None:
         parts = path.removeprefix("/api/v1/surveys").strip("/").split("/")
         if parts == [""]:

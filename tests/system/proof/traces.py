@@ -127,6 +127,32 @@ class TracedServer:
         self._strace.wait(timeout=60)
 
 
+class Attached:
+    """strace on a process that runs already, from here to the end of the block; ``fault`` is what it injects."""
+
+    def __init__(self, process: int, trace: Path, fault: str | None = None) -> None:
+        # What is injected has to be traced. A read leaves no event: where it is injected, it always fails.
+        what = [WHAT[0], f"{WHAT[1]},{fault.partition(':')[0]}", "-e", f"inject={fault}"] if fault else WHAT
+        self._process = process
+        self._strace = subprocess.Popen([*HOW, *what, "-o", str(trace), "-p", str(process)], stderr=subprocess.DEVNULL)
+
+    def __enter__(self) -> None:
+        deadline = time.monotonic() + 60
+        while not all("TracerPid:\t0" not in status for status in self._statuses()):
+            if self._strace.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("strace could not attach")
+            time.sleep(0.005)
+
+    def __exit__(self, *_: object) -> None:
+        """strace lets go of the process, which goes on."""
+        self._strace.send_signal(signal.SIGINT)
+        self._strace.wait(timeout=60)
+
+    def _statuses(self) -> Iterator[str]:
+        for thread in Path(f"/proc/{self._process}/task").iterdir():
+            yield (thread / "status").read_text()
+
+
 def traced(command: list[str], trace: Path, environment: dict[str, str]) -> str:
     """What a command prints; it runs under strace to its end."""
     run = subprocess.run(

@@ -1,0 +1,93 @@
+"""Disk faults: no false acknowledgement, recovery after, and proofs that notice where that is not so."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from proof import Watch
+from proof.altered import altered
+from proof.conditions import may_mount, small_disk
+from proof.conditions import prove as prove_conditions
+from proof.disk import DATABASE, Fault, Template, prove
+from proof.traces import have_strace
+
+from conftest import missing
+from running import ask, free_port, running
+
+# Both fail at the commit of a submission after which no folding or closing cuts the log for the next one.
+LATE_SYNCS = [Fault("fdatasync", "EIO", n, lasting=True) for n in (5, 6)]
+
+
+@pytest.fixture
+def _strace() -> None:
+    if not have_strace():
+        missing("strace")
+
+
+@pytest.fixture
+def _mount(tmp_path: Path) -> None:
+    if not may_mount(tmp_path / "mount"):
+        missing("the right to mount a file system")
+
+
+@pytest.mark.usefixtures("_strace")
+def test_no_false_acknowledgement_when_writes_and_syncs_fail(tmp_path: Path) -> None:
+    """Of all writes and syncs in submitting, folding and closing, a spread of 8 fails, once or until mended: answers
+    are 503 meanwhile, then everything is taken once, and is there after a kill and after power cuts.
+    """
+    outcome = prove(tmp_path, Watch(600), 8, faults=8)
+    assert outcome.failures == []
+    assert outcome.figures["faults"] == outcome.figures["faults that were met"] == 8
+    assert outcome.figures["calls that could fail"] > 150
+
+
+@pytest.mark.usefixtures("_strace")
+def test_a_false_acknowledgement_is_noticed(tmp_path: Path) -> None:
+    """The proof finds a server that acknowledges although its commit failed."""
+    change = {
+        "return [Unavailable(str(error)) for _ in requests]": "return [Accepted(len(rows), 0) for _, rows in requests]"
+    }
+    sources = altered(tmp_path, "storage/sqlite.py", change)
+    outcome = prove(tmp_path, Watch(600), 9, faults=LATE_SYNCS, sources=sources)
+    assert any("acknowledged submissions lost" in failure for failure in outcome.failures)
+
+
+@pytest.mark.usefixtures("_strace")
+def test_a_commit_behind_a_lost_one_is_noticed(tmp_path: Path) -> None:
+    """Where all connections close after a failed sync, the log's index is made anew and takes in the commit that is not
+    on disk. The proof finds what is then acknowledged behind it and lost in a power cut: the server keeps one open.
+    """
+    change = {"self._keeper = self._index_keeper()": "pass"}
+    sources = altered(tmp_path, "storage/connections.py", change)
+    outcome = prove(tmp_path, Watch(600), 10, faults=LATE_SYNCS, sources=sources)
+    assert any("after a power cut" in failure and "lost" in failure for failure in outcome.failures)
+
+
+@pytest.mark.usefixtures("_strace", "_mount")
+@pytest.mark.parametrize("condition", ["full", "read-only", "locked"])
+def test_submitters_outlast_a_bad_condition(tmp_path: Path, condition: str) -> None:
+    """While the disk is full, has become read-only or is locked for longer than the server waits, submitters get 503;
+    when it is over, the same process takes their submissions, and all that it ever acknowledged are there once.
+    """
+    outcome = prove_conditions(tmp_path, Watch(600), 11, rounds=1, conditions=(condition,))
+    assert outcome.failures == []
+    assert outcome.figures["answers 503"] >= 4 and outcome.figures["acknowledged"] >= 8
+
+
+@pytest.mark.usefixtures("_mount")
+def test_a_read_only_disk_is_said_plainly_at_start(tmp_path: Path) -> None:
+    """The server does not start, says which file it cannot write, and starts once the disk can be written."""
+    with small_disk(tmp_path / "mount") as folder:
+        database = Template(folder / "data").copy(folder / "copy")
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        command = [sys.executable, "-m", "deniable_server", "serve", "--database", str(database)]
+        command += ["--bind", f"127.0.0.1:{free_port()}"]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert run.returncode == 1 and "Traceback" not in run.stderr
+        assert DATABASE in run.stderr
+        subprocess.run(["mount", "-o", "remount,rw", str(folder)], check=True)
+        with running(database, tmp_path / "server.log") as server:
+            assert ask(f"{server.base}/readyz").status == 200
