@@ -67,10 +67,11 @@ def test_a_commit_behind_a_lost_one_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_strace", "_mount")
-@pytest.mark.parametrize("condition", ["full", "read-only", "locked"])
+@pytest.mark.parametrize("condition", ["full", "short", "read-only", "locked"])
 def test_submitters_outlast_a_bad_condition(tmp_path: Path, condition: str) -> None:
-    """While the disk is full, has become read-only or is locked for longer than the server waits, submitters get 503;
-    when it is over, the same process takes their submissions, and all that it ever acknowledged are there once.
+    """While the disk is full, takes only parts of writes, has become read-only or is locked for longer than the server
+    waits, submitters get 503; when it is over, the same process takes their submissions, and all that it ever
+    acknowledged are there once.
     """
     outcome = prove_conditions(tmp_path, Watch(600), 11, rounds=1, conditions=(condition,))
     assert outcome.failures == []

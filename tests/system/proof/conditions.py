@@ -1,4 +1,4 @@
-"""A disk that is full, becomes read-only or is locked by another process, while submitters go on.
+"""A disk that is full, takes parts of writes, becomes read-only or is locked by others, while submitters go on.
 
 They send each submission until it is acknowledged, from several connections. The condition comes and goes under them;
 a submission gets 201 or 503 and nothing else, and afterwards all that were acknowledged are kept, once.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -72,6 +73,19 @@ def full(server: Server) -> Iterator[None]:
 
 
 @contextmanager
+def short(server: Server) -> Iterator[None]:
+    """Files may grow a little: a write gets so far, in the middle of what it was to write, and no further."""
+    (worker,) = server.workers()
+    log = Path(f"{server.database}-wal")
+    everything = resource.prlimit(worker, resource.RLIMIT_FSIZE)
+    resource.prlimit(worker, resource.RLIMIT_FSIZE, (log.stat().st_size + 2_500, everything[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(worker, resource.RLIMIT_FSIZE, everything)
+
+
+@contextmanager
 def read_only(server: Server) -> Iterator[None]:
     """Every write and sync says so: what a system does to programs under way when it finds its disk broken."""
     (worker,) = server.workers()
@@ -93,7 +107,12 @@ def locked(server: Server) -> Iterator[None]:
         other.close()
 
 
-CONDITIONS: dict[str, Callable[[Server], object]] = {"full": full, "read-only": read_only, "locked": locked}
+CONDITIONS: dict[str, Callable[[Server], object]] = {
+    "full": full,
+    "short": short,
+    "read-only": read_only,
+    "locked": locked,
+}
 
 
 def prove(
