@@ -90,7 +90,7 @@ def _describe(rule: Rule, operation: Operation) -> dict[str, Any]:
                 str(status): {"description": "As asked.", "content": _content([operation.gives])}
                 for status in (operation.status, *operation.also)
             },
-            **responses(*sorted(problems, key=lambda kind: kind.status)),
+            **responses(*sorted(problems, key=lambda kind: kind.status), as_pages=operation.gives == "text/html"),
         },
     }
     if operation.takes:

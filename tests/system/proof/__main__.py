@@ -57,6 +57,19 @@ PARTS: dict[str, Part] = {
         {"submissions": 1_000, "instants": 20, "closings": 2},
         minutes=30,
     ),
+    "hostile": Part(
+        "hostile_input",
+        {"requests": 100_000, "warm_up": 10_000, "connections": 500},
+        {"requests": 1_500, "warm_up": 700, "connections": 300, "threads": 2},
+        minutes=60,
+    ),
+    "slow": Part("slow_clients", {"senders": 400, "seconds": 300}, {"senders": 200, "seconds": 150}, minutes=10),
+    "fuzz": Part(
+        "fuzz",
+        {"documents": 20_000, "survey_files": 20_000},
+        {"documents": 400, "survey_files": 400},
+        minutes=30,
+    ),
 }
 
 
