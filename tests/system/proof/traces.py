@@ -166,7 +166,8 @@ def traced(command: list[str], trace: Path, environment: dict[str, str]) -> str:
     return run.stdout
 
 
-_ENTERED = re.compile(r"(\d+) +(\w+)\((.*?)(?: *<unfinished \.\.\.>)?$", re.DOTALL)
+_ENTERED = re.compile(r"(\d+) +(\w+)\((.*)$", re.DOTALL)
+_UNFINISHED = "<unfinished ...>"
 _RESUMED = re.compile(r"(\d+) +<\.\.\. (\w+) resumed>(.*)$", re.DOTALL)
 _RESULT = re.compile(r"\) += (-?\d+|\?)(?:<[^>]*>)?(?:\(deleted\))?(?: ([A-Z]+) \([^)]*\))?(?: \(INJECTED\))?$")
 _FILE = re.compile(r"\d+<([^>]*)>(\(deleted\))?")
@@ -192,8 +193,8 @@ def _calls(trace: Path) -> Iterator[_Call]:
                 arguments += resumed[3]
             elif begun := _ENTERED.match(text):
                 entered, name, arguments = line, begun[2], begun[3]
-                if text.endswith("<unfinished ...>"):
-                    under_way[begun[1]] = (entered, name, arguments)
+                if text.endswith(_UNFINISHED):
+                    under_way[begun[1]] = (entered, name, arguments.removesuffix(_UNFINISHED).rstrip())
                     continue
             else:
                 continue  # a process that ended
