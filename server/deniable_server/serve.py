@@ -57,7 +57,8 @@ def serve(settings: Settings, workers: int, threads: int) -> None:
             environment["PROMETHEUS_MULTIPROC_DIR"] = folder
         os.environ.update(environment | {THREADS: str(threads)})
         host, port = resolve(settings.bind)
-        os.register_at_fork(after_in_child=_end_with_parent)
+        forking: list[int] = []
+        os.register_at_fork(before=lambda: forking.append(os.getpid()), after_in_child=lambda: _end_with(forking[-1]))
         server = Granian(
             "deniable_server.gateway:create_gateway",
             address=host,
@@ -82,10 +83,16 @@ def serve(settings: Settings, workers: int, threads: int) -> None:
         log.info("Stopped")
 
 
-def _end_with_parent() -> None:
-    """A worker whose parent was killed would go on and hold the port: on Linux, have the system end it as well."""
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed would go on and hold the port: on Linux, have the system end it as well.
+
+    By SIGKILL, which a worker that is just starting or working cannot miss, and which loses nothing: what it has
+    acknowledged is on disk. A parent that ends in order waits for its workers, and this does not come to pass.
+    """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:  # killed before the system knew
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def logging_config() -> dict[str, object]:
