@@ -92,7 +92,7 @@ def prove(
             return None
         return chosen[i], _run(folder / f"{i}", template, chosen[i], random.Random(f"{seed} {i}"), environment)
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:  # a run is mostly waiting for its server to start
         for done in as_completed([pool.submit(run, i) for i in range(len(chosen))]):
             if (result := done.result()) is None:
                 continue
