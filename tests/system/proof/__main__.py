@@ -32,18 +32,20 @@ class Part(NamedTuple):
 
 
 PARTS: dict[str, Part] = {
+    "disk": Part("disk", {"faults": None}, {"faults": 8}, minutes=60),
+    "conditions": Part("conditions", {"rounds": 10}, {"rounds": 1}, minutes=20),
     "power": Part(
         "power",
-        {"cuts": 2_000, "singles": 1_800, "batches": 3},
-        {"cuts": 100, "singles": 60, "batches": 1},
+        {"cuts": 2_000, "singles": 1_800, "batches": 6},
+        {"cuts": 100, "singles": 60, "batches": 3},
         minutes=20,
     ),
     "audit": Part("audit", {"draws": 10_000_000, "power": 0.9}, {"draws": 20_000, "power": 0.05}, minutes=45),
     "attack": Part(
         "attack",
-        {"honest": 100_000, "epsilons": ("0.25", "0.5", "1", "2", "4"), "campaigns": 30},
-        {"honest": 1_500, "epsilons": ("1",), "campaigns": 4},
-        minutes=60,
+        {"honest": 20_000, "epsilons": ("0.25", "0.5", "1", "2", "4"), "campaigns": 30},
+        {"honest": 1_500, "epsilons": ("1",), "campaigns": 3},
+        minutes=30,
     ),
     "crash": Part(
         "crash",
