@@ -165,12 +165,12 @@ def test_what_is_stored_or_logged_is_noticed(tmp_path: Path) -> None:
     check_files(tmp_path, judge)
     assert judge.failures == [f"a.db holds {MARK}"]
     for line, fine in [
-        ("2026-01-01 00:00:00 INFO Listening at http://127.0.0.1:8000", True),
-        ("2026-01-01 00:00:00 WARNING at=2026-01-01T00:00:00Z event=foreign-form route=visits.leave", True),
-        ("2026-01-01 00:00:00 ERROR KeyError in app.py:1 index", False),
+        ("2026-01-01T00:00:00+0000 INFO Listening at http://127.0.0.1:8000", True),
+        ("2026-01-01T00:00:00+0000 WARNING at=2026-01-01T00:00:00Z event=foreign-form route=visits.leave", True),
+        ("2026-01-01T00:00:00+0000 ERROR KeyError in app.py:1 index", False),
         ("Traceback (most recent call last):", False),
-        (f"2026-01-01 00:00:00 WARNING at=2026-01-01T00:00:00Z event=x way={MARK}", False),
-        (f"2026-01-01 00:00:00 WARNING at=2026-01-01T00:00:00Z event=x way={SOURCE}", False),
+        (f"2026-01-01T00:00:00+0000 WARNING at=2026-01-01T00:00:00Z event=x way={MARK}", False),
+        (f"2026-01-01T00:00:00+0000 WARNING at=2026-01-01T00:00:00Z event=x way={SOURCE}", False),
     ]:
         judge = Judge()
         log.write_text(line + "\n")
