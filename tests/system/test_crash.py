@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from planting import altered
+from planting import Change, altered
 from proof import Watch
 from proof.crash import ORDER, prove
 
@@ -31,49 +31,42 @@ def test_acknowledged_is_kept_through_kills(tmp_path: Path) -> None:
     assert outcome.figures["requests without an answer"] > 10
 
 
+STORAGE, COPIES = "storage/sqlite.py", "storage/copies.py"
 ANSWERS_FIRST = (
-    "storage/sqlite.py",
-    """        with self._connections.turn:
-            if request.outcome is None:
-                self._fold_where_due(self._commit_waiting())
-        if""",
-    """        def later():
-            time.sleep(0.05)
-            with self._connections.turn:
-                self._commit_waiting()
-        import threading
-        threading.Thread(target=later).start()
-        request.outcome = Accepted(len(rows), 0)
-        if""",
+    STORAGE,
+    "        outcome = self._together.do(_Request(survey, rows))\n",
+    """        import threading
+        threading.Timer(0.05, self._together.do, [_Request(survey, rows)]).start()
+        outcome = Accepted(len(rows), 0)
+""",
 )
 FOLDS_ALL_BUT_ONE = (
-    "storage/sqlite.py",
+    STORAGE,
     "INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id <= ? ORDER BY id",
     "INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id < ? ORDER BY id",
 )
 COUNTS_LATER = (
-    "storage/sqlite.py",
-    """                self._add_statistics(db, survey.number, tally(survey.document, contents))
+    STORAGE,
+    """                self._add_statistics(db, survey, [content for _, content in rows])
         return len(rows)""",
     """        def later():
             with self._connections.turn, self._connections.writing() as db:
-                self._add_statistics(db, survey.number, tally(survey.document, contents))
+                self._add_statistics(db, survey, [content for _, content in rows])
         import threading
         if rows:
             threading.Timer(1, later).start()
         return len(rows)""",
 )
 FORGETS_WHAT_IS_SEALED = (
-    "storage/sqlite.py",
-    " WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE survey = ?1 AND id = ?2) ON CONFLICT DO NOTHING",
-    " WHERE true ON CONFLICT DO NOTHING",
+    STORAGE,
+    " WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1) ON CONFLICT",
+    " WHERE true ON CONFLICT",
 )
 MIGRATES_STEP_BY_STEP = (
     ("storage/schema.py", "@migrations()\ndef m002", "@migrations(transactional=False)\ndef m002"),
-    ("storage/sqlite.py", '                "BEGIN IMMEDIATE"\n', '                "SELECT 1"\n'),
-    ("storage/sqlite.py", 'connection.execute("COMMIT")', "pass"),
+    (STORAGE, '                "BEGIN IMMEDIATE"\n', '                "SELECT 1"\n'),
+    (STORAGE, 'connection.execute("COMMIT")', "pass"),
 )
-COPIES = "storage/copies.py"
 BACKS_UP_IN_PLACE = (
     (COPIES, 'partial = final.with_name(f".{final.name}.partial")', "partial = final"),
     (COPIES, "        _name(partial, final)\n", ""),
@@ -83,19 +76,21 @@ BACKS_UP_IN_PLACE = (
 
 
 @pytest.mark.parametrize(
-    ("changes", "kind", "found"),
+    ("changes", "kills", "kind", "found"),
     [
-        pytest.param([ANSWERS_FIRST], "moment", "an acknowledged submission is lost", id="answers before it commits"),
-        pytest.param([FOLDS_ALL_BUT_ONE], "fold", "were accepted", id="folding drops a row"),
-        pytest.param([COUNTS_LATER], "fold", "differ from a recount", id="statistics in a transaction of their own"),
-        pytest.param([FORGETS_WHAT_IS_SEALED], "fold", "once more", id="a retry after folding is stored again"),
-        pytest.param(MIGRATES_STEP_BY_STEP, "migration", "done in part", id="a migration in several transactions"),
-        pytest.param(BACKS_UP_IN_PLACE, "backup", "holds less than", id="a backup has its name before it is done"),
+        pytest.param(
+            [ANSWERS_FIRST], 2, "moment", "an acknowledged submission is lost", id="answers before it commits"
+        ),
+        pytest.param([FOLDS_ALL_BUT_ONE], 2, "fold", "were accepted", id="folding drops a row"),
+        pytest.param([COUNTS_LATER], 2, "fold", "differ from a recount", id="statistics in a transaction of their own"),
+        pytest.param([FORGETS_WHAT_IS_SEALED], 2, "fold", "once more", id="a retry after folding is stored again"),
+        pytest.param(MIGRATES_STEP_BY_STEP, 1, "migration", "done in part", id="a migration in several transactions"),
+        pytest.param(BACKS_UP_IN_PLACE, 1, "backup", "holds less than", id="a backup has its name before it is done"),
     ],
 )
-def test_a_broken_promise_is_found(changes: list[tuple[str, str, str]], kind: str, found: str, tmp_path: Path) -> None:
-    """With each of these faults in the server, two kills are enough for the proof to fail, and to say what is wrong."""
+def test_a_broken_promise_is_found(changes: list[Change], kills: int, kind: str, found: str, tmp_path: Path) -> None:
+    """With each of these faults in the server, one or two kills are enough for the proof to fail, and to say what is wrong."""
     sources = altered(tmp_path / "sources", *changes)
     (tmp_path / "files").mkdir()
-    outcome = prove(tmp_path / "files", Watch(300), 6, acknowledgements=300, kills=2, kinds=(kind,), sources=sources)
+    outcome = prove(tmp_path / "files", Watch(300), 6, 300, kills, (kind,), sources)
     assert any(found in failure for failure in outcome.failures), outcome

@@ -38,12 +38,12 @@ def test_whatever_is_sent_again_is_stored_once(tmp_path: Path) -> None:
 STORAGE = "storage/sqlite.py"
 FORGETS_WHAT_IS_SEALED = (
     STORAGE,
-    " WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE survey = ?1 AND id = ?2) ON CONFLICT DO NOTHING",
-    " WHERE true ON CONFLICT DO NOTHING",
+    " WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1) ON CONFLICT",
+    " WHERE true ON CONFLICT",
 )
-THE_LAST_WINS = (STORAGE, "AND id = ?2) ON CONFLICT DO NOTHING", "AND id = ?2) ON CONFLICT DO UPDATE SET content = ?3")
+THE_LAST_WINS = (STORAGE, "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET content = excluded.content")
 NO_CONFLICTS = (STORAGE, "if added < len(rows) and not all(", "if added > len(rows) and not all(")
-CLOSED_FOR_RETRIES = (STORAGE, "elif added and db.execute(", "elif db.execute(")
+CLOSED_FOR_RETRIES = (STORAGE, "elif added and not self._is_open(", "elif not self._is_open(")
 MAKES_IDS_ANEW = ("intake.py", "return Row(bytes.fromhex(submission),", "import os\n        return Row(os.urandom(16),")
 
 

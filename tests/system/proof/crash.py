@@ -32,7 +32,7 @@ ORDER = (
 """What is going on when the kills come, over and over; any ten in a row from the start have one of each."""
 
 FOLD_AT = 1_000
-"""Submissions in the inbox that are folded."""
+"""Submissions in the inbox that are folded; as many in one request are sealed at once."""
 
 LEAST, MORE = 60, 500
 """Acknowledgements between two kills at least; and how many more may come before the senders wait for the kill."""
@@ -94,7 +94,7 @@ class _Crashes:
         share = self.book.acknowledged + max(missing / kills_left, LEAST) * self._random.uniform(0.3, 1.7)
         self._senders.limit = share + MORE
         server = self._running()
-        if kind not in ("fold", "start", "migration"):
+        if kind not in ("start", "migration"):
             self._wait_for(share)
         situations = {
             "moment": self._at_any_moment,
@@ -143,9 +143,10 @@ class _Crashes:
         def examine() -> None:
             self.book.compare(copied)
             with closing(sqlite3.connect(copied)) as db:
-                waiting = [count for (count,) in db.execute("SELECT count(*) FROM inbox GROUP BY survey")]
                 (unfinished,) = db.execute("SELECT count(*) FROM surveys WHERE status = 'closing'").fetchone()
-            self.book.count("restarts that found a folding due", max(waiting, default=0) >= FOLD_AT)
+            self.book.count(
+                "restarts that found a folding due", max(self._waiting_in(copied).values(), default=0) >= FOLD_AT
+            )
             self.book.count("restarts that found a closing under way", unfinished)
 
         self._examining = threading.Thread(target=examine)
@@ -162,8 +163,12 @@ class _Crashes:
         self._kill(server)
 
     def _while_folding(self, server: Process) -> None:
-        """A batch that must be folded; its commit shows in the log, and the kill comes within the time of a folding."""
-        parcel = self._maker.parcel(self._senders.survey, FOLD_AT)
+        """A batch that makes a folding due, or one that is sealed at once; its commit shows in the log, and the kill
+        comes within the time of a folding.
+        """
+        waiting = self._waiting_in(self._database).get(self._senders.survey, 0)
+        due = min(max(FOLD_AT + 50 - waiting, 1), FOLD_AT - 1)
+        parcel = self._maker.parcel(self._senders.survey, FOLD_AT if self._random.random() < 0.2 else due)
         before = size_of(self._wal)
 
         def post() -> None:
@@ -178,7 +183,7 @@ class _Crashes:
 
         posting = threading.Thread(target=post)
         posting.start()
-        until(lambda: size_of(self._wal) - before > 50_000 or not posting.is_alive(), pause=0.0005)
+        until(lambda: size_of(self._wal) - before > 20_000 or not posting.is_alive(), pause=0.0005)
         time.sleep(self._random.uniform(0, 0.02))
         server.kill()
         posting.join()
@@ -242,6 +247,12 @@ class _Crashes:
                 if connection.post(f"/api/v1/surveys/{survey}/close", b"", self._admin)[0] != 200:
                     self.book.fault("a survey could not be closed", survey)
                 connection.close()
+
+    @staticmethod
+    def _waiting_in(database: Path) -> dict[str, int]:
+        """How many submissions of each survey are not folded yet."""
+        with closing(sqlite3.connect(database, timeout=30)) as db:
+            return dict(db.execute("SELECT surveys.id, count(*) FROM inbox JOIN surveys ON number = survey GROUP BY 1"))
 
     @staticmethod
     def _statuses(database: Path) -> dict[str, str]:

@@ -29,6 +29,7 @@ AT_ONCE = 64
 """Connections that send at the same instant."""
 
 FOLD_AT = 1_000
+"""Submissions in the inbox that are folded; as many in one request are sealed at once."""
 
 
 def prove(
@@ -217,23 +218,24 @@ class _Storms:
         self._deliver(self._sent([variants[winners[0]]], batch=False))
 
     def _singles_and_batches(self, burst: Burst) -> None:
-        """Each of some submissions alone and in batches that overlap, all at once, beside a batch that makes a folding
-        due; and all of it again after that.
+        """Each of some submissions alone and in batches that overlap, all at once: three times, each beside a batch
+        of others that makes a folding due, or is sealed at once.
         """
         some, others = self._maker.submissions("open", 8), self._maker.submissions("open", 4)
-        large = self._sent(self._maker.submissions("open", FOLD_AT), batch=True)
         messages = [request(submissions_path("open"), encoded(one)) for one in (*some, *others)] * 3
         batches = [some, some[::-1], some[4:] + others, some[:4] + others]
         messages += [request(submissions_path("open"), encoded({"submissions": batch})) for batch in batches] * 3
         sizes = [1] * 36 + [8] * 12
-        self._random.shuffle(order := list(range(len(messages))))
         for one in (*some, *others):
             self._deliver(self._sent([one], batch=False))
-        answers = burst.send([messages[i] for i in order] + [posted(large)])
-        self._judge(large, answers.pop())
-        self._count_new(answers, [sizes[i] for i in order], 12)
-        again = burst.send([messages[i] for i in order] + [posted(large)])
-        self._count_new(again, [*(sizes[i] for i in order), FOLD_AT], 0)
+        new = len(some) + len(others)
+        for beside in (600, 600, FOLD_AT):
+            self._random.shuffle(order := list(range(len(messages))))
+            large = self._sent(self._maker.submissions("open", beside), batch=True)
+            answers = burst.send([messages[i] for i in order] + [posted(large)])
+            self._judge(large, answers.pop())
+            self._count_new(answers, [sizes[i] for i in order], new)
+            new = 0
         self.book.count("instants with singles and batches")
 
     def _count_new(self, answers: Sequence[Answer], sizes: Sequence[int], new: int) -> None:
