@@ -89,7 +89,7 @@ BACKS_UP_IN_PLACE = (
     ],
 )
 def test_a_broken_promise_is_found(changes: list[Change], kills: int, kind: str, found: str, tmp_path: Path) -> None:
-    """With each of these faults in the server, one or two kills are enough for the proof to fail, and to say what is wrong."""
+    """With each of these faults in the server, a kill or two make the proof fail, and say what is wrong."""
     sources = altered(tmp_path / "sources", *changes)
     (tmp_path / "files").mkdir()
     outcome = prove(tmp_path / "files", Watch(300), 6, 300, kills, (kind,), sources)
