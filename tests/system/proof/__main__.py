@@ -40,12 +40,12 @@ PARTS: dict[str, Part] = {
         {"cuts": 100, "singles": 60, "batches": 3},
         minutes=20,
     ),
-    "audit": Part("audit", {"draws": 10_000_000, "power": 0.9}, {"draws": 20_000, "power": 0.05}, minutes=45),
+    "audit": Part("audit", {"draws": 10_000_000, "power": 0.9}, {"draws": 20_000, "power": 0.05}, minutes=90),
     "attack": Part(
         "attack",
         {"honest": 20_000, "epsilons": ("0.25", "0.5", "1", "2", "4"), "campaigns": 30},
         {"honest": 1_500, "epsilons": ("1",), "campaigns": 3},
-        minutes=30,
+        minutes=60,
     ),
     "crash": Part(
         "crash",
