@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from granian import Granian
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
 from .settings import SettingError, Settings, parse_bind
@@ -64,6 +64,7 @@ def serve(settings: Settings, workers: int, threads: int) -> None:
             address=host,
             port=port,
             interface=Interfaces.RSGI,
+            http=HTTPModes.http1,  # while it could still be HTTP/2, a connection that says nothing has no time limit
             factory=True,
             workers=workers,
             websockets=False,
@@ -89,6 +90,8 @@ def _end_with(parent: int) -> None:
     By SIGKILL, which a worker that is just starting or working cannot miss, and which loses nothing: what it has
     acknowledged is on disk. A parent that ends in order waits for its workers, and this does not come to pass.
     """
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)  # not the parent's, which would do nothing until the worker has its own
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         if os.getppid() != parent:  # killed before the system knew

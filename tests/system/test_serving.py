@@ -230,6 +230,29 @@ def test_a_killed_server_takes_its_workers_along(server: Server, tmp_path: Path)
         assert ask(again.base + SURVEY).status == 200
 
 
+@pytest.mark.parametrize(("sig", "status"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
+def test_a_server_can_be_stopped_while_its_workers_start(database: Path, tmp_path: Path, sig: int, status: int) -> None:
+    """Stopped as soon as workers are forked, it takes them along, and sooner than after the 30 seconds that granian
+    gives a worker which does not listen.
+    """
+    if sys.platform != "linux":
+        missing("a system that tells of children")
+    command = [sys.executable, "-m", "deniable_server", "serve", "--database", str(database), "--workers", "2"]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen([*command, "--bind", f"127.0.0.1:{free_port()}"], stdout=log, stderr=log)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    workers: list[str] = []
+    while len(workers) < 2:
+        workers = children.read_text().split()
+        assert process.poll() is None
+    process.send_signal(sig)
+    assert process.wait(25) == status
+    deadline = time.monotonic() + 25
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_name_can_be_listened_at(database: Path, tmp_path: Path) -> None:
     """--bind localhost:PORT is looked up; a name that is nowhere gets a message."""
     port = free_port()
