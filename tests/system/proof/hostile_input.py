@@ -217,7 +217,7 @@ def prove(
     folder: Path, watch: Watch, seed: int, *, requests: int, warm_up: int, connections: int, threads: int = 16
 ) -> Outcome:
     """So many requests of every kind, in rounds. The first ones warm the server up: what it uses then is what all the
-    others may not make it use more of. With fewer threads that is soon the case.
+    others may not make it use more of. Each thread has caches of its own: with 16 it takes about 30,000 requests.
     """
     judge = Judge()
     with hostile_target(folder, "--threads", str(threads)) as (server, target):
