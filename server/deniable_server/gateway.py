@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
+from itertools import chain
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -104,8 +105,11 @@ class Gateway:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(BODY_SECONDS) as limit:
-                begun = loop.time()
+                begun, ended = loop.time(), False
                 async for part in protocol:
+                    if ended:  # by an empty part, and the end itself comes as one, too: so the body broke off before it
+                        raise ProtocolClosed
+                    ended = not part
                     parts.append(part)
                     size += len(part)
                     self._held += len(part)
@@ -137,8 +141,9 @@ class Gateway:
             loop = answered.get_loop()
             try:
                 self._answer(scope, protocol, body, loop)
-            except Exception as error:
-                # Flask has answered whatever went wrong in it. What is left is a client that went away.
+            except BaseException as error:
+                # Flask has answered whatever went wrong in it. What is left is a client that went away; whatever else,
+                # the thread stays, and nobody waits for ever.
                 if not isinstance(error, ProtocolClosed):
                     log.error("%s while answering", type(error).__qualname__)
             with self._lock:
@@ -160,12 +165,17 @@ class Gateway:
             status, headers = started
             if scope.method == "HEAD":
                 protocol.response_empty(status, headers)
-            elif any(name.lower() == "content-length" for name, _ in headers):
-                protocol.response_bytes(status, headers, b"".join(parts))
-            else:
-                # Of unknown length, and perhaps large: each part waits until the one before has been sent.
-                transport = protocol.response_stream(status, headers)
-                for part in parts:
+                return
+            coming = iter(parts)
+            first = next(coming, b"")
+            if any(name.lower() == "content-length" and value == str(len(first)) for name, value in headers):
+                protocol.response_bytes(status, headers, first)
+                return
+            # Perhaps large, as a download: never all of it here. granian keeps what the client has not taken yet, and
+            # where fewer bytes come than the length that was stated, it breaks the connection off.
+            transport = protocol.response_stream(status, headers)
+            for part in chain([first], coming):
+                if part:
                     asyncio.run_coroutine_threadsafe(_send(transport, part), loop).result()
         finally:
             if hasattr(parts, "close"):

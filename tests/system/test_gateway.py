@@ -19,6 +19,11 @@ import json, os, time
 import deniable_server.gateway as gateway
 
 gateway.BODY_SECONDS, gateway.MAX_HELD = 2.0, 3_000_000
+most = []
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 def app(environ, start):
     path = environ["PATH_INFO"]
@@ -30,6 +35,20 @@ def app(environ, start):
             for i in range(300):
                 yield b"%06d\\n" % i * 1000
         return parts()
+    if path.startswith("/download"):
+        start("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "100000000")])
+        def pieces():
+            for i in range(1000):
+                if i == 5 and path == "/download-that-fails":
+                    raise KeyError("canary")
+                most[0] = max(most[0], resident())
+                yield b"x" * 100_000
+        most[:] = [0, resident()]
+        return pieces()
+    if path == "/most":
+        told["grown"] = most[0] - most[1]
+    if path == "/exit":
+        raise SystemExit
     if path == "/slow":
         time.sleep(1)
     if path == "/bug":
@@ -148,6 +167,26 @@ def test_a_body_that_ends_early_never_reaches_the_app(port: int) -> None:
         assert response == b"" or response.startswith(b"HTTP/1.1 408"), response
 
 
+@pytest.mark.parametrize("rest", [b"", b"nonsense\r\n", b"5\r\nab"], ids=["cut off", "malformed", "within a chunk"])
+def test_chunks_that_break_off_never_reach_the_app(port: int, rest: bytes) -> None:
+    """What came before is not taken for the whole body: it may look like one."""
+    sent = request("/", "Transfer-Encoding: chunked", method="POST") + b"5\r\nabcde\r\n"
+    response = exchange(port, sent, rest, end=True)
+    assert response == b"" or response.startswith((b"HTTP/1.1 408", b"HTTP/1.1 400")), response
+
+
+def test_a_download_is_not_gathered_in_memory(port: int) -> None:
+    """100 MB with a stated length arrive whole, and the server has at no time held half of them."""
+    assert ask(f"http://127.0.0.1:{port}/download").body == b"x" * 100_000_000
+    assert ask(f"http://127.0.0.1:{port}/most").json["grown"] < 50_000_000
+
+
+def test_a_download_that_fails_is_seen_to_be_incomplete(port: int) -> None:
+    """The connection ends before the stated length."""
+    response = exchange(port, request("/download-that-fails"))
+    assert response.startswith(b"HTTP/1.1 200") and len(response) < 1_000_000
+
+
 def test_slow_clients_take_no_threads(port: int) -> None:
     """With 50 bodies under way on four threads, others are answered as before."""
     slow = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(50)]
@@ -174,10 +213,12 @@ def test_too_much_at_once_is_put_off(port: int) -> None:
     assert told(exchange(port, request("/", "Content-Length: 1900000", method="POST"), b"x" * 1_900_000))
 
 
-def test_a_bug_of_the_app_leaves_the_thread_at_work(port: int) -> None:
+@pytest.mark.parametrize("path", ["/bug", "/exit"])
+def test_a_bug_of_the_app_leaves_the_thread_at_work(port: int, path: str) -> None:
     """More failing requests than threads: each ends, none with the exception's text, and the next is answered."""
     for _ in range(6):
-        assert b"canary" not in exchange(port, request("/bug"))
+        response = exchange(port, request(path))
+        assert b"canary" not in response and (response == b"" or response.startswith(b"HTTP/1.1 500"))
     assert ask(f"http://127.0.0.1:{port}/").status == 200
 
 

@@ -69,6 +69,14 @@ def test_nothing_is_smuggled_past_a_proxy(server: Server, head: bytes) -> None:
     assert b"accepted" not in answer
 
 
+def test_only_http_1_is_spoken(server: Server) -> None:
+    """An HTTP/2 preface is not answered in frames: a connection whose protocol is open yet has no time limit, and the
+    limits of heads and bodies are those of HTTP/1.1.
+    """
+    settings = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+    assert exchange(server, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings) == b""
+
+
 def test_tracing_and_versions(server: Server) -> None:
     """TRACE is not answered with what was sent, and no version of anything is told."""
     for method in (b"TRACE", b"TRACK"):
