@@ -284,6 +284,23 @@ def test_a_locked_database_is_waited_for(
     assert storage.accept(survey, [second]) == Accepted(1, 0)
 
 
+def test_a_database_that_was_overwritten_is_everybodys_trouble_alike(
+    storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict
+) -> None:
+    """Whoever leads and whoever waits: each is told of the storage, which means try again, not of something broken."""
+    storage.close()
+    path.write_bytes(b"nonsense" * 1000)
+
+    def try_it(row: Row) -> str:
+        with pytest.raises(StorageError) as caught:
+            storage.accept(survey, [row])
+        return str(caught.value)
+
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(try_it, rows_of(survey, example_answers, 40)))
+    assert len(set(told)) == 1 and "not an SQLite database" in told[0]
+
+
 def test_a_folding_that_fails_loses_no_acknowledgement(
     storage: SQLiteStorage, survey: Published, example_answers: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -395,6 +412,27 @@ def test_servers_together_fold_no_fewer_than_the_threshold(
     assert Database(path).execute(sealed).fetchone() == (99,)
     other_server.accept(survey, rows[99:100])
     assert Database(path).execute(sealed).fetchone() == (99,)
+    other_server.close()
+
+
+def test_what_another_server_stores_while_this_one_folds_is_not_sealed_alone(
+    storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came after what was folded, and by itself it would stand out: it waits for the next folding."""
+    other_server = SQLiteStorage(path, fold_at=50)
+    *rows, late = rows_of(survey, example_answers, 51)
+    fold_chunk = storage._fold_chunk
+
+    def and_one_comes(survey: Published, at_least: int) -> int:
+        folded = fold_chunk(survey, at_least)
+        other_server.accept(survey, [late])
+        return folded
+
+    monkeypatch.setattr(storage, "_fold_chunk", and_one_comes)
+    for row in rows:
+        storage.accept(survey, [row])
+    counts = "SELECT (SELECT count(*) FROM sealed), (SELECT count(*) FROM inbox)"
+    assert Database(path).execute(counts).fetchone() == (50, 1)
     other_server.close()
 
 

@@ -4,10 +4,10 @@ Durability: ``synchronous=FULL`` in WAL mode syncs the log at each commit, befor
 read back when a connection opens. Speed: requests that wait for a commit share the next one.
 
 Privacy: a submission first lies in the inbox, where page layout and the log still tell when it came. Folding moves
-submissions to the sealed table in id order (as many that come in one commit are sealed at once); ``secure_delete``
-wipes what they leave behind, and the log is cut off. Between foldings of at least ``fold_at`` submissions, the layout
-of a sealed page may still tell in which of them a submission came; closing a survey compacts the file, and then
-nothing does.
+submissions to the sealed table in id order; ``secure_delete`` wipes what they leave behind, and the log is cut off. As
+many that come in one commit are sealed at once, in id order, and stay in the log until it is cut or written over.
+Between foldings of at least ``fold_at`` submissions, the layout of a sealed page may still tell in which of them a
+submission came; closing a survey compacts the file, and then nothing does.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from . import (
     Row,
     Status,
     Storage,
+    StorageError,
     SurveyClosed,
     SurveyDiffers,
     Unavailable,
@@ -220,8 +221,8 @@ class SQLiteStorage(Storage):
                     outcomes = [self._store(db, *request) for request in requests]
                 self._count_days(db, requests, outcomes)
             return outcomes
-        except Unavailable as error:
-            return [Unavailable(str(error)) for _ in requests]  # each thread raises one of its own
+        except StorageError as error:
+            return [type(error)(str(error)) for _ in requests]  # each thread raises one of its own
 
     def _store_all(self, db: sqlite3.Connection, requests: list[_Request]) -> bool:
         """The quick way, for requests that nothing speaks against: False where anything does, for any of them."""
@@ -316,8 +317,9 @@ class SQLiteStorage(Storage):
 
     def _fold(self, survey: Published, at_least: int = 1) -> int:
         """Fold all that waits, if it is enough: another server may have folded just now, and few would stand out."""
-        moved = 0
-        while chunk := self._fold_chunk(survey, 1 if moved else at_least):
+        chunk = moved = self._fold_chunk(survey, at_least)
+        while chunk == CHUNK:  # else nothing was left, and what has come since may be few
+            chunk = self._fold_chunk(survey, 1)
             moved += chunk
         self._unfolded.pop(survey.number, None)
         if moved:
