@@ -47,10 +47,8 @@ def test_no_false_acknowledgement_when_writes_and_syncs_fail(tmp_path: Path) -> 
 @pytest.mark.usefixtures("_strace")
 def test_a_false_acknowledgement_is_noticed(tmp_path: Path) -> None:
     """The proof finds a server that acknowledges although its commit failed."""
-    change = {
-        "return [Unavailable(str(error)) for _ in requests]": "return [Accepted(len(rows), 0) for _, rows in requests]"
-    }
-    sources = altered(tmp_path, "storage/sqlite.py", change)
+    change = {"self._note_failure(trouble)\n                raise trouble from None": "return"}
+    sources = altered(tmp_path, "storage/connections.py", change)
     outcome = prove(tmp_path, Watch(600), 9, faults=LATE_SYNCS, sources=sources)
     assert any("acknowledged submissions lost" in failure for failure in outcome.failures)
 

@@ -90,7 +90,11 @@ def prove(
     def run(i: int) -> tuple[Fault, Run] | None:
         if watch.is_over:
             return None
-        return chosen[i], _run(folder / f"{i}", template, chosen[i], random.Random(f"{seed} {i}"), environment)
+        try:
+            place, rng = folder / f"{i}", random.Random(f"{seed} {i}")
+            return chosen[i], _run(place, template, chosen[i], rng, environment)
+        except Exception as error:  # the others go on
+            return chosen[i], Run(False, 0, 0, [f"broke off: {type(error).__name__}: {error}"], Counter())
 
     with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:  # a run is mostly waiting for its server to start
         for done in as_completed([pool.submit(run, i) for i in range(len(chosen))]):
@@ -145,12 +149,11 @@ def _run(folder: Path, template: Template, fault: Fault | None, rng: random.Rand
     folder.mkdir()
     data = folder / "data"
     work = _Work(template)
-    server = Server(template.copy(data), folder / "log", "--threads", "1", **environment)
+    server, worker = _start(template.copy(data), folder / "log", environment)
     happened: list[Event] = []
     try:
         work.base = server.base
         disk, names, mended = Disk(data), {path.name for path in data.iterdir()}, 0
-        (worker,) = server.workers()
         phases = {"faulty": fault.injection if fault else None, "broken": BROKEN, "mended": None}
         for phase, injected in phases.items():
             if phase == "broken" and not (fault and fault.lasting):
@@ -170,6 +173,17 @@ def _run(folder: Path, template: Template, fault: Fault | None, rng: random.Rand
     calls = Counter(_calls(folder / "faulty"))
     shutil.rmtree(folder)
     return Run(injected_lines > 0, work.unavailable, len(work.acknowledged), failures, calls)
+
+
+def _start(database: Path, log: Path, environment: dict[str, str]) -> tuple[Server, int]:
+    """A server with one thread, and the process that answers. Where many start at once, a port that was free can be
+    another's by now, and it is the other that answers: then once more.
+    """
+    while True:
+        server = Server(database, log, "--threads", "1", **environment)
+        if workers := server.workers():
+            return server, workers[0]
+        server.stop(signal.SIGKILL)
 
 
 def _calls(trace: Path) -> list[str]:
