@@ -16,10 +16,10 @@ import msgspec
 import pytest
 from proof import Watch, slow_clients
 from proof.hostile_bodies import MARK
-from proof.hostile_input import ANSWERS, check_files, check_log, contents, hostile_target, prove
+from proof.hostile_input import ANSWERS, check_files, check_log, contents, hostile_target, prove, settled
 from proof.hostile_requests import Target
 from proof.judging import Judge
-from proof.raw_sockets import cases, send_case
+from proof.raw_sockets import LIMIT, cases, endless, send_case
 from proof.wire import SOURCE, Reply
 
 from conftest import missing
@@ -81,6 +81,19 @@ def test_a_request_of_another_length_than_stated_is_refused(
     send_case(target, judge, case)
     assert judge.failures == []
     assert contents(server.database) == before
+
+
+def test_large_bodies_leave_no_memory_behind(running_target: tuple[Server, Target]) -> None:
+    """One body too large for each thread, and another: the process is not larger by more than two of them at the end.
+
+    Each idle thread could keep the last one that it had, and the C library what it was kept in: 800 MB in all.
+    """
+    server, target = running_target
+    judge, before = Judge(), settled(server)
+    for _ in range(32):
+        endless(target, judge, Random(1))
+    assert judge.failures == []
+    assert settled(server) < before + 2 * LIMIT
 
 
 def test_http_2_is_not_spoken(target: Target) -> None:
