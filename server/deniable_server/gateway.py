@@ -10,6 +10,7 @@ May not: know anything about surveys.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import os
 import sys
@@ -46,8 +47,17 @@ MAX_HELD = 256 * 1024 * 1024
 
 def create_gateway() -> Gateway:
     """What granian serves in each worker process."""
+    _give_memory_back()
     settings = Settings.from_environment()
     return Gateway(create_app(settings), int(os.environ[THREADS]), settings.max_body_bytes)
+
+
+def _give_memory_back() -> None:
+    """Once it has freed a large block, glibc keeps the next ones of that size, for each thread: 16 large bodies would
+    make the process larger for ever by several times what they hold. With a fixed limit it gives them back.
+    """
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(-3, 2**20)  # M_MMAP_THRESHOLD
 
 
 class _Request(NamedTuple):
@@ -152,6 +162,7 @@ class Gateway:
             if first:  # the others are woken with it
                 with suppress(RuntimeError):  # the loop has ended: nobody waits
                     loop.call_soon_threadsafe(self._wake_answered)
+            del scope, protocol, body, answered  # or each idle thread would keep the last body that it had
 
     def _answer(self, scope: Scope, protocol: HTTPProtocol, body: bytes, loop: asyncio.AbstractEventLoop) -> None:
         started: list[Any] = []
