@@ -495,7 +495,7 @@ def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
     for reference in {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}:
         assert reference in schemas
     post = described["paths"]["/api/v1/surveys/{survey}/submissions"]["post"]
-    assert set(post["responses"]) == {"201", "400", "404", "409", "413", "415", "422", "429", "503"}
+    assert set(post["responses"]) == {"201", "400", "404", "408", "409", "413", "415", "422", "429", "503"}
     assert sorted(schemas["Submission"]["required"]) == ["digest", "id", "reports", "segments"]
     assert described["paths"]["/api/v1/surveys"]["post"]["security"] == [{"token": []}]
 
