@@ -30,17 +30,21 @@ screenshots: $(VENV)/.installed
 wheel-test: $(VENV)/.installed
 	$(BIN)/python tests/wheel.py
 
-# Beside the peers, each of which may or may not install; the benchmark says which did not. About half an hour.
+# Beside the peers, each of which may or may not install; the benchmark says which did not. About three quarters of an
+# hour. What each found is in figures/, as JSON.
 bench: $(VENV)/.installed
+	mkdir -p figures
 	$(BIN)/python bench/peers.py
-	$(BIN)/python bench/randomize.py
-	$(BIN)/python bench/coverage.py --fine
-	$(BIN)/python bench/accuracy.py
-	$(BIN)/python bench/estimating.py
+	$(BIN)/python bench/randomize.py --json figures/randomize.json
+	$(BIN)/python bench/coverage.py --fine --json figures/coverage.json
+	$(BIN)/python bench/accuracy.py --json figures/accuracy.json
+	$(BIN)/python bench/estimating.py --json figures/estimating.json
+	$(BIN)/python bench/serve.py --json figures/serve.json
 
 # What is promised under crashes, power cuts, faults, hostile input and attack, at full size; PROOFS="crash power" for some.
 proof: $(VENV)/.installed
-	PYTHONPATH=tests:tests/system $(BIN)/python -m proof $(PROOFS) --json proof.json
+	mkdir -p figures
+	PYTHONPATH=tests:tests/system $(BIN)/python -m proof $(PROOFS) --json figures/proof.json
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Deniable needs Python 3.11 or newer; this is $$($(PYTHON) --version). Set PYTHON=..." >&2; exit 1; }

@@ -154,7 +154,8 @@ class Bench:
 
     def __init__(self, folder: Path, small: bool) -> None:
         self.folder = folder
-        self.rounds, self.seconds = (2, 0.5) if small else (7, 4.0)
+        self.rounds, self.seconds = (1, 0.4) if small else (7, 4.0)
+        self.clients = (1, 16) if small else (1, 2, 4, 8, 16, 32, 64, 128)
         self.batches, self.memory_over = (4, 4_000) if small else (40, 200_000)
         self.document = published()
         self.bodies = submissions(self.document)
@@ -205,7 +206,7 @@ class Bench:
         found: dict[int, dict[str, float]] = {}
         for what in ("durable", "empty"):
             with serving(SERVERS["granian"][what], self.database(f"clients-{what}")) as served:
-                for connections in (1, 2, 4, 8, 16, 32, 64, 128):
+                for connections in self.clients:
                     with Load(served.port, connections) as load:
                         load.as_much_as_it_takes(self.requests, self.seconds / 4)
                         rate = load.as_much_as_it_takes(self.requests, self.seconds).rate
