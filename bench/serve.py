@@ -154,7 +154,7 @@ class Bench:
 
     def __init__(self, folder: Path, small: bool) -> None:
         self.folder = folder
-        self.rounds, self.seconds = (1, 0.4) if small else (7, 4.0)
+        self.rounds, self.seconds = (1, 0.4) if small else (5, 3.0)
         self.clients = (1, 16) if small else (1, 2, 4, 8, 16, 32, 64, 128)
         self.batches, self.memory_over = (4, 4_000) if small else (40, 200_000)
         self.document = published()

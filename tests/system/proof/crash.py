@@ -331,6 +331,8 @@ class _Crashes:
         until(lambda: self.book.acknowledged >= acknowledgements or watch.is_over, limit=3600)
         if self.book.acknowledged < acknowledgements:
             self.book.fault(f"stopped after {self.book.acknowledged} of {acknowledgements} acknowledgements")
+        for parcel in self.book.oldest(50):
+            self._senders.send_again(parcel)
         self._senders.finish()
         for parcel in self.book.waiting():
             self.book.fault("a submission was never answered", next(iter(parcel.contents)))

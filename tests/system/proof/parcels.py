@@ -184,6 +184,11 @@ class Book:
             parcel = self._parcels[int(draw.random() * len(self._parcels))] if self._parcels else None
         return parcel if parcel is not None and parcel.delivered else None
 
+    def oldest(self, count: int) -> list[Parcel]:
+        """The first that were delivered, which have been folded since."""
+        with self._lock:
+            return [parcel for parcel in self._parcels if parcel.delivered][:count]
+
     def waiting(self) -> list[Parcel]:
         """What was sent and has no final answer."""
         with self._lock:
