@@ -94,7 +94,7 @@ class Gateway:
                 held = len(body)
                 if held < int(announced):
                     raise ProtocolClosed
-            elif announced is None and ("transfer-encoding" in scope.headers or not scope.http_version.startswith("1")):
+            elif announced is None and "transfer-encoding" in scope.headers:
                 body = await self._take_in(protocol)
                 held = len(body)
             # A body that is announced as longer than allowed is not read: the app refuses it by that.

@@ -105,7 +105,7 @@ class SQLiteStorage(Storage):
         self._connections = Connections(Path(path), busy_seconds, create=create)
         self._fold_at, self._today = fold_at, today
         self._surveys: dict[str, Published] = {}
-        self._together = Together(self._commit, self._fold_where_due)
+        self._together: Together[_Request, Accepted] = Together(self._commit, self._fold_where_due)
         self._keyring = SQLiteKeyring(self._connections, today)
         _prepare(self._connections)
         with self._connections.reading() as db:
@@ -203,10 +203,7 @@ class SQLiteStorage(Storage):
     # --- submissions -------------------------------------------------------------------------------------------------
 
     def accept(self, survey: Published, rows: Sequence[Row]) -> Accepted:
-        outcome = self._together.do(_Request(survey, rows))
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
+        return self._together.do(_Request(survey, rows))
 
     def _commit(self, requests: list[_Request]) -> Sequence[Accepted | Exception]:
         """Store all of them with one commit, and say what became of each."""

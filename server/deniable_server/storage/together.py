@@ -31,11 +31,13 @@ class _Waiting(Generic[Item, Result]):
 
 
 class Together(Generic[Item, Result]):
-    """``work`` gives one result per item, or raises for all. ``afterwards`` is done once all who waited can go on."""
+    """``work`` gives one result per item, or an exception to raise there, or raises for all. ``afterwards`` is done
+    once all who waited can go on.
+    """
 
     def __init__(
         self,
-        work: Callable[[list[Item]], Sequence[Result]],
+        work: Callable[[list[Item]], Sequence[Result | Exception]],
         afterwards: Callable[[list[Item]], None],
     ) -> None:
         self._work, self._afterwards = work, afterwards
