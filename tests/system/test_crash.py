@@ -34,10 +34,10 @@ def test_acknowledged_is_kept_through_kills(tmp_path: Path) -> None:
 STORAGE, COPIES = "storage/sqlite.py", "storage/copies.py"
 ANSWERS_FIRST = (
     STORAGE,
-    "        outcome = self._together.do(_Request(survey, rows))\n",
+    "        return self._together.do(_Request(survey, rows))\n",
     """        import threading
         threading.Timer(0.05, self._together.do, [_Request(survey, rows)]).start()
-        outcome = Accepted(len(rows), 0)
+        return Accepted(len(rows), 0)
 """,
 )
 FOLDS_ALL_BUT_ONE = (
