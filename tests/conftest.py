@@ -12,6 +12,7 @@ from hypothesis import Phase, settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
+    from postgres import Cluster
 
 # How long an example takes says nothing on a machine that does other things as well.
 settings.register_profile("untimed", deadline=None)
@@ -39,6 +40,15 @@ def node() -> str:
     from deniable_server.node import find_node
 
     return find_node() or missing("node")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """A real PostgreSQL, one per process that runs tests; each test makes databases of its own in it."""
+    from postgres import cluster
+
+    with cluster() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
