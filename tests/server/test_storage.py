@@ -77,7 +77,7 @@ def rows_of(survey: Published, answers: dict[str, object], n: int) -> list[Row]:
 
 
 def recounted(survey: Published, rows: list[Row]) -> Statistics:
-    from deniable_server.storage.copies import read_content
+    from deniable_server.storage.reading import read_content
 
     return tally(survey.document, [read_content(row.content) for row in rows])
 

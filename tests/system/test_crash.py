@@ -33,10 +33,10 @@ def test_acknowledged_is_kept_through_kills(tmp_path: Path) -> None:
 
 STORAGE, COPIES = "storage/sqlite.py", "storage/copies.py"
 ANSWERS_FIRST = (
-    STORAGE,
-    "        return self._together.do(_Request(survey, rows))\n",
+    "storage/shared.py",
+    "        return self._together.do(Request(survey, rows))\n",
     """        import threading
-        threading.Timer(0.05, self._together.do, [_Request(survey, rows)]).start()
+        threading.Timer(0.05, self._together.do, [Request(survey, rows)]).start()
         return Accepted(len(rows), 0)
 """,
 )

@@ -13,7 +13,7 @@ May not: know HTTP, decide who may do what, or estimate anything.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -83,6 +83,20 @@ class Session:
     began_at: int
     idle_at: int
     expires_at: int
+
+
+class Stored(ABC):
+    """The submissions of a survey in one state, whatever is stored meanwhile: by id, the same each time they are gone
+    through, few in memory at a time.
+    """
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Row]: ...
+
+    @property
+    @abstractmethod
+    def days(self) -> dict[date, int]:
+        """Submissions accepted per day, in the same state."""
 
 
 class Accepted(NamedTuple):
@@ -189,8 +203,8 @@ class Storage(ABC):
         """
 
     @abstractmethod
-    def fold(self, survey: Published) -> int:
-        """Move what waits in the inbox to where arrival order cannot be read; returns how many were moved."""
+    def fold(self, survey: Published, at_least: int = 1) -> int:
+        """Move what waits in the inbox, if it is so many, to where arrival order cannot be read; returns how many."""
 
     @abstractmethod
     def close_survey(self, survey: Published) -> bool:
@@ -207,6 +221,10 @@ class Storage(ABC):
     @abstractmethod
     def recount(self, survey: Published) -> Statistics:
         """The same, counted again from every stored submission: for verification only."""
+
+    @abstractmethod
+    def stored(self, survey: Published) -> AbstractContextManager[Stored]:
+        """All submissions as they are kept."""
 
     @abstractmethod
     def submissions(self, survey: Published) -> AbstractContextManager[Iterable[tuple[bytes, Content]]]:
@@ -227,6 +245,18 @@ class Storage(ABC):
     @abstractmethod
     def backup(self, target: str) -> None:
         """A compacted copy of everything, made while others go on reading and writing."""
+
+    @abstractmethod
+    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
+        """Keep submissions of another storage that this one does not have, in the order of their ids, as folded."""
+
+    @abstractmethod
+    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
+        """Take the days, dates and status of a survey from another storage, once all its submissions are here."""
+
+    @abstractmethod
+    def fence(self, reason: str | None) -> None:
+        """From now on, everything that is to be written fails as Unavailable, on every server; None: no longer."""
 
     @abstractmethod
     def close(self) -> None:
@@ -251,11 +281,17 @@ def sqlite_path(url: str) -> Path | None:
 
 
 def open_storage(url: str, *, create: bool = True) -> Storage:
-    """The storage at ``sqlite:///path`` or a plain path; made where there is none, if that is wanted."""
+    """The storage at a path, ``sqlite:///path`` or ``postgresql://…``; made where there is none, if that is wanted."""
     path = sqlite_path(url)
-    if path is None:
-        kind = url.partition("://")[0]
-        raise StorageError(f"{kind}:// is not a known kind of database; use a path or sqlite:///path")
-    from .sqlite import SQLiteStorage
+    if path is not None:
+        from .sqlite import SQLiteStorage
 
-    return SQLiteStorage(path, create=create)
+        return SQLiteStorage(path, create=create)
+    kind = url.partition("://")[0]
+    if kind not in ("postgresql", "postgres"):
+        raise StorageError(f"{kind}:// is not a known kind of database; use a path, sqlite:///path or postgresql://…")
+    try:
+        from .postgres import PostgresStorage
+    except ImportError:
+        raise StorageError("PostgreSQL needs its client:  pip install 'deniable[postgres]'") from None
+    return PostgresStorage(url, create=create)

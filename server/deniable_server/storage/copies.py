@@ -8,27 +8,35 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-import msgspec
-import numpy as np
 from sqlite_utils import Database
-
-from deniable_protocol import DeniableError, Document, verify
-from deniable_server.tallies import Cell, Content, Statistics, merge, tally
 
 from . import StorageError
 from .connections import refuse_leftovers, sync
+from .reading import View, find_damage
 from .schema import migrations
 
-CHUNK = 10_000
-"""Submissions that are held in memory, or moved in one transaction, at a time."""
 
-read_content = msgspec.json.Decoder(Content).decode
-_codes = msgspec.json.Decoder(tuple[int, ...])
-_counts = msgspec.json.Decoder(list[list[int]])
+class SQLiteView(View):
+    """What a connection sees in its transaction."""
+
+    errors = sqlite3.Error
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(statement, values).fetchall()
+
+    def stream(self, statement: str, **values: object) -> Iterator[tuple[Any, ...]]:
+        return self._connection.execute(statement, values)
+
+    def damage(self) -> list[str]:
+        return [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
 
 
 def copy_database(connection: sqlite3.Connection, target: Path) -> None:
@@ -96,61 +104,13 @@ def _check_copy(path: Path, name: str) -> None:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
     try:
         refuse_foreign(Path(name), connection)
-        damage = find_damage(connection)
+        damage = find_damage(SQLiteView(connection))
     except sqlite3.DatabaseError:
         raise StorageError(f"{name} is not a backup of Deniable's") from None
     finally:
         connection.close()
     if damage:
         raise StorageError(f"{name} is not sound: " + "; ".join(damage))
-
-
-def find_damage(db: sqlite3.Connection) -> list[str]:
-    """What is wrong in a database: pages, documents, statistics against a recount, days against submissions."""
-    try:
-        damage = [str(row[0]) for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
-        if damage:
-            return [f"the file is damaged: {line}" for line in damage]
-        for number, survey, published, digest in db.execute("SELECT number, id, document, digest FROM surveys"):
-            document = verify(published)
-            if document.digest != digest or document.survey.id != survey:
-                damage.append(f"the document of {survey} is not the one that was published")
-            kept, counted = sealed_statistics(db, number), recount(db, number, document, tables=("sealed",))
-            if kept != counted:
-                damage.append(f"the statistics of {survey} differ from a recount")
-            recount(db, number, document, tables=("inbox",))  # that it can be read is all there is to check
-            stored, accepted = db.execute(
-                "SELECT (SELECT count(*) FROM sealed WHERE survey = ?1)"
-                " + (SELECT count(*) FROM inbox WHERE survey = ?1),"
-                " (SELECT coalesce(sum(accepted), 0) FROM days WHERE survey = ?1)",
-                (number,),
-            ).fetchone()
-            if stored != accepted:
-                damage.append(f"{survey} holds {stored} submissions, but {accepted} were accepted")
-    except (sqlite3.Error, DeniableError, msgspec.MsgspecError, ValueError) as error:
-        # The type only: what cannot be read may quote what it could read.
-        return [f"the file is damaged: {type(error).__name__} while reading it"]
-    return damage
-
-
-def sealed_statistics(db: sqlite3.Connection, number: int) -> Statistics:
-    rows = db.execute("SELECT segments, submissions, counts FROM statistics WHERE survey = ?", (number,))
-    return {_codes.decode(segments): read_cell(submissions, counts) for segments, submissions, counts in rows}
-
-
-def read_cell(submissions: int, counts: str) -> Cell:
-    return Cell(submissions, [np.array(count, np.int64) for count in _counts.decode(counts)])
-
-
-def recount(
-    db: sqlite3.Connection, number: int, document: Document, tables: Sequence[str] = ("sealed", "inbox")
-) -> Statistics:
-    total: Statistics = {}
-    for table in tables:
-        cursor = db.execute(f"SELECT content FROM {table} WHERE survey = ?", (number,))  # noqa: S608 -- our own names
-        while rows := cursor.fetchmany(CHUNK):
-            total = merge([total, tally(document, [read_content(content) for (content,) in rows])])
-    return total
 
 
 def refuse_foreign(path: Path, connection: sqlite3.Connection) -> None:

@@ -1,107 +1,108 @@
-"""Tokens and sessions in SQLite."""
+"""Tokens and sessions in the tables of a database of either kind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import date
+from typing import Any, Protocol, TypeAlias
 
 from . import Keyring, Session, StorageError, Token
-from .connections import Connections
+from .reading import View
 
-_COLUMNS = "tokens.id, role, label, tokens.digest, created_on, survey, expires_on, maker"
+_COLUMNS = "tokens.id, role, label, tokens.digest, CAST(created_on AS TEXT), survey, CAST(expires_on AS TEXT), maker"
 _SESSION = "sessions.digest, token, began_at, idle_at, expires_at"
-_PATIENCE = 1.0
-"""Seconds that a page waits to note that its session is in use, while others write."""
+_ADD = (
+    "INSERT INTO tokens (id, role, label, digest, created_on, survey, expires_on, maker) VALUES"
+    " (:id, :role, :label, :digest, :created_on, :survey, :expires_on, :maker)"
+)
+_BEGIN = (
+    "INSERT INTO sessions (digest, token, began_at, idle_at, expires_at) VALUES"
+    " (:digest, :token, :began_at, :idle_at, :expires_at)"
+)
+
+Statement: TypeAlias = tuple[str, dict[str, Any]]
 
 
-class SQLiteKeyring(Keyring):
-    """The tables ``tokens`` and ``sessions``, on the connections of the storage that they belong to."""
+class Writing(Protocol):
+    """Has these statements done in one transaction; returns how many rows the last one changed.
 
-    def __init__(self, connections: Connections, today: Callable[[], date]) -> None:
-        self._connections, self._today = connections, today
+    What is ``minor`` may fail without much ado: it is tried again.
+    """
+
+    def __call__(self, *statements: Statement, minor: bool = False) -> int: ...
+
+
+class TableKeyring(Keyring):
+    """The tables ``tokens`` and ``sessions`` of the storage that they belong to."""
+
+    def __init__(
+        self, reading: Callable[[], AbstractContextManager[View]], write: Writing, today: Callable[[], date]
+    ) -> None:
+        self._reading, self._write, self._today = reading, write, today
+
+    def _rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
+        with self._reading() as view:
+            return view.rows(statement, **values)
 
     def add(self, token: Token) -> None:
-        with self._connections.reading() as db:
-            if token.survey and not db.execute("SELECT 1 FROM surveys WHERE id = ?", (token.survey,)).fetchone():
-                raise StorageError(f"No survey has the id {token.survey}")
-        with self._connections.turn, self._connections.writing() as db:
-            db.execute(
-                "INSERT INTO tokens (id, role, label, digest, created_on, survey, expires_on, maker)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    token.id,
-                    token.role,
-                    token.label,
-                    token.digest,
-                    token.created_on,
-                    token.survey,
-                    token.expires_on,
-                    token.maker,
-                ),
-            )
+        if token.survey and not self._rows("SELECT 1 FROM surveys WHERE id = :id", id=token.survey):
+            raise StorageError(f"No survey has the id {token.survey}")
+        self._write((_ADD, {name: getattr(token, name) for name in Token.__dataclass_fields__}))
 
     def tokens(self) -> list[Token]:
-        with self._connections.reading() as db:
-            return [Token(*row) for row in db.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY created_on, id")]  # noqa: S608 -- our own words
+        return [Token(*row) for row in self._rows(f"SELECT {_COLUMNS} FROM tokens ORDER BY created_on, id")]  # noqa: S608 -- our own words
 
     def find(self, digest: str) -> Token | None:
-        with self._connections.reading() as db:
-            row = db.execute(f"SELECT {_COLUMNS} FROM tokens WHERE digest = ?", (digest,)).fetchone()  # noqa: S608 -- our own words
-        return None if row is None else self._holding(Token(*row))
+        found = self._rows(f"SELECT {_COLUMNS} FROM tokens WHERE digest = :digest", digest=digest)  # noqa: S608 -- our own words
+        return self._holding(Token(*found[0])) if found else None
 
     def revoke(self, token: str) -> bool:
-        with self._connections.turn, self._connections.writing() as db:
-            return db.execute("DELETE FROM tokens WHERE id = ?", (token,)).rowcount > 0
+        return self._write(("DELETE FROM tokens WHERE id = :id", {"id": token})) > 0
 
     def begin(self, session: Session, now: int, most: int) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            db.execute("DELETE FROM sessions WHERE expires_at <= ?1 OR idle_at <= ?1", (now,))
-            db.execute(
-                "INSERT INTO sessions (digest, token, began_at, idle_at, expires_at) VALUES (?, ?, ?, ?, ?)",
-                (session.digest, session.token, session.began_at, session.idle_at, session.expires_at),
-            )
-            db.execute(
-                "DELETE FROM sessions WHERE token = ?1 AND digest <> ?2 AND digest NOT IN (SELECT digest FROM sessions"
-                " WHERE token = ?1 AND digest <> ?2 ORDER BY idle_at DESC, digest LIMIT ?3)",
-                (session.token, session.digest, most - 1),
-            )
+        kept = (
+            "SELECT digest FROM sessions WHERE token = :token AND digest <> :digest"
+            " ORDER BY idle_at DESC, digest LIMIT :others"
+        )
+        self._write(
+            ("DELETE FROM sessions WHERE expires_at <= :now OR idle_at <= :now", {"now": now}),
+            (_BEGIN, {name: getattr(session, name) for name in Session.__dataclass_fields__}),
+            (
+                f"DELETE FROM sessions WHERE token = :token AND digest <> :digest AND digest NOT IN ({kept})",  # noqa: S608 -- our own words
+                {"token": session.token, "digest": session.digest, "others": most - 1},
+            ),
+        )
 
     def shown(self, session: str, now: int) -> tuple[Token, Session] | None:
-        with self._connections.reading() as db:
-            row = db.execute(
-                f"SELECT {_SESSION}, {_COLUMNS} FROM sessions JOIN tokens ON tokens.id = token"  # noqa: S608 -- our own words
-                " WHERE sessions.digest = ?1 AND expires_at > ?2 AND idle_at > ?2",
-                (session, now),
-            ).fetchone()
-        token = None if row is None else self._holding(Token(*row[5:]))
-        return None if token is None else (token, Session(*row[:5]))
+        found = self._rows(
+            f"SELECT {_SESSION}, {_COLUMNS} FROM sessions JOIN tokens ON tokens.id = token"  # noqa: S608 -- our own words
+            " WHERE sessions.digest = :digest AND expires_at > :now AND idle_at > :now",
+            digest=session,
+            now=now,
+        )
+        token = self._holding(Token(*found[0][5:])) if found else None
+        return None if token is None else (token, Session(*found[0][:5]))
 
     def used(self, session: str, idle_at: int) -> None:
-        turn = self._connections.turn
-        if not turn.acquire(timeout=_PATIENCE):
-            return  # a survey is being closed, say: reading does not wait for that
-        try:
-            with self._connections.writing(housekeeping=True) as db:
-                db.execute("UPDATE sessions SET idle_at = ? WHERE digest = ?", (idle_at, session))
-        finally:
-            turn.release()
+        change = "UPDATE sessions SET idle_at = :idle_at WHERE digest = :digest"
+        self._write((change, {"idle_at": idle_at, "digest": session}), minor=True)
 
     def sessions(self, token: str, now: int) -> list[Session]:
-        with self._connections.reading() as db:
-            rows = db.execute(
-                f"SELECT {_SESSION} FROM sessions WHERE token = ?1 AND expires_at > ?2 AND idle_at > ?2"  # noqa: S608 -- our own words
-                " ORDER BY idle_at DESC, digest",
-                (token, now),
-            )
-            return [Session(*row) for row in rows]
+        rows = self._rows(
+            f"SELECT {_SESSION} FROM sessions WHERE token = :token AND expires_at > :now AND idle_at > :now"  # noqa: S608 -- our own words
+            " ORDER BY idle_at DESC, digest",
+            token=token,
+            now=now,
+        )
+        return [Session(*row) for row in rows]
 
     def end(self, session: str) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            db.execute("DELETE FROM sessions WHERE digest = ?", (session,))
+        self._write(("DELETE FROM sessions WHERE digest = :digest", {"digest": session}))
 
     def end_all(self, token: str | None = None) -> int:
-        with self._connections.turn, self._connections.writing() as db:
-            return db.execute("DELETE FROM sessions WHERE token = ?1 OR ?1 IS NULL", (token,)).rowcount
+        which = "" if token is None else " WHERE token = :token"
+        return self._write((f"DELETE FROM sessions{which}", {} if token is None else {"token": token}))  # noqa: S608 -- our own words
 
     def _holding(self, token: Token) -> Token | None:
         """The token, unless it has expired."""

@@ -14,83 +14,46 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
-import msgspec
 from sqlite_utils import Database
 
 from deniable_protocol import verify
-from deniable_server.tallies import Content, Statistics, merge, tally
 
-from . import (
-    Accepted,
-    IdConflict,
-    Listed,
-    Published,
-    Row,
-    Status,
-    Storage,
-    StorageError,
-    SurveyClosed,
-    SurveyDiffers,
-    Unavailable,
-    utc_today,
-)
+from . import Accepted, IdConflict, Listed, Published, Row, StorageError, SurveyClosed, utc_today
 from .connections import Connections, explained
-from .copies import (
-    CHUNK,
-    copy_database,
-    find_damage,
-    read_cell,
-    read_content,
-    recount,
-    refuse_foreign,
-    sealed_statistics,
-)
-from .keyring import SQLiteKeyring
+from .copies import SQLiteView, copy_database, refuse_foreign
+from .keyring import Statement, TableKeyring
+from .reading import CHUNK, read_cell, tally_texts, write_codes, write_counts
 from .schema import migrations
-from .together import Together
+from .shared import Request, SharedStorage, newly_accepted, refuse_another
 
 log = logging.getLogger(__name__)
 
 ROWS_AT_ONCE = 250
 """Rows that one statement inserts."""
 
-FOLD_AGAIN_AFTER = 60.0
-"""Seconds until a folding that failed is tried again."""
+MINOR_PATIENCE = 1.0
+"""Seconds that a page waits to note that its session is in use, while others write."""
+
+FENCED = (
+    "INSERT ON inbox",
+    "INSERT ON sealed",
+    "INSERT ON surveys",
+    "UPDATE OF status ON surveys",
+    "INSERT ON tokens",
+    "DELETE ON tokens",
+    "INSERT ON sessions",
+)
+"""What nobody may do any more in a database that was moved."""
 
 
-class _Request(NamedTuple):
-    """Submissions that are stored all or none."""
-
-    survey: Published
-    rows: Sequence[Row]
-
-
-class _Submissions:
-    """The submissions of a survey by id, as one reader sees them: the same each time they are gone through."""
-
-    def __init__(self, db: sqlite3.Connection, number: int) -> None:
-        self._db, self._number = db, number
-
-    def __iter__(self) -> Iterator[tuple[bytes, Content]]:
-        rows = self._db.execute(
-            "SELECT id, content FROM sealed WHERE survey = ?1"
-            " UNION ALL SELECT id, content FROM inbox WHERE survey = ?1 ORDER BY id",
-            (self._number,),
-        )
-        return ((submission, read_content(content)) for submission, content in rows)
-
-
-class SQLiteStorage(Storage):
+class SQLiteStorage(SharedStorage):
     """One SQLite file. One connection writes; reading connections are kept for the next reader."""
 
     def __init__(
@@ -102,19 +65,31 @@ class SQLiteStorage(Storage):
         fold_at: int = 1_000,
         today: Callable[[], date] = utc_today,
     ) -> None:
+        super().__init__(fold_at, today)
         self._connections = Connections(Path(path), busy_seconds, create=create)
-        self._fold_at, self._today = fold_at, today
-        self._surveys: dict[str, Published] = {}
-        self._together: Together[_Request, Accepted] = Together(self._commit, self._fold_where_due)
-        self._keyring = SQLiteKeyring(self._connections, today)
+        self._keyring = TableKeyring(self._reading, self._write, today)
         _prepare(self._connections)
         with self._connections.reading() as db:
-            self._unfolded = Counter(dict(db.execute("SELECT survey, count(*) FROM inbox GROUP BY survey")))
-        self._fold_again_at = float("-inf")
+            self._unfolded.update(dict(db.execute("SELECT survey, count(*) FROM inbox GROUP BY survey")))
 
     @property
-    def keyring(self) -> SQLiteKeyring:
+    def keyring(self) -> TableKeyring:
         return self._keyring
+
+    @contextmanager
+    def _reading(self) -> Iterator[SQLiteView]:
+        with self._connections.reading() as db:
+            yield SQLiteView(db)
+
+    def _write(self, *statements: Statement, minor: bool = False) -> int:
+        turn = self._connections.turn
+        if not turn.acquire(timeout=MINOR_PATIENCE if minor else -1):
+            return 0  # a survey is being closed, say: reading does not wait for that
+        try:
+            with self._connections.writing(housekeeping=minor) as db:
+                return [db.execute(statement, values).rowcount for statement, values in statements][-1]
+        finally:
+            turn.release()
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
@@ -128,100 +103,40 @@ class SQLiteStorage(Storage):
                     (document.survey.id, published, document.digest, self._today().isoformat()),
                 )
                 return True
-        # Another version may lay out channels differently; it is the survey that must be the same.
-        if verify(known[0]).survey != document.survey:
-            raise SurveyDiffers(
-                f"{document.survey.id} is already published with other content, and a published survey never changes. "
-                "Give the new one another id."
-            )
+        refuse_another(known[0], document)
         return False
 
-    def find(self, survey: str) -> Published | None:
-        if survey not in self._surveys:
-            with self._connections.reading() as db:
-                row = db.execute("SELECT number, document FROM surveys WHERE id = ?", (survey,)).fetchone()
-            if row is None:
-                return None
-            self._surveys[survey] = Published(row[0], row[1], verify(row[1]))
-        return self._surveys[survey]
-
-    def status(self, survey: Published) -> Status:
-        with self._connections.reading() as db:
-            row = db.execute("SELECT status FROM surveys WHERE number = ?", (survey.number,)).fetchone()
-        return "open" if row == ("open",) else "closed"
-
-    def surveys(self) -> list[Listed]:
-        with self._connections.reading() as db:
-            rows = db.execute(
-                "SELECT id, status, published_on, closed_on,"
-                " (SELECT coalesce(sum(accepted), 0) FROM days WHERE survey = number) FROM surveys ORDER BY id"
-            ).fetchall()
-        listed = []
-        for survey, status, published_on, closed_on, submissions in rows:
-            found = self.find(survey)
-            assert found is not None
-            title, digest = found.document.survey.title, found.document.digest
-            state: Status = "open" if status == "open" else "closed"
-            listed.append(Listed(survey, title, digest, state, submissions, published_on, closed_on))
-        return listed
-
-    def close_survey(self, survey: Published) -> bool:
-        with self._connections.turn:
-            with self._connections.writing() as db:
-                if db.execute(
-                    "SELECT 1 FROM surveys WHERE number = ? AND status = 'closed'", (survey.number,)
-                ).fetchone():
-                    return False
-                db.execute(
-                    "UPDATE surveys SET status = 'closing', closed_on = ? WHERE number = ? AND status = 'open'",
-                    (self._today().isoformat(), survey.number),
-                )
-            self._seal(survey)
-            return True
+    def _begin_closing(self, survey: Published) -> bool:
+        closing = (
+            "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, :day)"
+            " WHERE number = :number AND status <> 'closed'"
+        )
+        return self._write((closing, {"day": self._today().isoformat(), "number": survey.number})) > 0
 
     def _seal(self, survey: Published) -> None:
-        """The rest of closing: fold, compact, and only then say closed. Repeated after a crash in between."""
-        self._fold(survey)
-        self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
-        with self._connections.writing() as db:
-            db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
-        log.info("Closed %s", survey.document.survey.id)
-        self._connections.cut_log(patient=False)
-
-    def finish_closing(self) -> None:
-        with self._connections.reading() as db:
-            rows = db.execute("SELECT id FROM surveys WHERE status = 'closing'").fetchall()
-        for (survey,) in rows:
-            published = self.find(survey)
-            assert published is not None
-            try:
-                with self._connections.turn:
-                    self._seal(published)
-            except Unavailable as error:  # another process may be at it just now
-                log.warning("The closing of %s is not finished yet: %s", survey, error)
+        with self._connections.turn:
+            self._fold(survey)
+            self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
+            with self._connections.writing() as db:
+                db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
+            log.info("Closed %s", survey.document.survey.id)
+            self._connections.cut_log(patient=False)
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
-    def accept(self, survey: Published, rows: Sequence[Row]) -> Accepted:
-        return self._together.do(_Request(survey, rows))
+    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+        with self._connections.turn, self._connections.writing() as db:
+            outcomes: Sequence[Accepted | Exception]
+            if self._store_all(db, requests):
+                outcomes = [Accepted(len(rows), 0) for _, rows in requests]
+            else:
+                db.execute("ROLLBACK")
+                db.execute("BEGIN IMMEDIATE")
+                outcomes = [self._store(db, *request) for request in requests]
+            self._count_days(db, requests, outcomes)
+        return outcomes
 
-    def _commit(self, requests: list[_Request]) -> Sequence[Accepted | Exception]:
-        """Store all of them with one commit, and say what became of each."""
-        try:
-            with self._connections.turn, self._connections.writing() as db:
-                outcomes: Sequence[Accepted | Exception]
-                if self._store_all(db, requests):
-                    outcomes = [Accepted(len(rows), 0) for _, rows in requests]
-                else:
-                    db.execute("ROLLBACK")
-                    db.execute("BEGIN IMMEDIATE")
-                    outcomes = [self._store(db, *request) for request in requests]
-                self._count_days(db, requests, outcomes)
-            return outcomes
-        except StorageError as error:
-            return [type(error)(str(error)) for _ in requests]  # each thread raises one of its own
-
-    def _store_all(self, db: sqlite3.Connection, requests: list[_Request]) -> bool:
+    def _store_all(self, db: sqlite3.Connection, requests: list[Request]) -> bool:
         """The quick way, for requests that nothing speaks against: False where anything does, for any of them."""
         surveys: dict[int, tuple[Published, list[Row]]] = {}
         for survey, rows in requests:
@@ -279,38 +194,19 @@ class SQLiteStorage(Storage):
         return bool(found == (row.content,))
 
     def _count_days(
-        self, db: sqlite3.Connection, requests: list[_Request], outcomes: Sequence[Accepted | Exception]
+        self, db: sqlite3.Connection, requests: list[Request], outcomes: Sequence[Accepted | Exception]
     ) -> None:
-        added: Counter[int] = Counter()
-        for request, outcome in zip(requests, outcomes, strict=True):
-            if isinstance(outcome, Accepted):
-                added[request.survey.number] += outcome.accepted
         day = self._today().isoformat()
         db.executemany(
             "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted",
-            [(number, day, count) for number, count in added.items() if count],
+            [(number, day, count) for number, count in newly_accepted(requests, outcomes).items()],
         )
 
     # --- folding -----------------------------------------------------------------------------------------------------
 
-    def fold(self, survey: Published) -> int:
+    def fold(self, survey: Published, at_least: int = 1) -> int:
         with self._connections.turn:
-            return self._fold(survey)
-
-    def _fold_where_due(self, requests: list[_Request]) -> None:
-        for number, survey in {request.survey.number: request.survey for request in requests}.items():
-            if self._unfolded[number] >= self._fold_at and time.monotonic() >= self._fold_again_at:
-                try:
-                    with self._connections.turn:
-                        self._fold(survey, at_least=self._fold_at)
-                except Exception as error:
-                    # What was acknowledged stays acknowledged, whatever becomes of the folding. Only the first of a row
-                    # of failures is logged, and tried again after a while: each is at a respondent's time.
-                    if self._fold_again_at == float("-inf"):
-                        log.error("Folding failed and has to wait: %s", type(error).__qualname__)
-                    self._fold_again_at = time.monotonic() + FOLD_AGAIN_AFTER
-                else:
-                    self._fold_again_at = float("-inf")
+            return self._fold(survey, at_least)
 
     def _fold(self, survey: Published, at_least: int = 1) -> int:
         """Fold all that waits, if it is enough: another server may have folded just now, and few would stand out."""
@@ -342,39 +238,43 @@ class SQLiteStorage(Storage):
     @staticmethod
     def _add_statistics(db: sqlite3.Connection, survey: Published, contents: Iterable[str]) -> None:
         number = survey.number
-        for codes, cell in tally(survey.document, [read_content(content) for content in contents]).items():
-            segments = msgspec.json.encode(codes).decode()
+        for codes, cell in tally_texts(survey.document, contents).items():
+            segments = write_codes(codes)
             known = db.execute(
                 "SELECT submissions, counts FROM statistics WHERE survey = ? AND segments = ?", (number, segments)
             ).fetchone()
             if known is not None:
                 cell = read_cell(*known) + cell
-            counts = msgspec.json.encode([count.tolist() for count in cell.counts]).decode()
+            row = (number, segments, cell.submissions, write_counts(cell))
+            db.execute("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", row)
+
+    # --- moving ------------------------------------------------------------------------------------------------------
+
+    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
+        with self._connections.turn, self._connections.writing() as db:
+            if self._insert(db, survey, rows, sealed=True) < len(rows):
+                raise StorageError("Some of these submissions are here already")
+            self._add_statistics(db, survey, [row.content for row in rows])
+
+    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
+        with self._connections.turn, self._connections.writing() as db:
+            db.execute("DELETE FROM days WHERE survey = ?", (survey.number,))
+            counts = [(survey.number, day.isoformat(), accepted) for day, accepted in days.items()]
+            db.executemany("INSERT INTO days VALUES (?, ?, ?)", counts)
             db.execute(
-                "INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", (number, segments, cell.submissions, counts)
+                "UPDATE surveys SET status = ?, published_on = ?, closed_on = ? WHERE number = ?",
+                (listed.status, listed.published_on, listed.closed_on, survey.number),
             )
 
-    # --- reading -----------------------------------------------------------------------------------------------------
-
-    def statistics(self, survey: Published) -> Statistics:
-        with self._connections.reading() as db:
-            sealed = sealed_statistics(db, survey.number)
-            waiting = db.execute("SELECT content FROM inbox WHERE survey = ?", (survey.number,)).fetchall()
-        return merge([sealed, tally(survey.document, [read_content(content) for (content,) in waiting])])
-
-    def recount(self, survey: Published) -> Statistics:
-        with self._connections.reading() as db:
-            return recount(db, survey.number, survey.document)
-
-    @contextmanager
-    def submissions(self, survey: Published) -> Iterator[Iterable[tuple[bytes, Content]]]:
-        with self._connections.reading() as db:
-            yield _Submissions(db, survey.number)
-
-    def days(self, survey: Published) -> dict[date, int]:
-        with self._connections.reading() as db:
-            rows = db.execute("SELECT day, accepted FROM days WHERE survey = ? ORDER BY day", (survey.number,))
-            return {date.fromisoformat(day): accepted for day, accepted in rows}
+    def fence(self, reason: str | None) -> None:
+        with self._connections.turn, self._connections.writing() as db:
+            for number, change in enumerate(FENCED):
+                db.execute(f"DROP TRIGGER IF EXISTS fence_{number}")
+                if reason is not None:
+                    text = reason.replace("'", "''")  # a trigger takes no parameters
+                    db.execute(
+                        f"CREATE TRIGGER fence_{number} BEFORE {change} BEGIN SELECT RAISE(ABORT, '{text}'); END"
+                    )
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
@@ -387,10 +287,6 @@ class SQLiteStorage(Storage):
             with self._connections.turn, self._connections.writing() as db:
                 db.execute("CREATE TABLE probe AS SELECT zeroblob(100000)")
                 db.execute("DROP TABLE probe")
-
-    def verify(self) -> list[str]:
-        with self._connections.reading() as db:
-            return find_damage(db)
 
     def backup(self, target: str) -> None:
         connection = self._connections.open()

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
-from deniable_server.storage.copies import find_damage
+from deniable_server.storage.copies import SQLiteView
+from deniable_server.storage.reading import find_damage
 
 CAMPUSES = ("north", "south")
 
@@ -207,7 +208,7 @@ class Book:
                 "SELECT surveys.id, lower(hex(stored.id)), content FROM"
                 " (SELECT * FROM sealed UNION ALL SELECT * FROM inbox) AS stored JOIN surveys ON number = survey"
             ).fetchall()
-            damage = find_damage(db) if recount else []
+            damage = find_damage(SQLiteView(db)) if recount else []
         with self._lock:
             sent = list(self._parcels)
         for sentence in damage:
