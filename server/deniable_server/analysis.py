@@ -62,8 +62,9 @@ class Analysis:
     def __init__(self, published: Published, statistics: Statistics, minimum: int) -> None:
         self.document: Document = published.document
         self.survey = self.document.survey
-        self.statistics = statistics
-        self.grouping = Grouping(self.document, statistics, minimum)
+        # In one order, wherever they were counted: sums of weighted cells then agree to the last digit.
+        self.statistics = dict(sorted(statistics.items()))
+        self.grouping = Grouping(self.document, self.statistics, minimum)
 
     def find(self, question: str) -> tuple[int, Question, Channel] | None:
         """The place of a question, the question and its channel."""

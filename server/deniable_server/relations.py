@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -149,10 +150,45 @@ def _warnings(groups: Iterable[comparison.Group]) -> list[str]:
     ]
 
 
+class Axis(NamedTuple):
+    """A variable as a submission holds it: the report of the question at this place, or the code of the segment there,
+    whose group is then looked up.
+    """
+
+    coded: Coded
+    place: int
+    groups: tuple[int, ...] | None = None
+
+    def of(self, content: Content) -> int:
+        return content.reports[self.place] if self.groups is None else self.groups[content.segments[self.place]]
+
+
+class Crossing(NamedTuple):
+    """What is counted for a cross-tabulation: of the submissions with wanted segment codes, both variables."""
+
+    rows: Axis
+    columns: Axis
+    wanted: Mapping[int, frozenset[int]]
+    joint: Joint
+
+    def add(self, submissions: Iterable[tuple[bytes, Content]]) -> None:
+        chosen = (content for _, content in submissions if belongs(content.segments, self.wanted))
+        while batch := list(islice(chosen, BATCH)):
+            rows, columns = (np.array([axis.of(each) for each in batch]) for axis in (self.rows, self.columns))
+            self.joint.add(rows, columns)
+
+
 def tabulate(
     analysis: Analysis, rows: str, columns: str, asked: Asked, submissions: Iterable[tuple[bytes, Content]]
 ) -> SurveyCrosstab:
     """Two questions, or a question and a segment, against each other."""
+    return tabulate_counted(analysis, rows, columns, asked, lambda crossing: crossing.add(submissions))
+
+
+def tabulate_counted(
+    analysis: Analysis, rows: str, columns: str, asked: Asked, count: Callable[[Crossing], None]
+) -> SurveyCrosstab:
+    """The same, where ``count`` adds to the crossing's sums what submissions there are."""
     if rows == columns:
         raise AskedWrongly("rows and columns must be two different questions or segments")
     if {rows, columns} & set(asked.where):
@@ -160,12 +196,10 @@ def tabulate(
     grouping = analysis.grouping
     grouping.check([*asked.where, *(name for name in (rows, columns) if name in grouping.segments)])
     wanted = grouping.positions(asked.where)
-    (row_of, row_variable), (column_of, column_variable) = (_variable(analysis, name) for name in (rows, columns))
-    joint = Joint(row_variable, column_variable)
-    chosen = (content for _, content in submissions if belongs(content.segments, wanted))
-    while batch := list(islice(chosen, BATCH)):
-        joint.add(np.array([row_of(each) for each in batch]), np.array([column_of(each) for each in batch]))
-    result = crosstab.crosstab(joint, confidence=asked.confidence)
+    row_axis, column_axis = _axis(analysis, rows), _axis(analysis, columns)
+    crossing = Crossing(row_axis, column_axis, wanted, Joint(row_axis.coded, column_axis.coded))
+    count(crossing)
+    result = crosstab.crosstab(crossing.joint, confidence=asked.confidence)
     cells = grouping.select(asked.where)
     groups = [_group(analysis, name, name, cells) for name in (rows, columns) if analysis.find(name)]
     return SurveyCrosstab(
@@ -184,13 +218,13 @@ def tabulate(
     )
 
 
-def _variable(analysis: Analysis, name: str) -> tuple[Callable[[Content], int], Coded]:
-    """How a submission's report or group is read, and what it says."""
+def _axis(analysis: Analysis, name: str) -> Axis:
+    """Where a variable stands in a submission, and what it says."""
     if found := analysis.find(name):
         place, question, channel = found
         if tells_mean(question):
             raise AskedWrongly(f"{name} asks for a mean, and has no shares to tabulate; compare it between groups")
-        return (lambda content: content.reports[place]), coded_question(question, channel)
+        return Axis(coded_question(question, channel), place)
     if name not in analysis.grouping.segments:
         known = ", ".join(each.id for each in (*analysis.survey.questions, *analysis.survey.segments))
         raise AskedWrongly(f"rows and columns take a question or a segment: {known}")
@@ -198,7 +232,8 @@ def _variable(analysis: Analysis, name: str) -> tuple[Callable[[Content], int], 
     if not groups:
         raise AskedWrongly(f"{name} has no group that is large enough to be shown")
     place, number = analysis.grouping.numbers(name)
-    return (lambda content: number[content.segments[place]]), coded_segment(name, [each.code for each in groups])
+    coded = coded_segment(name, [each.code for each in groups])
+    return Axis(coded, place, tuple(number[j] for j in range(len(number))))
 
 
 def explain(analysis: Analysis, question: str, answer: str, on: Sequence[str], asked: Asked) -> SurveyRegression:

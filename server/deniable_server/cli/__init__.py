@@ -8,6 +8,7 @@ from deniable import __version__
 
 from .common import Group
 from .files import audit_, survey
+from .lake import export
 from .operation import backup, doctor, restore, serve, token
 from .planning import plan
 from .relations import compare, crosstab_, regress
@@ -24,7 +25,8 @@ def cli() -> None:
 
 
 COMMANDS = [
-    demo, serve, survey, plan, estimate, compare, crosstab_, regress, simulate, audit_, token, backup, restore, doctor,
+    demo, serve, survey, plan, estimate, compare, crosstab_, regress, export, simulate, audit_, token, backup,
+    restore, doctor,
 ]  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

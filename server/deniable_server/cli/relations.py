@@ -22,7 +22,7 @@ from deniable_server.relations import (
     compare_groups,
     compare_surveys,
     explain,
-    tabulate,
+    tabulate_counted,
 )
 from deniable_server.settings import parse_minimum_group
 from deniable_server.wording import (
@@ -36,35 +36,47 @@ from deniable_server.wording import (
     probability,
 )
 
-from .common import DATABASE, JSON, MINIMUM_GROUP, existing, find_survey, out, print_json
+from .common import JSON, MINIMUM_GROUP, out, print_json
+from .lake import reads, source
 from .results import CONFIDENCE, WHERE, parameters
 
 
 @click.command(short_help="Differences between groups or surveys.")
-@click.argument("survey_id")
+@reads
 @click.option("--question", required=True, help="The question to compare.")
 @click.option("--by", multiple=True, help="A segment, whose groups are compared with each other.")
-@click.option("--with", "other", help="Another survey with the same question, such as the wave before.")
-@DATABASE
+@click.option(
+    "--with", "other", help="Another survey with the same question, such as the wave before; with --from, its export."
+)
 @CONFIDENCE
 @WHERE
 @MINIMUM_GROUP
 @JSON
-def compare(survey_id: str, database: str, other: str | None, minimum_group: str, as_json: bool, **given: Any) -> None:
+def compare(
+    survey_id: str | None,
+    database: str,
+    folder: str | None,
+    engine: str | None,
+    master: str | None,
+    other: str | None,
+    minimum_group: str,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """Compare a question between the groups of a segment, or with another survey."""
     minimum = parse_minimum_group(minimum_group)
-    with existing(database) as storage:
-        published = find_survey(storage, survey_id)
-        texts = parameters(published, given)
+    with source(survey_id, database, folder, engine, master) as kept:
+        texts = parameters(kept.published, given)
         question, asked = texts.question("question"), texts.asked()
         if (asked.by is None) == (other is None):
             raise AskedWrongly("compare takes either --by, a segment, or --with, another survey")
-        analysis = Analysis(published, storage.statistics(published), minimum)
+        analysis = Analysis(kept.published, kept.statistics(), minimum)
         if asked.by is not None:
             result = compare_groups(analysis, question.id, asked.by, asked)
         else:
-            wave = find_survey(storage, other or "")
-            result = compare_surveys(analysis, Analysis(wave, storage.statistics(wave), minimum), question.id, asked)
+            wave = kept.beside(other or "")
+            against = Analysis(wave.published, wave.statistics(), minimum)
+            result = compare_surveys(analysis, against, question.id, asked)
     if as_json:
         print_json(result)
     else:
@@ -110,23 +122,29 @@ def show_comparison(question: Question, result: SurveyComparison) -> None:
 
 
 @click.command("crosstab", short_help="Two questions against each other.")
-@click.argument("survey_id")
+@reads
 @click.option("--rows", required=True, help="A question with shares, or a segment.")
 @click.option("--columns", required=True, help="Another one.")
-@DATABASE
 @CONFIDENCE
 @WHERE
 @MINIMUM_GROUP
 @JSON
-def crosstab_(survey_id: str, database: str, minimum_group: str, as_json: bool, **given: Any) -> None:
+def crosstab_(
+    survey_id: str | None,
+    database: str,
+    folder: str | None,
+    engine: str | None,
+    master: str | None,
+    minimum_group: str,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """Show the shares of all pairs of answers to two questions, and test whether they are independent."""
     minimum = parse_minimum_group(minimum_group)
-    with existing(database) as storage:
-        published = find_survey(storage, survey_id)
-        texts = parameters(published, given)
-        analysis = Analysis(published, storage.statistics(published), minimum)
-        with storage.submissions(published) as submissions:
-            result = tabulate(analysis, texts.needed("rows"), texts.needed("columns"), texts.asked(), submissions)
+    with source(survey_id, database, folder, engine, master) as kept:
+        texts = parameters(published := kept.published, given)
+        analysis, asked = Analysis(published, kept.statistics(), minimum), texts.asked()
+        result = tabulate_counted(analysis, texts.needed("rows"), texts.needed("columns"), asked, kept.count)
     if as_json:
         print_json(result)
     else:
@@ -204,22 +222,29 @@ def interval(share: Share | JointShare) -> str:
 
 
 @click.command(short_help="What explains an answer.")
-@click.argument("survey_id")
+@reads
 @click.option("--question", required=True, help="The question to explain.")
 @click.option("--answer", default="yes", show_default=True, help="The code whose odds are explained.")
 @click.option("--on", multiple=True, required=True, help="A segment that may explain it. Can be repeated.")
-@DATABASE
 @CONFIDENCE
 @WHERE
 @MINIMUM_GROUP
 @JSON
-def regress(survey_id: str, database: str, minimum_group: str, as_json: bool, **given: Any) -> None:
+def regress(
+    survey_id: str | None,
+    database: str,
+    folder: str | None,
+    engine: str | None,
+    master: str | None,
+    minimum_group: str,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """Explain the odds of an answer by segments: logistic regression through the noise."""
-    with existing(database) as storage:
-        published = find_survey(storage, survey_id)
-        texts = parameters(published, given)
+    with source(survey_id, database, folder, engine, master) as kept:
+        texts = parameters(kept.published, given)
         question = texts.question("question")
-        analysis = Analysis(published, storage.statistics(published), parse_minimum_group(minimum_group))
+        analysis = Analysis(kept.published, kept.statistics(), parse_minimum_group(minimum_group))
         result = explain(analysis, question.id, texts.needed("answer"), texts.segments("on"), texts.asked())
     if as_json:
         print_json(result)

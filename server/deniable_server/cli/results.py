@@ -20,7 +20,8 @@ from deniable_server.settings import DEFAULT_MINIMUM_GROUP, parse_minimum_group
 from deniable_server.storage import Published, Storage
 from deniable_server.wording import SUMMARIES, answer_texts, percent, plain, points
 
-from .common import DATABASE, JSON, MINIMUM_GROUP, existing, find_survey, out, print_json
+from .common import JSON, MINIMUM_GROUP, out, print_json
+from .lake import reads, source
 
 BARS = "·▁▂▃▄▅▆▇█"
 
@@ -29,8 +30,7 @@ WHERE = click.option("--where", multiple=True, help="segment:code, to count only
 
 
 @click.command(short_help="Shares and means, with intervals.")
-@click.argument("survey_id")
-@DATABASE
+@reads
 @CONFIDENCE
 @WHERE
 @click.option("--by", multiple=True, help="A segment, to show each of its groups too.")
@@ -50,16 +50,24 @@ WHERE = click.option("--where", multiple=True, help="segment:code, to count only
 @MINIMUM_GROUP
 @JSON
 def estimate(
-    survey_id: str, database: str, weights: Path | None, minimum_group: str, as_json: bool, **given: Any
+    survey_id: str | None,
+    database: str,
+    folder: str | None,
+    engine: str | None,
+    master: str | None,
+    weights: Path | None,
+    minimum_group: str,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Estimate shares and means of a survey, with confidence intervals."""
-    with existing(database) as storage:
-        published = find_survey(storage, survey_id)
+    with source(survey_id, database, folder, engine, master) as kept:
+        published = kept.published
         texts = parameters(published, given)
         margins = None if weights is None else read_margins(weights.read_bytes(), is_json=weights.suffix == ".json")
         asked = texts.asked(margins)
-        analysis = Analysis(published, storage.statistics(published), parse_minimum_group(minimum_group))
-        result = analysis.estimates(storage.status(published), asked)
+        analysis = Analysis(published, kept.statistics(), parse_minimum_group(minimum_group))
+        result = analysis.estimates(kept.status, asked)
     if as_json:
         print_json(result)
         return

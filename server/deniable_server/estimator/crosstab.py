@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -27,6 +28,7 @@ from scipy.special import chdtrc, ndtri
 
 from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
 from deniable_protocol.survey import tells_mean
+from deniable_server.tallies import Piece, pieces
 
 from .intervals import CLEAR, Support, share_of_support, support
 from .questions import Share, estimate_question, project, reading_order, too_noisy
@@ -34,7 +36,6 @@ from .scores import Array, table_of
 
 Reports = npt.NDArray[np.int64]
 
-BLOCK = 8_192  # reports whose features are held at a time
 FEWEST = 5  # expected reports with a pair of features that all but a fifth of the pairs must have [4]
 TOO_FEW = "too few reports for this test"
 ONE_VALUE = "one of the two never varies"
@@ -158,8 +159,37 @@ def coded_segment(name: str, codes: Sequence[str]) -> Coded:
     return Coded(name, codes, True, False, one, one, np.ones((k, k)), one, np.ones(k), totals)
 
 
+class Shown(NamedTuple):
+    """A piece of a variable (0 the rows, 1 the columns), and the place of its features among all of both."""
+
+    variable: int
+    piece: Piece
+    start: int
+    stop: int
+
+    @property
+    def place(self) -> slice:
+        return slice(self.start, self.stop)
+
+
+class Crossed(NamedTuple):
+    """Two pieces of what a submission shows, of either variable: their values are counted together, from ``start``."""
+
+    first: Shown
+    second: Shown
+    start: int
+
+    @property
+    def place(self) -> slice:
+        return slice(self.start, self.start + self.first.piece.values * self.second.piece.values)
+
+
 class Joint:
-    """The sums of the products of any two features over all submissions, whatever their number."""
+    """The sums of the products of any two features over all submissions, whatever their number.
+
+    They follow from how often the values of any two pieces come together, of which there are not many: that is what is
+    counted, here or by another engine.
+    """
 
     def __init__(self, rows: Coded, columns: Coded) -> None:
         if rows.id == columns.id:
@@ -167,16 +197,46 @@ class Joint:
         size = len(rows.a) + len(columns.a)
         self.rows, self.columns, self.submissions = rows, columns, 0
         self.products = np.zeros((size, size), dtype=np.int64)
+        shown, at = [], 0
+        for number, variable in enumerate((rows, columns)):
+            for piece in pieces(len(variable.a), held=variable.held):
+                shown.append(Shown(number, piece, at, at + piece.features().shape[1]))
+                at = shown[-1].stop
+        self.crossed, self.slots = [], 0
+        for first, second in combinations(shown, 2):
+            self.crossed.append(Crossed(first, second, self.slots))
+            self.slots = self.crossed[-1].place.stop
 
     def add(self, rows: Reports, columns: Reports) -> None:
         """The reports of these submissions, one of each variable; of a segment the places of the codes."""
+        self.add_counts(self.count(rows, columns))
+
+    def count(self, rows: Reports, columns: Reports) -> Reports:
+        """How often the values of any two pieces come together in these submissions."""
         if rows.shape != columns.shape:
             raise ValueError("there must be one report of each variable per submission")
-        for start in range(0, len(rows), BLOCK):
-            block = slice(start, start + BLOCK)
-            both = np.hstack([self.rows.features(rows[block]), self.columns.features(columns[block])])
-            self.products += (both.T @ both).astype(np.int64)  # sums of zeros and ones: exact in doubles
-        self.submissions += len(rows)
+        counts, reports = np.zeros(self.slots, dtype=np.int64), (rows, columns)
+        for pair in self.crossed:
+            first, second = (each.piece.of(reports[each.variable]) for each in (pair.first, pair.second))
+            values = pair.second.piece.values
+            counts[pair.place] = np.bincount(first * values + second, minlength=pair.first.piece.values * values)
+        return counts
+
+    def add_counts(self, counts: Reports) -> None:
+        """What ``count`` gave for other submissions, whoever counted them."""
+        within: dict[Shown, Array] = {}
+        for pair in self.crossed:
+            first, second = pair.first, pair.second
+            table = counts[pair.place].reshape(first.piece.values, -1).astype(np.float64)  # whole numbers: exact
+            mine, theirs = first.piece.features(), second.piece.features()
+            between = (mine.T @ table @ theirs).astype(np.int64)
+            self.products[first.place, second.place] += between
+            self.products[second.place, first.place] += between.T
+            within[first] = mine.T * table.sum(axis=1) @ mine
+            within[second] = theirs.T * table.sum(axis=0) @ theirs
+        for each, sums in within.items():
+            self.products[each.place, each.place] += sums.astype(np.int64)
+        self.submissions += int(counts[self.crossed[0].place].sum())
 
     def __iadd__(self, other: Joint) -> Joint:
         self.products += other.products
