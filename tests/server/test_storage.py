@@ -28,6 +28,7 @@ from deniable_server.storage import (
     Token,
     open_storage,
 )
+from deniable_server.storage.postgres import PostgresStorage
 from deniable_server.storage.sqlite import SQLiteStorage
 from deniable_server.tallies import Statistics, merge, tally
 
@@ -37,13 +38,18 @@ OTHER = {"id": "other", "title": "Other", "questions": [{"id": "q", "type": "yes
 Open = Callable[[], Storage]
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
     """Opens the same database as often as asked: each is like another server on it."""
     made: list[Storage] = []
+    if request.param == "postgresql":
+        address = request.getfixturevalue("postgres").new_database()
 
     def opened() -> Storage:
-        made.append(SQLiteStorage(tmp_path / "a.db", fold_at=50, today=lambda: TODAY))
+        if request.param == "postgresql":
+            made.append(PostgresStorage(address, fold_at=50, today=lambda: TODAY))
+        else:
+            made.append(SQLiteStorage(tmp_path / "a.db", fold_at=50, today=lambda: TODAY))
         return made[-1]
 
     yield opened

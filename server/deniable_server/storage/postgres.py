@@ -1,0 +1,425 @@
+"""PostgreSQL storage: any number of servers on one database.
+
+Durability: every commit is synced before ``accept`` returns; fsync, full_page_writes and synchronous_commit are read
+back when a connection opens. Speed: requests that wait for a commit share the next one, in each process; processes do
+not wait for each other, for no row is written by all of them.
+
+Once: a submission is first inserted into the inbox, where its id is unique; a statement of its own, which sees all that
+is committed by then, looks whether it is sealed. Submissions reach the sealed table by way of the inbox only: whoever
+holds an id there is the only one who can, so that both answers hold until the commit.
+
+Privacy: folding moves submissions to the sealed table in id order, in one transaction. Until the survey is closed, the
+place and the transaction of a sealed row (ctid, xmin) may tell in which folding, of at least ``fold_at`` submissions,
+it came. Closing writes all of them anew in id order, in one transaction, into a new file: then nothing does.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.errors import LockNotAvailable, UniqueViolation
+
+from deniable_protocol import verify
+
+from . import Accepted, IdConflict, Listed, Published, Row, StorageError, SurveyClosed, Unavailable, utc_today
+from .keyring import Statement, TableKeyring
+from .pool import FENCED, Clashed, Connection, Locked, Pool, PostgresView, explained, translated
+from .postgres_schema import SLOTS, lock_of, migrate, partition_statements
+from .reading import CHUNK, read_cell, tally_texts, write_codes, write_counts
+from .shared import Request, SharedStorage, newly_accepted, refuse_another
+
+log = logging.getLogger(__name__)
+
+TRIES = 5
+"""How often a transaction is begun that others' transactions have broken off."""
+
+SHORT_LOCK = 200
+"""Milliseconds that closing waits at a time for a table of its own: whoever comes meanwhile waits behind it."""
+
+COUNTERS = 64
+"""Counters of statistics, and of days, that each survey may have; the last of its advisory locks is for closing."""
+CLOSING = SLOTS - 1
+
+FENCES = {
+    "inbox": "INSERT",
+    "sealed": "INSERT",
+    "surveys": "INSERT OR UPDATE OF status",
+    "tokens": "INSERT OR DELETE",
+    "sessions": "INSERT",
+}
+"""What nobody may do any more in a database that was moved."""
+
+
+class PostgresStorage(SharedStorage):
+    """One database, shared by all servers that have its address."""
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        create: bool = True,
+        busy_seconds: float = 5.0,
+        fold_at: int = 1_000,
+        today: Callable[[], date] = utc_today,
+    ) -> None:
+        super().__init__(fold_at, today)
+        self._pool = Pool(address, busy_seconds)
+        connection = self._pool.connect()
+        try:
+            self._pool.installation = migrate(connection, create=create)
+            self._unfolded.update(
+                dict(connection.execute("SELECT survey, count(*) FROM inbox GROUP BY survey").fetchall())
+            )
+            connection.commit()
+        except psycopg.Error as error:
+            raise explained(error) from None
+        finally:
+            connection.close()
+        self._keyring = TableKeyring(self._reading, self._write, today)
+
+    @property
+    def keyring(self) -> TableKeyring:
+        return self._keyring
+
+    def _reading(self) -> AbstractContextManager[PostgresView]:
+        return self._pool.reading()
+
+    def _write(self, *statements: Statement, minor: bool = False) -> int:
+        with self._pool.writing(housekeeping=minor) as connection:
+            return [connection.execute(translated(statement), values).rowcount for statement, values in statements][-1]
+
+    # --- surveys -----------------------------------------------------------------------------------------------------
+
+    def publish(self, published: bytes) -> bool:
+        document = verify(published)
+        with self._pool.writing() as connection:
+            row = connection.execute(
+                "INSERT INTO surveys (id, document, digest, published_on) VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT DO NOTHING RETURNING number",
+                (document.survey.id, published, document.digest, self._today()),
+            ).fetchone()
+            if row is not None:
+                for statement in partition_statements(row[0]):
+                    connection.execute(statement.encode())
+                return True
+            known = connection.execute("SELECT document FROM surveys WHERE id = %s", (document.survey.id,)).fetchone()
+        assert known is not None
+        refuse_another(bytes(known[0]), document)
+        return False
+
+    def _begin_closing(self, survey: Published) -> bool:
+        number = survey.number
+        with self._pool.writing() as connection:
+            # Waits for those who are inserting. Who comes later reads the status after that, and finds it changed.
+            connection.execute(f"LOCK TABLE inbox_{number} IN SHARE ROW EXCLUSIVE MODE".encode())
+            begun = connection.execute(
+                "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, %s)"
+                " WHERE number = %s AND status <> 'closed'",
+                (self._today(), number),
+            )
+            return begun.rowcount > 0
+
+    def _seal(self, survey: Published) -> None:
+        self._empty_inbox(survey)
+        number = survey.number
+        sealed, anew = f"sealed_{number}", f"sealed_{number}_anew"
+        with self._pool.writing(housekeeping=True) as connection:
+            # From here on nobody folds. Whatever was being folded is sealed now.
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, CLOSING),))
+            if connection.execute("SELECT status FROM surveys WHERE number = %s", (number,)).fetchone() == ("closed",):
+                return  # another server was quicker
+            _run(
+                connection,
+                f"LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
+                f"CREATE TABLE {anew} (LIKE sealed INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
+                f"INSERT INTO {anew} SELECT * FROM {sealed} ORDER BY id",  # noqa: S608 -- our own names
+                f"ALTER TABLE {anew} ADD PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
+            )
+            self._lock_out(connection, f"inbox_{number}, {sealed}, ONLY sealed")
+            _run(
+                connection,
+                f"TRUNCATE inbox_{number}",  # a new file, too: nothing is left of those that were deleted
+                f"ALTER TABLE sealed DETACH PARTITION {sealed}",
+                f"DROP TABLE {sealed}",
+                f"ALTER TABLE {anew} RENAME TO {sealed}",
+                f"ALTER INDEX {anew}_pkey RENAME TO {sealed}_pkey",
+                f"ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
+                f"UPDATE surveys SET status = 'closed' WHERE number = {number}",  # noqa: S608 -- our own names
+            )
+        log.info("Closed %s", survey.document.survey.id)
+
+    def _empty_inbox(self, survey: Published) -> None:
+        """Fold the rest; what other servers are folding just now is waited for."""
+        deadline = time.monotonic() + self._pool.patience
+        while True:
+            self.fold(survey)
+            with self._pool.reading() as view:
+                left = view.rows(f"SELECT 1 FROM {view.table('inbox', survey.number)} LIMIT 1")  # noqa: S608 -- our own names
+            if not left:
+                return
+            if time.monotonic() > deadline:
+                raise Unavailable("other servers are still folding; try again")
+            time.sleep(0.01)
+
+    def _lock_out(self, connection: Connection, tables: str) -> None:
+        """The caller's transaction has these tables for itself; whoever comes meanwhile waits only for moments."""
+        deadline = time.monotonic() + self._pool.patience
+        while True:
+            try:
+                with connection.transaction():
+                    _run(
+                        connection,
+                        f"SET LOCAL lock_timeout = {SHORT_LOCK}",
+                        f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE",
+                    )
+                return
+            except LockNotAvailable:
+                if time.monotonic() > deadline:
+                    raise Unavailable(
+                        "a download is under way, and keeps its submissions from being written anew; try again when it "
+                        "has ended"
+                    ) from None
+                time.sleep(0.05)
+
+    # --- submissions -------------------------------------------------------------------------------------------------
+
+    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+        for _ in range(TRIES - 1):
+            try:
+                return self._store_once(requests)
+            except Clashed:  # with the same submissions, sent to several servers at once in different orders
+                continue
+        return self._store_once(requests)
+
+    def _store_once(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+        with self._pool.writing() as connection:
+            outcomes: Sequence[Accepted | Exception] = [Accepted(len(rows), 0) for _, rows in requests]
+            if not self._store_all(connection, requests):
+                connection.rollback()
+                outcomes = [self._store(connection, *request) for request in requests]
+                self._count_days(connection, newly_accepted(requests, outcomes))
+        for (survey, _), outcome in zip(requests, outcomes, strict=True):
+            if isinstance(outcome, Accepted):
+                self._unfolded[survey.number] += outcome.accepted
+        return outcomes
+
+    def _store_all(self, connection: Connection, requests: list[Request]) -> bool:
+        """The quick way, in one exchange with the database, for requests that nothing speaks against: False where
+        anything does, for any of them.
+        """
+        surveys: dict[int, list[Row]] = {}
+        for survey, rows in requests:
+            surveys.setdefault(survey.number, []).extend(rows)
+        with connection.pipeline():
+            asked = [
+                (len(rows), _insert(connection, number, rows), _look_again(connection, number, rows))
+                for number, rows in sorted(surveys.items())
+            ]
+            self._count_days(connection, {number: len(rows) for number, rows in surveys.items()})
+        return all(inserted.rowcount == n and looked.fetchone() == (True, 0) for n, inserted, looked in asked)
+
+    def _store(self, connection: Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
+        """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
+        try:
+            with connection.transaction():
+                inserted = _insert(connection, survey.number, rows).rowcount
+                looked = _look_again(connection, survey.number, rows).fetchone()
+                assert looked is not None
+                is_open, sealed = looked
+                # One that was being folded, so that its id was free in the inbox again, and that is sealed by now.
+                added = inserted - (_withdraw(connection, survey.number, rows) if inserted and sealed else 0)
+                if added < len(rows) and not _are_stored(connection, survey.number, rows):
+                    raise (IdConflict if is_open else SurveyClosed)("Nothing of this request was stored.")
+                if added and not is_open:
+                    raise SurveyClosed("It takes no more submissions.")
+                return Accepted(added, len(rows) - added)
+        except (IdConflict, SurveyClosed) as refusal:
+            return refusal
+
+    def _count_days(self, connection: Connection, added: Mapping[int, int]) -> None:
+        """Each connection has counters of its own: one for all would have servers wait for each other's commits."""
+        for number, count in sorted(added.items()):
+            connection.execute(
+                "INSERT INTO days AS known VALUES (%s, %s, pg_backend_pid() %% %s, %s)"
+                " ON CONFLICT (survey, day, slot) DO UPDATE SET accepted = known.accepted + excluded.accepted",
+                (number, self._today(), COUNTERS, count),
+            )
+
+    # --- folding -----------------------------------------------------------------------------------------------------
+
+    def fold(self, survey: Published, at_least: int = 1) -> int:
+        chunk = moved = self._fold_chunk(survey, at_least)
+        while chunk == CHUNK:  # else nothing was left, and what has come since may be few
+            chunk = self._fold_chunk(survey, 1)
+            moved += chunk
+        self._unfolded.pop(survey.number, None)
+        if moved:
+            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
+        return moved
+
+    def _fold_chunk(self, survey: Published, at_least: int) -> int:
+        """Several servers may fold at once: each takes rows that no other has, and counts them for itself."""
+        number = survey.number
+        with self._pool.writing(housekeeping=True) as connection:
+            free = connection.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (lock_of(number, CLOSING),))
+            if free.fetchone() != (True,):
+                return 0  # the survey is being closed: its inbox is empty
+            contents = [
+                content
+                for (content,) in connection.execute(
+                    f"WITH taken AS MATERIALIZED (SELECT id FROM inbox_{number} WHERE survey = {number} ORDER BY id"  # noqa: S608 -- our own names
+                    f" LIMIT {CHUNK} FOR UPDATE SKIP LOCKED),"
+                    f" moved AS (DELETE FROM inbox_{number} AS old USING taken WHERE survey = {number}"
+                    " AND old.id = taken.id RETURNING old.*),"
+                    f" laid AS (INSERT INTO sealed_{number} SELECT * FROM moved ORDER BY id)"
+                    " SELECT content FROM moved".encode()
+                )
+            ]
+            if len(contents) < at_least:
+                connection.rollback()
+                return 0
+            if contents:
+                self._add_statistics(connection, survey, contents)
+        return len(contents)
+
+    @staticmethod
+    def _add_statistics(connection: Connection, survey: Published, contents: Sequence[str]) -> None:
+        """Into the first counter that nobody else is at: there are as many as servers ever folded at the same time."""
+        number = survey.number
+        found = connection.execute(
+            "SELECT slot FROM generate_series(0, %s) AS slot WHERE pg_try_advisory_xact_lock(%s + slot) LIMIT 1",
+            (COUNTERS - 1, lock_of(number, 0)),
+        ).fetchone()
+        if found is None:
+            raise Locked("so many servers never folded at once")
+        (slot,) = found
+        kept = {
+            segments: read_cell(submissions, counts)
+            for segments, submissions, counts in connection.execute(
+                "SELECT segments, submissions, counts FROM statistics WHERE survey = %s AND slot = %s", (number, slot)
+            )
+        }
+        cells = {write_codes(codes): cell for codes, cell in tally_texts(survey.document, contents).items()}
+        total = {segments: kept[segments] + cell if segments in kept else cell for segments, cell in cells.items()}
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO statistics VALUES (%s, %s, %s, %s, %s) ON CONFLICT (survey, slot, segments)"
+                " DO UPDATE SET submissions = excluded.submissions, counts = excluded.counts",
+                [(number, slot, codes, cell.submissions, write_counts(cell)) for codes, cell in total.items()],
+            )
+
+    # --- moving ------------------------------------------------------------------------------------------------------
+
+    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
+        number = survey.number
+        ids, contents = [row.id for row in rows], [row.content for row in rows]
+        with self._pool.writing() as connection:
+            try:
+                connection.execute(
+                    f"INSERT INTO sealed_{number} SELECT {number}, * FROM unnest(%s::bytea[], %s::text[])".encode(),  # noqa: S608 -- our own names
+                    (ids, contents),
+                )
+            except UniqueViolation:
+                raise StorageError("Some of these submissions are here already") from None
+            self._add_statistics(connection, survey, contents)
+
+    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
+        with self._pool.writing() as connection:
+            connection.execute("DELETE FROM days WHERE survey = %s", (survey.number,))
+            for day, accepted in days.items():
+                connection.execute("INSERT INTO days VALUES (%s, %s, 0, %s)", (survey.number, day, accepted))
+            connection.execute(
+                "UPDATE surveys SET status = %s, published_on = %s, closed_on = %s WHERE number = %s",
+                (listed.status, listed.published_on, listed.closed_on, survey.number),
+            )
+
+    def fence(self, reason: str | None) -> None:
+        with self._pool.writing() as connection:
+            for table in FENCES:
+                connection.execute(f"DROP TRIGGER IF EXISTS fence ON {table}".encode())
+            if reason is None:
+                return
+            text = reason.replace("'", "''").replace("%", "%%")
+            connection.execute(
+                "CREATE OR REPLACE FUNCTION fence() RETURNS trigger LANGUAGE plpgsql AS"
+                f" $$BEGIN RAISE EXCEPTION '{text}' USING ERRCODE = '{FENCED}'; END$$".encode()
+            )
+            for table, changes in FENCES.items():
+                # Waits for those who are writing.
+                connection.execute(
+                    f"CREATE TRIGGER fence BEFORE {changes} ON {table} FOR EACH ROW EXECUTE FUNCTION fence()".encode()
+                )
+
+    # --- operation ---------------------------------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        with self._pool.reading() as view:
+            view.rows("SELECT 1 FROM surveys LIMIT 1")
+            if view.rows("SELECT 1 FROM pg_trigger WHERE tgname = 'fence' AND tgrelid = 'surveys'::regclass"):
+                raise Unavailable("this database was moved; use the one that it was moved to")
+        if self._pool.write_failed:
+            # Nobody may be sending while this says no, so it finds out for itself: by a commit that leaves nothing.
+            with self._pool.writing() as connection:
+                connection.execute("SELECT pg_logical_emit_message(true, 'deniable', 'probe')")
+
+    def backup(self, target: str) -> None:
+        from .transfer import copy_to_sqlite
+
+        copy_to_sqlite(self, Path(target))
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def _run(connection: Connection, *statements: str) -> None:
+    for statement in statements:
+        connection.execute(statement.encode())
+
+
+def _insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
+    """Insert those that are new, if the survey is open. In id order: servers that have several in common then wait for
+    each other, and do not lock each other out.
+    """
+    rows = sorted(rows)
+    return connection.execute(
+        f"INSERT INTO inbox_{number} SELECT {number}, new.* FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"  # noqa: S608 -- our own names
+        f" WHERE NOT EXISTS (SELECT 1 FROM sealed_{number} WHERE survey = {number} AND id = new.id)"
+        f" AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
+        " ON CONFLICT DO NOTHING".encode(),
+        ([row.id for row in rows], [row.content for row in rows]),
+    )
+
+
+def _look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
+    """Whether the survey is open, and how many of these are sealed: as all see it who have committed by now."""
+    return connection.execute(
+        f"SELECT status = 'open', (SELECT count(*) FROM sealed_{number} WHERE survey = {number} AND id = ANY(%s))"  # noqa: S608 -- our own names
+        f" FROM surveys WHERE number = {number}".encode(),
+        ([row.id for row in rows],),
+    )
+
+
+def _withdraw(connection: Connection, number: int, rows: Sequence[Row]) -> int:
+    """Take those out of the inbox again that are sealed."""
+    return connection.execute(
+        f"DELETE FROM inbox_{number} AS mine USING sealed_{number} AS known WHERE mine.survey = {number}"  # noqa: S608 -- our own names
+        f" AND mine.id = ANY(%s) AND known.survey = {number} AND known.id = mine.id".encode(),
+        ([row.id for row in rows],),
+    ).rowcount
+
+
+def _are_stored(connection: Connection, number: int, rows: Sequence[Row]) -> bool:
+    """Whether all of these are there, with just this content."""
+    found = connection.execute(
+        f"SELECT id, content FROM inbox_{number} WHERE survey = {number} AND id = ANY(%(ids)s)"  # noqa: S608 -- our own names
+        f" UNION ALL SELECT id, content FROM sealed_{number} WHERE survey = {number} AND id = ANY(%(ids)s)".encode(),
+        {"ids": [row.id for row in rows]},
+    ).fetchall()
+    return {Row(*row) for row in found} == set(rows)

@@ -1,0 +1,181 @@
+"""The PostgreSQL schema, as numbered migrations: applied in this order, for ever, and recorded with the change itself.
+
+A migration that was released never changes; what it got wrong, the next one mends. Of several servers that start at
+once, one migrates while the others wait (an advisory lock); then they find it done.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from . import StorageError
+from .pool import SCHEMA, Connection
+
+LOCKS = 0x64656E69 << 32  # "deni": our advisory locks begin here, so that they are not taken for another program's
+SLOTS = 256
+"""Advisory locks, and counters, that each survey may have."""
+
+
+class Migration(NamedTuple):
+    """A step of the schema."""
+
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+
+def lock_of(survey: int, slot: int) -> int:
+    """The advisory lock of a survey's counter; survey 0 is the installation as a whole."""
+    return LOCKS + survey * SLOTS + slot
+
+
+def migrate(connection: Connection, *, create: bool) -> str:
+    """Bring the schema up to date, in one transaction; returns the id of the installation."""
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(0, 0),))
+    made = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migrations",)).fetchone()
+    applied: set[int] = set()
+    if made != (None,):
+        applied = {number for (number,) in connection.execute("SELECT number FROM migrations")}
+        if newer := sorted(applied - {migration.number for migration in MIGRATIONS}):
+            raise StorageError(
+                f"This database was written by a newer Deniable (it has migration {newer[0]}, which this version does "
+                "not know). Install that version again, or restore a backup made before the upgrade."
+            )
+    elif connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (SCHEMA,)).fetchone() and (
+        connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s", (SCHEMA,)).fetchone()
+    ):
+        raise StorageError(
+            f"The schema {SCHEMA} of this database has tables of another program; give Deniable a database of its own"
+        )
+    elif not create:
+        raise StorageError("There is no installation in this database. Start with  deniable survey publish FILE")
+    else:
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}".encode())
+    for migration in MIGRATIONS:
+        if migration.number not in applied:
+            for statement in migration.statements:
+                connection.execute(statement.encode())
+            connection.execute("INSERT INTO migrations (number, name) VALUES (%s, %s)", migration[:2])
+    row = connection.execute("SELECT id::text FROM installation").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def partition_statements(number: int) -> list[str]:
+    """The tables of one survey's submissions, made and then attached: that locks out nobody who uses other surveys."""
+    return [
+        statement
+        for name in ("inbox", "sealed")
+        for statement in (
+            f"CREATE TABLE {name}_{number} (LIKE {name} INCLUDING ALL)",
+            f"ALTER TABLE {name} ATTACH PARTITION {name}_{number} FOR VALUES IN ({number})",
+        )
+    ]
+
+
+MIGRATIONS = (
+    Migration(
+        1,
+        "surveys, submissions, statistics, tokens and sessions",
+        (
+            """
+            CREATE TABLE migrations (
+                number integer PRIMARY KEY,  -- they are applied in this order
+                name text NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE installation (  -- one row: tells this database from another at the same address
+                id uuid PRIMARY KEY DEFAULT gen_random_uuid()
+            )
+            """,
+            "INSERT INTO installation DEFAULT VALUES",
+            """
+            CREATE TABLE surveys (
+                number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- short name of the survey in other tables
+                id text COLLATE "C" NOT NULL UNIQUE  -- the id that the survey file gives it
+                    CHECK (length(id) BETWEEN 2 AND 63),
+                document bytea NOT NULL,  -- the published document, byte for byte
+                digest text NOT NULL  -- SHA-256 of the document, in hex
+                    CHECK (length(digest) = 64),
+                status text NOT NULL DEFAULT 'open'  -- closing: takes no more submissions, not yet folded and rewritten
+                    CHECK (status IN ('open', 'closing', 'closed')),
+                published_on date NOT NULL,  -- day of publication (UTC)
+                closed_on date,  -- day of closing (UTC)
+                CHECK ((status = 'open') = (closed_on IS NULL))
+            )
+            """,
+            # Submissions that were acknowledged and not yet folded. There is no foreign key: it would lock the survey's
+            # row for every submission, and each survey has its own partition anyhow.
+            """
+            CREATE TABLE inbox (
+                survey integer NOT NULL,  -- whose submission this is
+                id bytea NOT NULL  -- the submission's random id: makes a retry recognisable, says nothing
+                    CHECK (octet_length(id) = 16),
+                content text NOT NULL,  -- JSON: [reports in question order, positions of segment codes]
+                PRIMARY KEY (survey, id)
+            ) PARTITION BY LIST (survey)
+            """,
+            # Folded submissions: laid down by id, which is random. Written anew when the survey is closed.
+            """
+            CREATE TABLE sealed (
+                survey integer NOT NULL,  -- as in inbox
+                id bytea NOT NULL  -- as in inbox
+                    CHECK (octet_length(id) = 16),
+                content text NOT NULL,  -- as in inbox
+                PRIMARY KEY (survey, id)
+            ) PARTITION BY LIST (survey)
+            """,
+            # What estimates are computed from. Several counters per combination: servers that fold at the same time
+            # take different ones, so that none waits for another; together they are the statistics.
+            """
+            CREATE TABLE statistics (
+                survey integer NOT NULL REFERENCES surveys (number),  -- whose statistics these are
+                slot smallint NOT NULL,  -- which counter
+                segments text COLLATE "C" NOT NULL,  -- JSON: the combination of segment codes, as positions
+                submissions bigint NOT NULL  -- folded submissions with this combination
+                    CHECK (submissions > 0),
+                counts text NOT NULL,  -- JSON: per question, how many reports hold each option, or how often each came
+                PRIMARY KEY (survey, slot, segments)
+            )
+            """,
+            """
+            CREATE TABLE days (  -- submissions per day: the finest time that is kept
+                survey integer NOT NULL,  -- whose submissions these are
+                day date NOT NULL,  -- the day (UTC)
+                slot smallint NOT NULL,  -- which counter: each connection has its own
+                accepted bigint NOT NULL  -- submissions first accepted on that day
+                    CHECK (accepted > 0),
+                PRIMARY KEY (survey, day, slot)
+            ) WITH (fillfactor = 50)
+            """,
+            """
+            CREATE TABLE tokens (
+                id text COLLATE "C" PRIMARY KEY,  -- short name, to list and revoke it by
+                role text NOT NULL  -- a reader sees the results of one survey; admins may also do what analysts may
+                    CHECK (role IN ('reader', 'analyst', 'admin')),
+                label text NOT NULL,  -- whose it is, or what for, as its maker noted
+                digest text NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
+                    CHECK (length(digest) = 64),
+                created_on date NOT NULL,  -- day of making (UTC)
+                survey text COLLATE "C" REFERENCES surveys (id),  -- the id of the survey that a reader may see
+                expires_on date,  -- the last day (UTC) that it holds for; NULL: until it is revoked
+                maker text COLLATE "C" REFERENCES tokens (id) ON DELETE CASCADE,  -- whose holder made this one
+                CHECK ((role = 'reader') = (survey IS NOT NULL))
+            )
+            """,
+            """
+            CREATE TABLE sessions (  -- browsers of analysts that have shown a token
+                digest text COLLATE "C" PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex
+                    CHECK (length(digest) = 64),
+                token text COLLATE "C" NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- the token that was shown
+                began_at bigint NOT NULL,  -- when it was shown: seconds since 1970
+                idle_at bigint NOT NULL,  -- when it ends unless it is used before: put off, in steps, while it is
+                expires_at bigint NOT NULL  -- when it ends however much it is used
+            )
+            """,
+            "CREATE INDEX sessions_of_token ON sessions (token)",
+            "CREATE INDEX tokens_of_maker ON tokens (maker)",
+        ),
+    ),
+)
