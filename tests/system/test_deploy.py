@@ -1,0 +1,171 @@
+"""The files in ``deploy/``, run as they stand: real proxies before real servers; nothing they write tells who asked."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from proof.parcels import Maker, published
+from proxies import CANARY, CLIENT, DEPLOY, Proxy, caddy, nginx, read_reply
+
+from deniable_server.settings import DEFAULT_MAX_BODY
+from deniable_server.storage import open_storage
+from running import Server
+
+PROXIES = {"nginx": nginx, "caddy": caddy}
+SURVEY = f"survey-{CANARY}"
+SUBMISSIONS = f"/api/v1/surveys/{SURVEY}/submissions"
+
+Run = Callable[..., AbstractContextManager[Proxy]]
+
+
+@pytest.fixture(params=PROXIES)
+def run(request: pytest.FixtureRequest) -> Run:
+    return PROXIES[request.param]
+
+
+@pytest.fixture
+def servers(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[list[Server]]:
+    """Three, or as many as a test asks for, on one database, set as the files say."""
+    storage = open_storage(str(tmp_path / "a.db"))
+    storage.publish(published(SURVEY))
+    storage.close()
+    with ExitStack() as stack:
+        started = []
+        for number in range(getattr(request, "param", 3)):
+            environment = {"DENIABLE_TRUSTED_PROXIES": "1", "DENIABLE_RATE_LIMIT": "200/hour"}
+            started.append(Server(tmp_path / "a.db", tmp_path / f"log-{number}", **environment))
+            stack.callback(started[-1].stop)
+        yield started
+
+
+def test_a_proxy_serves_on_without_a_server_and_notes_nobody(run: Run, servers: list[Server], tmp_path: Path) -> None:
+    """Two of three servers are killed and submissions are taken; without any, the answer is 503. Bad, huge, slow and
+    broken requests and failed handshakes are refused. In nothing that was written is an address, a path or a header.
+    """
+    maker, acknowledged = Maker(7), 0
+    with run([server.port for server in servers]) as proxy:
+
+        def submit() -> int:
+            parcel = maker.parcel(SURVEY, 1)
+            for _ in range(50):
+                reply = proxy.ask("POST", SUBMISSIONS, parcel.body, f"X-Canary: {CANARY}\r\n")
+                assert reply is not None and reply.status in (201, 503), reply
+                if reply.status == 201:
+                    return sum(reply.json.values())
+                assert_is_unavailable(reply)
+            return 0
+
+        acknowledged += sum(submit() for _ in range(6))
+        page = proxy.ask("GET", f"/s/{SURVEY}?{CANARY}")
+        assert page is not None and page.status == 200 and "strict-transport-security" in page.head.lower()
+        assert (hidden := proxy.ask("GET", "/metrics")) is not None and hidden.status == 404
+        replies = proxy.misuse(SURVEY)
+        statuses = {reply.status for reply in replies if reply is not None}
+        assert {400, 404, 413} <= statuses and not statuses & {201, 500, 502, 504}, statuses
+        for large in (replies[-3], replies[-1]):
+            assert large is not None and large.status == 413 and large.json["type"].endswith(":too-large")
+        for server in servers:
+            server.stop(signal.SIGKILL)
+            if server is not servers[-1]:
+                acknowledged += sum(submit() for _ in range(6))
+        away = proxy.ask("POST", f"{SUBMISSIONS}?{CANARY}", maker.parcel(SURVEY, 1).body, f"X-Canary: {CANARY}\r\n")
+        assert away is not None
+        assert_is_unavailable(away)
+        written = proxy.written()
+    assert acknowledged == 18
+    logs = "".join((tmp_path / f"log-{number}").read_text() for number in range(3))
+    assert "Listening at" in logs
+    for text in (written, logs):
+        assert CANARY not in text and CLIENT not in text
+    storage = open_storage(str(tmp_path / "a.db"))
+    assert [listed.submissions for listed in storage.surveys()] == [18] and storage.verify() == []
+    storage.close()
+
+
+def assert_is_unavailable(reply: Any) -> None:
+    assert reply.status == 503 and reply.json["type"] == "urn:deniable:problem:unavailable"
+    assert "application/problem+json" in reply.head and "\r\nretry-after: 5" in reply.head.lower()
+
+
+LIMITED = ("include tls http.acme_client http.handlers.reverse_proxy.health_checker", "")
+UNHANDLED = ("handle_errors {", "handle /nowhere {")  # some versions of Caddy log no error that is handled
+IMPATIENT = ("lb_try_duration 5s", "lb_try_duration 0s")
+
+
+@pytest.mark.parametrize(
+    ("run", "changes"),
+    [
+        pytest.param(nginx, [("error_log stderr emerg", "error_log stderr crit")], id="nginx at crit"),
+        pytest.param(nginx, [("error_log stderr emerg", "error_log stderr error")], id="nginx at error"),
+        pytest.param(nginx, [("access_log off", "access_log access.log")], id="nginx with an access log"),
+        pytest.param(caddy, [LIMITED, UNHANDLED, IMPATIENT], id="caddy as it comes"),
+    ],
+)
+def test_a_log_that_tells_is_found(run: Run, changes: list[tuple[str, str]]) -> None:
+    """With the setting that the file warns of, the same requests leave the client's address behind: we would see it."""
+    with run([1, 2, 3], *changes) as proxy:
+        proxy.misuse(SURVEY)
+        proxy.ask("GET", f"/{CANARY}")
+        written = proxy.written()
+    assert CLIENT in written
+    assert "crit" in changes[0][1] or CANARY in written
+
+
+@pytest.mark.parametrize("servers", [1], indirect=True)
+def test_the_proxy_says_who_asks(run: Run, servers: list[Server]) -> None:
+    """A client cannot pass for others by a header of its own: one address is limited, and another is not."""
+    with run(3 * [servers[0].port]) as proxy, proxy.connect() as connection:
+        for number in range(201):  # one more than it takes from one address
+            forged = f"X-Forwarded-For: 203.0.113.{number % 250}\r\nForwarded: for=203.0.113.{number % 250}\r\n"
+            head = f"POST {SUBMISSIONS} HTTP/1.1\r\nHost: localhost\r\n{forged}Content-Type: application/json\r\n"
+            connection.sendall(f"{head}Content-Length: 2\r\n\r\n{{}}".encode())
+            reply = read_reply(connection)
+            assert reply is not None and reply.status in (422, 429)
+            if reply.status == 429:
+                break
+        assert reply.status == 429
+        other = proxy.ask("POST", SUBMISSIONS, b"{}", source="127.0.0.78")
+        assert other is not None and other.status == 422
+
+
+def test_plain_http_leads_people_on_and_programs_nowhere(run: Run) -> None:
+    """A page is redirected to https; the API is refused, so that no token travels in the clear a second time."""
+    with run([1, 2, 3]) as proxy:
+        statuses = {}
+        for path in (f"/s/{SURVEY}", SUBMISSIONS):
+            with proxy.connect_plainly(port=proxy.plain_port) as connection:
+                connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                reply = read_reply(connection)
+            assert reply is not None
+            statuses[path] = reply.status
+            assert (f"location: https://localhost/s/{SURVEY}\r\n" in f"{reply.head}\r\n".lower()) == (
+                reply.status == 308
+            )
+    assert statuses == {f"/s/{SURVEY}": 308, SUBMISSIONS: 403}
+
+
+def test_the_doctor_finds_the_files_clean(tmp_path: Path) -> None:
+    """deniable doctor reads both files, and has nothing against them."""
+    (tmp_path / "a.db").touch()
+    command = [sys.executable, "-m", "deniable_server", "doctor", "--json", "--database", str(tmp_path / "a.db")]
+    for name in ("nginx.conf", "Caddyfile"):
+        command += ["--proxy-config", str(DEPLOY / name)]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)["checks"]
+    about = [(one["check"], one["state"]) for one in found if "deploy" in one["message"]]
+    assert about == 2 * [("access log", "ok"), ("error log", "ok")], found
+
+
+def test_sizes_agree() -> None:
+    """Proxies let through as much as a server takes by default, and not less."""
+    assert DEFAULT_MAX_BODY == 16 * 2**20
+    assert "client_max_body_size 16m;" in (DEPLOY / "nginx.conf").read_text("utf-8")
+    assert re.search(r"request_body \{\s+max_size 16MiB\s", (DEPLOY / "Caddyfile").read_text("utf-8"))
