@@ -6,34 +6,24 @@ May not: change anything, or read what a submission says.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import stat
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Literal
 
 from deniable_protocol import DeniableError
 
+from .proxy_logs import judge
 from .settings import MIN_KEY, Settings
-from .storage import Storage, open_storage, utc_today
+from .storage import Storage, Symptom, open_storage, utc_today
 
 NOT_BEFORE = date(2026, 1, 1)
 """This software is younger than that: a clock that says otherwise is wrong."""
 
 LOW_SPACE = 200 * 2**20
-
-
-@dataclass(frozen=True)
-class Symptom:
-    """What one check found."""
-
-    check: str
-    state: Literal["ok", "warning", "problem"]
-    message: str
 
 
 def examine(settings: Settings, proxy_configs: Sequence[Path] = ()) -> list[Symptom]:
@@ -62,7 +52,7 @@ def _database(settings: Settings) -> Iterator[Symptom]:
         yield from (Symptom("database", "problem", line) for line in damage)
         if not damage:
             yield Symptom("database", "ok", f"sound; {total:,} submissions, statistics equal to a recount")
-        yield Symptom("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database")
+        yield from storage.circumstances()
         yield _clock(storage)
     finally:
         storage.close()
@@ -107,7 +97,7 @@ def _key(settings: Settings) -> Iterator[Symptom]:
         return
     path = settings.key_file
     if path is None:
-        yield Symptom("secret key", "problem", "DENIABLE_SECRET_KEY must be set, the same for all servers")
+        yield Symptom("secret key", "ok", "in the database, for all its servers")
     elif not path.exists():
         yield Symptom("secret key", "ok", f"will be made at first start, in {path}")
     elif stat.S_IMODE(path.stat().st_mode) & 0o077:
@@ -124,43 +114,8 @@ def _access_logs(proxy_configs: Sequence[Path]) -> Iterator[Symptom]:
         if "access" in value.lower() or (value and variable != "GUNICORN_CMD_ARGS"):
             yield Symptom("access log", "problem", f"{variable} turns one on: it notes who sent a submission, and when")
     for path in proxy_configs:
-        yield _proxy_log(path)
+        for verdict in judge(path.read_text("utf-8", errors="replace")):
+            yield Symptom(verdict.check, verdict.state, f"{path}: {verdict.message}")
     yield Symptom("access log", "ok", "deniable serve writes none")
     if not proxy_configs:
         yield Symptom("access log", "warning", "a proxy in front may write one: check it with --proxy-config FILE")
-
-
-def _proxy_log(path: Path) -> Symptom:
-    """Nginx logs every request unless told ``access_log off``; Caddy logs none unless told ``log``."""
-    text = re.sub(r"#.*", "", path.read_text("utf-8", errors="replace"))
-    if re.search(r"(^|\{)\s*reverse_proxy\b", text, re.MULTILINE):
-        if re.search(r"(^|\{)\s*log\b", text, re.MULTILINE):
-            return Symptom("access log", "problem", f"{path}: Caddy's log directive notes who asked; remove it")
-        return Symptom("access log", "ok", f"{path}: no access log")
-    if not re.search(r"\b(proxy_pass|uwsgi_pass|fastcgi_pass)\b", text):
-        return Symptom("access log", "warning", f"{path}: no proxy of nginx or Caddy is described there")
-    if _nginx_logs(re.findall(r"[{};]|[^{};\s][^{};]*", text)):
-        return Symptom("access log", "problem", f"{path}: nginx logs requests; say  access_log off;  in each server")
-    return Symptom("access log", "ok", f"{path}: access_log off wherever requests are passed on")
-
-
-def _nginx_logs(words: list[str]) -> bool:
-    """Whether any block that passes requests on has an access log: its own setting, or the nearest around it."""
-    blocks: list[dict[str, bool]] = [{"passes": False}]
-    logged = False
-    for word in words:
-        if word == "{":
-            blocks.append({"passes": False})
-        elif word == "}" and len(blocks) > 1:
-            logged |= _block_logs(blocks)
-            blocks.pop()
-        elif word.split()[0] == "access_log":
-            blocks[-1]["on"] = blocks[-1].get("on", False) or word.split()[1:2] != ["off"]
-        elif word.split()[0].endswith("_pass"):
-            blocks[-1]["passes"] = True
-    return logged or _block_logs(blocks[:1])
-
-
-def _block_logs(blocks: list[dict[str, bool]]) -> bool:
-    nearest = next((block["on"] for block in reversed(blocks) if "on" in block), True)
-    return blocks[-1]["passes"] and nearest

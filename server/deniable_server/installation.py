@@ -26,7 +26,7 @@ class Installation:
     def __init__(self, settings: Settings, storage: Storage) -> None:
         self.settings, self.storage = settings, storage
         # Not Flask's secret_key: with one, it opens a signed session for every request, and nobody uses those.
-        self.secret_key = settings.ensure_secret_key()
+        self.secret_key = settings.ensure_secret_key(storage.secret_key)
         self.metrics = Metrics()
         self.rate_limit = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
         self.wrong_tokens = RateLimit(WRONG)

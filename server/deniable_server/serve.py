@@ -49,8 +49,12 @@ def serve(settings: Settings, workers: int, threads: int) -> None:
     if trouble := listen_error(settings.bind):
         raise SettingError(trouble)
     # All that could keep the workers from starting is found out here, where it can be said plainly.
-    open_storage(settings.database).close()
-    settings.ensure_secret_key()
+    storage = open_storage(settings.database)
+    try:
+        storage.ready()
+        settings.ensure_secret_key(storage.secret_key)
+    finally:
+        storage.close()
     environment = settings.to_environment()
     with tempfile.TemporaryDirectory(prefix="deniable-metrics-") as folder:
         if workers > 1:

@@ -104,12 +104,16 @@ class Settings:
         """
         return None if self.sqlite_path is None else self.sqlite_path.with_name(self.sqlite_path.name + ".key")
 
-    def ensure_secret_key(self) -> str:
-        """The secret key, made and kept on first use."""
+    def ensure_secret_key(self, shared: str | None = None) -> str:
+        """The secret key: the one that was set, the one that all servers of the database share, or one that is made and
+        kept in a file on first use.
+        """
         if self.secret_key is not None:
             if len(self.secret_key) < MIN_KEY:
                 raise SettingError(f"DENIABLE_SECRET_KEY must have at least {MIN_KEY} characters")
             return self.secret_key
+        if shared is not None:
+            return shared
         path = self.key_file
         if path is None:
             raise SettingError("DENIABLE_SECRET_KEY must be set, the same for all servers of one database")

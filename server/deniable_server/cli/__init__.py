@@ -9,7 +9,7 @@ from deniable import __version__
 from .common import Group
 from .files import audit_, survey
 from .lake import export
-from .operation import backup, doctor, restore, serve, token
+from .operation import backup, doctor, move, restore, serve, token
 from .planning import plan
 from .relations import compare, crosstab_, regress
 from .respondents import demo, simulate
@@ -26,7 +26,7 @@ def cli() -> None:
 
 COMMANDS = [
     demo, serve, survey, plan, estimate, compare, crosstab_, regress, export, simulate, audit_, token, backup,
-    restore, doctor,
+    restore, move, doctor,
 ]  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

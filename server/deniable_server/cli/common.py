@@ -28,7 +28,7 @@ DATABASE = click.option(
     envvar="DENIABLE_DATABASE",
     default=DEFAULT_DATABASE,
     show_default=True,
-    help="A path, or sqlite:///path. Also DENIABLE_DATABASE.",
+    help="A path, sqlite:///path or postgresql://… Also DENIABLE_DATABASE.",
 )
 MINIMUM_GROUP = click.option(
     "--minimum-group",

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from deniable_server.access import make_token
 from deniable_server.doctor import examine
-from deniable_server.settings import DEFAULT_BIND, DEFAULT_MAX_BODY, SettingError, Settings
+from deniable_server.settings import DEFAULT_BIND, DEFAULT_MAX_BODY, Settings
 from deniable_server.storage import Role, StorageError, sqlite_path
 
-from .common import DATABASE, JSON, MINIMUM_GROUP, Group, existing, opened, out, print_json
+from .common import DATABASE, JSON, MINIMUM_GROUP, Group, existing, opened, out, print_json, progress_bar
 
 BIND = click.option(
     "--bind", envvar="DENIABLE_BIND", default=DEFAULT_BIND, show_default=True, help="HOST:PORT. Also DENIABLE_BIND."
@@ -190,18 +190,47 @@ def backup(database: str, target: str, as_json: bool) -> None:
 def restore(source: Path, database: str, as_json: bool) -> None:
     """Put a backup in place as the database, once it is proved sound. Never overwrites one."""
     from deniable_server.storage.copies import restore as put_in_place
+    from deniable_server.storage.transfer import restore_from_sqlite
 
     path = sqlite_path(database)
-    if path is None:
-        raise SettingError("restore works on SQLite databases; use the tools of the other database for its own backups")
-    put_in_place(source, path)
+    if path is not None:
+        put_in_place(source, path)
+    else:
+        with opened(database) as storage:
+            restore_from_sqlite(source, storage)
     with existing(database) as storage:
         surveys = storage.surveys()
     total = sum(listed.submissions for listed in surveys)
     if as_json:
-        print_json({"file": str(path), "surveys": len(surveys), "submissions": total})
+        print_json({"file": path and str(path), "surveys": len(surveys), "submissions": total})
     else:
-        click.echo(f"{path}: verified. Surveys: {len(surveys)}; submissions: {total:,}.")
+        click.echo(f"{path or 'PostgreSQL'}: verified. Surveys: {len(surveys)}; submissions: {total:,}.")
+
+
+@click.command(short_help="To another database, servers running.")
+@click.option("--from", "source", required=True, help="The database that is used now: as for --database.")
+@click.option("--to", "target", required=True, help="The one to use from now on, which has nothing yet.")
+@JSON
+def move(source: str, target: str, as_json: bool) -> None:
+    """Move everything to another database while servers use the first, and compare both by a recount.
+
+    Servers on the first database go on until the last submissions are copied; then they acknowledge nothing more, and
+    devices keep what they have to send. Start the servers again with the second database.
+    """
+    from deniable_server.storage.transfer import move as carry
+
+    with existing(source) as old, opened(target) as new:
+        total = sum(listed.submissions for listed in old.surveys())
+        with progress_bar("Moving", 2 * total) as progress:
+            moved = carry(old, new, progress)
+    if as_json:
+        print_json(moved._asdict())
+        return
+    click.echo(
+        f"Moved, and equal by a recount: surveys {moved.surveys}, submissions {moved.submissions:,}, tokens "
+        f"{moved.tokens}, sessions {moved.sessions}. Nothing was acknowledged for {moved.fenced_seconds:.1f} s."
+    )
+    click.echo("The database that was left takes nothing more. Now start the servers with the new DENIABLE_DATABASE.")
 
 
 @click.command(short_help="Look for what is wrong.")

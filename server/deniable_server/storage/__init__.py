@@ -126,6 +126,19 @@ class IdConflict(DeniableError):
     """A submission of this id is already stored, with other content."""
 
 
+MOVED = "this database was moved; use the one that it was moved to"
+"""Why nothing can be written to a database that was left behind."""
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What one check of the doctor's found."""
+
+    check: str
+    state: Literal["ok", "warning", "problem"]
+    message: str
+
+
 class Keyring(ABC):
     """Who may read: tokens, and the sessions of browsers that have shown one."""
 
@@ -177,6 +190,11 @@ class Storage(ABC):
     @abstractmethod
     def keyring(self) -> Keyring:
         """Who may read."""
+
+    @property
+    def secret_key(self) -> str | None:
+        """One that all servers of this database have, unless they are given another; None: each keeps its own."""
+        return None
 
     @abstractmethod
     def publish(self, published: bytes) -> bool:
@@ -243,6 +261,10 @@ class Storage(ABC):
         """Everything that is wrong with what is stored: damage, statistics that differ from a recount."""
 
     @abstractmethod
+    def circumstances(self) -> list[Symptom]:
+        """What the database's own settings mean for submissions and for those who sent them."""
+
+    @abstractmethod
     def backup(self, target: str) -> None:
         """A compacted copy of everything, made while others go on reading and writing."""
 
@@ -255,8 +277,8 @@ class Storage(ABC):
         """Take the days, dates and status of a survey from another storage, once all its submissions are here."""
 
     @abstractmethod
-    def fence(self, reason: str | None) -> None:
-        """From now on, everything that is to be written fails as Unavailable, on every server; None: no longer."""
+    def fence(self, fenced: bool) -> None:
+        """From now on everything that is to be written fails as Unavailable (MOVED), on every server; or no longer."""
 
     @abstractmethod
     def close(self) -> None:

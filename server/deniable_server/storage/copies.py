@@ -41,7 +41,7 @@ class SQLiteView(View):
 
 def copy_database(connection: sqlite3.Connection, target: Path) -> None:
     """A compacted copy of everything, proved sound, while others go on reading and writing."""
-    with _finished(target, "the copy") as partial:
+    with finished(target, "the copy") as partial:
         # VACUUM INTO copies table by table, in key order: a backup tells nothing of arrival order.
         connection.execute("VACUUM INTO ?", (str(partial),))
 
@@ -56,12 +56,12 @@ def restore(source: Path, target: Path) -> None:
                 f"{log} lies beside it: {source} is the file of a database in use, or of one that crashed, and not "
                 f"all of it. Make a backup first:  deniable backup --database '{source}' --to FILE"
             )
-    with _finished(target, str(source)) as partial, source.open("rb") as reader, partial.open("wb") as writer:
+    with finished(target, str(source)) as partial, source.open("rb") as reader, partial.open("wb") as writer:
         shutil.copyfileobj(reader, writer)
 
 
 @contextmanager
-def _finished(final: Path, name: str) -> Iterator[Path]:
+def finished(final: Path, name: str) -> Iterator[Path]:
     """A private file to fill; it gets its final name once it is sound, so that a copy is there whole or not at all."""
     _refuse_taken(final)
     partial = final.with_name(f".{final.name}.partial")

@@ -9,15 +9,16 @@ import logging
 import os
 import re
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, LiteralString, TypeAlias
 
 import psycopg
 from psycopg import IsolationLevel
+from psycopg.sql import SQL, Composed, Identifier
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from . import StorageError, Unavailable
+from . import MOVED, StorageError, Unavailable
 from .reading import View
 
 log = logging.getLogger(__name__)
@@ -54,18 +55,35 @@ class PostgresView(View):
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._streams: list[Generator[tuple[Any, ...]]] = []
 
     def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(translated(statement), values).fetchall()
 
     def stream(self, statement: str, **values: object) -> Iterator[tuple[Any, ...]]:
-        with self._connection.cursor(name="stream", withhold=False) as cursor:
+        stream = self._streamed(f"stream_{len(self._streams)}", statement, values)
+        self._streams.append(stream)
+        return stream
+
+    def _streamed(self, name: str, statement: str, values: dict[str, object]) -> Generator[tuple[Any, ...]]:
+        with self._connection.cursor(name=name) as cursor:
             cursor.itersize = ROWS
             cursor.execute(translated(statement), values)
             yield from cursor
 
+    def close(self) -> None:
+        """End the streams that nobody went through: their connection is to be another's."""
+        for stream in self._streams:
+            stream.close()
+
     def table(self, name: str, number: int) -> str:
         return f"{name}_{number}"  # the partition itself: whatever is done to another survey, its readers do not notice
+
+
+def of(number: int, statement: LiteralString) -> Composed:
+    """A statement about the submissions of one survey, which are in tables of its own."""
+    names = {name: Identifier(f"{name}_{number}") for name in ("inbox", "sealed", "anew", "anew_pkey")}
+    return SQL(statement).format(number=number, **names)
 
 
 def translated(statement: str) -> bytes:
@@ -133,10 +151,10 @@ class Pool:
                     f"This PostgreSQL cannot promise durability: {name} is {settings[name]}. Turn it on: what is "
                     "acknowledged could be lost in a power cut"
                 )
-        connection.execute(f"SET search_path = {SCHEMA}".encode())
-        connection.execute(f"SET lock_timeout = {int(self.patience * 1000)}".encode())
+        connection.execute("SELECT set_config('search_path', %s, false)", (SCHEMA,))
+        connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{self.patience}s",))
         if self.installation is not None:
-            (found,) = connection.execute("SELECT id::text FROM installation").fetchone() or ("",)
+            (found,) = connection.execute("SELECT id FROM installation").fetchone() or ("",)
             if found != self.installation:
                 raise Unavailable("another installation is at this address now; start again")
         connection.commit()
@@ -175,11 +193,12 @@ class Pool:
         """One state of the database throughout."""
         with self._lent("readers", READERS, self.patience) as connection:
             connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
+            view = PostgresView(connection)
             try:
-                yield PostgresView(connection)
-                connection.rollback()
+                yield view
             finally:
-                if not connection.closed and not connection.broken:
+                if not connection.closed:
+                    view.close()
                     connection.rollback()
                     connection.isolation_level, connection.read_only = IsolationLevel.READ_COMMITTED, None
 
@@ -229,7 +248,7 @@ def explained(error: Exception) -> StorageError:
         first = str(error).strip().splitlines()[:1]
         return Unavailable(f"PostgreSQL cannot be reached: {first[0] if first else type(error).__name__}")
     if error.sqlstate == FENCED:
-        return Unavailable(str(error.diag.message_primary))
+        return Unavailable(MOVED)
     kind = f"PostgreSQL says {type(error).__name__} ({error.sqlstate})"
     # https://www.postgresql.org/docs/current/errcodes-appendix.html
     if error.sqlstate == "55P03":

@@ -21,17 +21,31 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.errors import LockNotAvailable, UniqueViolation
+from psycopg.sql import SQL, Identifier
 
 from deniable_protocol import verify
 
-from . import Accepted, IdConflict, Listed, Published, Row, StorageError, SurveyClosed, Unavailable, utc_today
+from . import (
+    MOVED,
+    Accepted,
+    IdConflict,
+    Listed,
+    Published,
+    Row,
+    StorageError,
+    SurveyClosed,
+    Symptom,
+    Unavailable,
+    utc_today,
+)
 from .keyring import Statement, TableKeyring
-from .pool import FENCED, Clashed, Connection, Locked, Pool, PostgresView, explained, translated
-from .postgres_schema import SLOTS, lock_of, migrate, partition_statements
+from .pool import FENCED, Clashed, Connection, Locked, Pool, PostgresView, explained, of, translated
+from .postgres_schema import SLOTS, lock_of, make_partitions, migrate
+from .postgres_settings import examine
 from .reading import CHUNK, read_cell, tally_texts, write_codes, write_counts
 from .shared import Request, SharedStorage, newly_accepted, refuse_another
 
@@ -40,14 +54,29 @@ log = logging.getLogger(__name__)
 TRIES = 5
 """How often a transaction is begun that others' transactions have broken off."""
 
-SHORT_LOCK = 200
-"""Milliseconds that closing waits at a time for a table of its own: whoever comes meanwhile waits behind it."""
+SHORT_LOCK = "200ms"
+"""How long closing waits at a time for tables of its own: whoever comes meanwhile waits behind it."""
 
 COUNTERS = 64
 """Counters of statistics, and of days, that each survey may have; the last of its advisory locks is for closing."""
 CLOSING = SLOTS - 1
 
-FENCES = {
+WRITE_ANEW: tuple[LiteralString, ...] = (
+    "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
+    "CREATE TABLE {anew} (LIKE sealed INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
+    "INSERT INTO {anew} SELECT * FROM {sealed} ORDER BY id",
+    "ALTER TABLE {anew} ADD CONSTRAINT {anew_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
+)
+PUT_IN_PLACE: tuple[LiteralString, ...] = (
+    "TRUNCATE {inbox}",  # that is a new file, too: nothing is left of those that were deleted
+    "ALTER TABLE sealed DETACH PARTITION {sealed}",
+    "DROP TABLE {sealed}",
+    "ALTER TABLE {anew} RENAME TO {sealed}",
+    "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
+    "UPDATE surveys SET status = 'closed' WHERE number = {number}",
+)
+
+FENCES: dict[str, LiteralString] = {
     "inbox": "INSERT",
     "sealed": "INSERT",
     "surveys": "INSERT OR UPDATE OF status",
@@ -73,7 +102,7 @@ class PostgresStorage(SharedStorage):
         self._pool = Pool(address, busy_seconds)
         connection = self._pool.connect()
         try:
-            self._pool.installation = migrate(connection, create=create)
+            self._pool.installation, self._secret_key = migrate(connection, create=create)
             self._unfolded.update(
                 dict(connection.execute("SELECT survey, count(*) FROM inbox GROUP BY survey").fetchall())
             )
@@ -87,6 +116,10 @@ class PostgresStorage(SharedStorage):
     @property
     def keyring(self) -> TableKeyring:
         return self._keyring
+
+    @property
+    def secret_key(self) -> str:
+        return self._secret_key
 
     def _reading(self) -> AbstractContextManager[PostgresView]:
         return self._pool.reading()
@@ -106,8 +139,7 @@ class PostgresStorage(SharedStorage):
                 (document.survey.id, published, document.digest, self._today()),
             ).fetchone()
             if row is not None:
-                for statement in partition_statements(row[0]):
-                    connection.execute(statement.encode())
+                make_partitions(connection, row[0])
                 return True
             known = connection.execute("SELECT document FROM surveys WHERE id = %s", (document.survey.id,)).fetchone()
         assert known is not None
@@ -118,7 +150,7 @@ class PostgresStorage(SharedStorage):
         number = survey.number
         with self._pool.writing() as connection:
             # Waits for those who are inserting. Who comes later reads the status after that, and finds it changed.
-            connection.execute(f"LOCK TABLE inbox_{number} IN SHARE ROW EXCLUSIVE MODE".encode())
+            connection.execute(of(number, "LOCK TABLE {inbox} IN SHARE ROW EXCLUSIVE MODE"))
             begun = connection.execute(
                 "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, %s)"
                 " WHERE number = %s AND status <> 'closed'",
@@ -129,30 +161,16 @@ class PostgresStorage(SharedStorage):
     def _seal(self, survey: Published) -> None:
         self._empty_inbox(survey)
         number = survey.number
-        sealed, anew = f"sealed_{number}", f"sealed_{number}_anew"
         with self._pool.writing(housekeeping=True) as connection:
             # From here on nobody folds. Whatever was being folded is sealed now.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, CLOSING),))
             if connection.execute("SELECT status FROM surveys WHERE number = %s", (number,)).fetchone() == ("closed",):
                 return  # another server was quicker
-            _run(
-                connection,
-                f"LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
-                f"CREATE TABLE {anew} (LIKE sealed INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
-                f"INSERT INTO {anew} SELECT * FROM {sealed} ORDER BY id",  # noqa: S608 -- our own names
-                f"ALTER TABLE {anew} ADD PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
-            )
-            self._lock_out(connection, f"inbox_{number}, {sealed}, ONLY sealed")
-            _run(
-                connection,
-                f"TRUNCATE inbox_{number}",  # a new file, too: nothing is left of those that were deleted
-                f"ALTER TABLE sealed DETACH PARTITION {sealed}",
-                f"DROP TABLE {sealed}",
-                f"ALTER TABLE {anew} RENAME TO {sealed}",
-                f"ALTER INDEX {anew}_pkey RENAME TO {sealed}_pkey",
-                f"ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
-                f"UPDATE surveys SET status = 'closed' WHERE number = {number}",  # noqa: S608 -- our own names
-            )
+            for statement in WRITE_ANEW:
+                connection.execute(of(number, statement))
+            self._lock_out(connection, number)
+            for statement in PUT_IN_PLACE:
+                connection.execute(of(number, statement))
         log.info("Closed %s", survey.document.survey.id)
 
     def _empty_inbox(self, survey: Published) -> None:
@@ -168,17 +186,14 @@ class PostgresStorage(SharedStorage):
                 raise Unavailable("other servers are still folding; try again")
             time.sleep(0.01)
 
-    def _lock_out(self, connection: Connection, tables: str) -> None:
+    def _lock_out(self, connection: Connection, number: int) -> None:
         """The caller's transaction has these tables for itself; whoever comes meanwhile waits only for moments."""
         deadline = time.monotonic() + self._pool.patience
         while True:
             try:
                 with connection.transaction():
-                    _run(
-                        connection,
-                        f"SET LOCAL lock_timeout = {SHORT_LOCK}",
-                        f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE",
-                    )
+                    connection.execute("SELECT set_config('lock_timeout', %s, true)", (SHORT_LOCK,))
+                    connection.execute(of(number, "LOCK TABLE {inbox}, {sealed}, ONLY sealed IN ACCESS EXCLUSIVE MODE"))
                 return
             except LockNotAvailable:
                 if time.monotonic() > deadline:
@@ -274,12 +289,16 @@ class PostgresStorage(SharedStorage):
             contents = [
                 content
                 for (content,) in connection.execute(
-                    f"WITH taken AS MATERIALIZED (SELECT id FROM inbox_{number} WHERE survey = {number} ORDER BY id"  # noqa: S608 -- our own names
-                    f" LIMIT {CHUNK} FOR UPDATE SKIP LOCKED),"
-                    f" moved AS (DELETE FROM inbox_{number} AS old USING taken WHERE survey = {number}"
-                    " AND old.id = taken.id RETURNING old.*),"
-                    f" laid AS (INSERT INTO sealed_{number} SELECT * FROM moved ORDER BY id)"
-                    " SELECT content FROM moved".encode()
+                    of(
+                        number,
+                        "WITH taken AS MATERIALIZED (SELECT id FROM {inbox} WHERE survey = {number} ORDER BY id"
+                        " LIMIT %s FOR UPDATE SKIP LOCKED),"
+                        " moved AS (DELETE FROM {inbox} AS old USING taken WHERE survey = {number}"
+                        " AND old.id = taken.id RETURNING old.*),"
+                        " laid AS (INSERT INTO {sealed} SELECT * FROM moved ORDER BY id)"
+                        " SELECT content FROM moved",
+                    ),
+                    (CHUNK,),
                 )
             ]
             if len(contents) < at_least:
@@ -323,7 +342,7 @@ class PostgresStorage(SharedStorage):
         with self._pool.writing() as connection:
             try:
                 connection.execute(
-                    f"INSERT INTO sealed_{number} SELECT {number}, * FROM unnest(%s::bytea[], %s::text[])".encode(),  # noqa: S608 -- our own names
+                    of(number, "INSERT INTO {sealed} SELECT {number}, * FROM unnest(%s::bytea[], %s::text[])"),
                     (ids, contents),
                 )
             except UniqueViolation:
@@ -340,22 +359,22 @@ class PostgresStorage(SharedStorage):
                 (listed.status, listed.published_on, listed.closed_on, survey.number),
             )
 
-    def fence(self, reason: str | None) -> None:
+    def fence(self, fenced: bool) -> None:
         with self._pool.writing() as connection:
-            for table in FENCES:
-                connection.execute(f"DROP TRIGGER IF EXISTS fence ON {table}".encode())
-            if reason is None:
-                return
-            text = reason.replace("'", "''").replace("%", "%%")
             connection.execute(
-                "CREATE OR REPLACE FUNCTION fence() RETURNS trigger LANGUAGE plpgsql AS"
-                f" $$BEGIN RAISE EXCEPTION '{text}' USING ERRCODE = '{FENCED}'; END$$".encode()
+                SQL(
+                    "CREATE OR REPLACE FUNCTION fence() RETURNS trigger LANGUAGE plpgsql AS"
+                    " $$BEGIN RAISE EXCEPTION {} USING ERRCODE = {}; END$$"
+                ).format(MOVED, FENCED)
             )
             for table, changes in FENCES.items():
-                # Waits for those who are writing.
-                connection.execute(
-                    f"CREATE TRIGGER fence BEFORE {changes} ON {table} FOR EACH ROW EXECUTE FUNCTION fence()".encode()
-                )
+                names = {"table": Identifier(table), "changes": SQL(changes)}
+                connection.execute(SQL("DROP TRIGGER IF EXISTS fence ON {table}").format(**names))
+                if fenced:  # waits for those who are writing
+                    make: LiteralString = (
+                        "CREATE TRIGGER fence BEFORE {changes} ON {table} FOR EACH ROW EXECUTE FUNCTION fence()"
+                    )
+                    connection.execute(SQL(make).format(**names))
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
@@ -363,11 +382,15 @@ class PostgresStorage(SharedStorage):
         with self._pool.reading() as view:
             view.rows("SELECT 1 FROM surveys LIMIT 1")
             if view.rows("SELECT 1 FROM pg_trigger WHERE tgname = 'fence' AND tgrelid = 'surveys'::regclass"):
-                raise Unavailable("this database was moved; use the one that it was moved to")
+                raise Unavailable(MOVED)
         if self._pool.write_failed:
             # Nobody may be sending while this says no, so it finds out for itself: by a commit that leaves nothing.
             with self._pool.writing() as connection:
                 connection.execute("SELECT pg_logical_emit_message(true, 'deniable', 'probe')")
+
+    def circumstances(self) -> list[Symptom]:
+        with self._pool.reading() as view:
+            return examine(view)
 
     def backup(self, target: str) -> None:
         from .transfer import copy_to_sqlite
@@ -378,21 +401,19 @@ class PostgresStorage(SharedStorage):
         self._pool.close()
 
 
-def _run(connection: Connection, *statements: str) -> None:
-    for statement in statements:
-        connection.execute(statement.encode())
-
-
 def _insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
     """Insert those that are new, if the survey is open. In id order: servers that have several in common then wait for
     each other, and do not lock each other out.
     """
     rows = sorted(rows)
     return connection.execute(
-        f"INSERT INTO inbox_{number} SELECT {number}, new.* FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"  # noqa: S608 -- our own names
-        f" WHERE NOT EXISTS (SELECT 1 FROM sealed_{number} WHERE survey = {number} AND id = new.id)"
-        f" AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
-        " ON CONFLICT DO NOTHING".encode(),
+        of(
+            number,
+            "INSERT INTO {inbox} SELECT {number}, new.* FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"
+            " WHERE NOT EXISTS (SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)"
+            " AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
+            " ON CONFLICT DO NOTHING",
+        ),
         ([row.id for row in rows], [row.content for row in rows]),
     )
 
@@ -400,8 +421,11 @@ def _insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg
 def _look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
     """Whether the survey is open, and how many of these are sealed: as all see it who have committed by now."""
     return connection.execute(
-        f"SELECT status = 'open', (SELECT count(*) FROM sealed_{number} WHERE survey = {number} AND id = ANY(%s))"  # noqa: S608 -- our own names
-        f" FROM surveys WHERE number = {number}".encode(),
+        of(
+            number,
+            "SELECT status = 'open', (SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))"
+            " FROM surveys WHERE number = {number}",
+        ),
         ([row.id for row in rows],),
     )
 
@@ -409,8 +433,11 @@ def _look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psy
 def _withdraw(connection: Connection, number: int, rows: Sequence[Row]) -> int:
     """Take those out of the inbox again that are sealed."""
     return connection.execute(
-        f"DELETE FROM inbox_{number} AS mine USING sealed_{number} AS known WHERE mine.survey = {number}"  # noqa: S608 -- our own names
-        f" AND mine.id = ANY(%s) AND known.survey = {number} AND known.id = mine.id".encode(),
+        of(
+            number,
+            "DELETE FROM {inbox} AS mine USING {sealed} AS known WHERE mine.survey = {number}"
+            " AND mine.id = ANY(%s) AND known.survey = {number} AND known.id = mine.id",
+        ),
         ([row.id for row in rows],),
     ).rowcount
 
@@ -418,8 +445,11 @@ def _withdraw(connection: Connection, number: int, rows: Sequence[Row]) -> int:
 def _are_stored(connection: Connection, number: int, rows: Sequence[Row]) -> bool:
     """Whether all of these are there, with just this content."""
     found = connection.execute(
-        f"SELECT id, content FROM inbox_{number} WHERE survey = {number} AND id = ANY(%(ids)s)"  # noqa: S608 -- our own names
-        f" UNION ALL SELECT id, content FROM sealed_{number} WHERE survey = {number} AND id = ANY(%(ids)s)".encode(),
+        of(
+            number,
+            "SELECT id, content FROM {inbox} WHERE survey = {number} AND id = ANY(%(ids)s)"
+            " UNION ALL SELECT id, content FROM {sealed} WHERE survey = {number} AND id = ANY(%(ids)s)",
+        ),
         {"ids": [row.id for row in rows]},
     ).fetchall()
     return {Row(*row) for row in found} == set(rows)

@@ -6,10 +6,13 @@ once, one migrates while the others wait (an advisory lock); then they find it d
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import secrets
+from typing import LiteralString, NamedTuple
+
+from psycopg.sql import SQL, Identifier
 
 from . import StorageError
-from .pool import SCHEMA, Connection
+from .pool import SCHEMA, Connection, of
 
 LOCKS = 0x64656E69 << 32  # "deni": our advisory locks begin here, so that they are not taken for another program's
 SLOTS = 256
@@ -21,7 +24,7 @@ class Migration(NamedTuple):
 
     number: int
     name: str
-    statements: tuple[str, ...]
+    statements: tuple[LiteralString, ...]
 
 
 def lock_of(survey: int, slot: int) -> int:
@@ -29,12 +32,18 @@ def lock_of(survey: int, slot: int) -> int:
     return LOCKS + survey * SLOTS + slot
 
 
-def migrate(connection: Connection, *, create: bool) -> str:
-    """Bring the schema up to date, in one transaction; returns the id of the installation."""
+class Installed(NamedTuple):
+    """What tells an installation from others, and a secret that all its servers have."""
+
+    id: str
+    secret_key: str
+
+
+def migrate(connection: Connection, *, create: bool) -> Installed:
+    """Bring the schema up to date, in the transaction that the caller commits."""
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(0, 0),))
-    made = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migrations",)).fetchone()
     applied: set[int] = set()
-    if made != (None,):
+    if connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migrations",)).fetchone() != (None,):
         applied = {number for (number,) in connection.execute("SELECT number FROM migrations")}
         if newer := sorted(applied - {migration.number for migration in MIGRATIONS}):
             raise StorageError(
@@ -50,28 +59,32 @@ def migrate(connection: Connection, *, create: bool) -> str:
     elif not create:
         raise StorageError("There is no installation in this database. Start with  deniable survey publish FILE")
     else:
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}".encode())
+        connection.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(Identifier(SCHEMA)))
     for migration in MIGRATIONS:
         if migration.number not in applied:
             for statement in migration.statements:
-                connection.execute(statement.encode())
+                connection.execute(statement)
             connection.execute("INSERT INTO migrations (number, name) VALUES (%s, %s)", migration[:2])
-    row = connection.execute("SELECT id::text FROM installation").fetchone()
+    if not applied:
+        made = (secrets.token_hex(16), secrets.token_hex(32))
+        connection.execute("INSERT INTO installation (id, secret_key) VALUES (%s, %s)", made)
+    row = connection.execute("SELECT id, secret_key FROM installation").fetchone()
     assert row is not None
-    return str(row[0])
+    return Installed(*row)
 
 
-def partition_statements(number: int) -> list[str]:
+def make_partitions(connection: Connection, number: int) -> None:
     """The tables of one survey's submissions, made and then attached: that locks out nobody who uses other surveys."""
-    return [
-        statement
-        for name in ("inbox", "sealed")
-        for statement in (
-            f"CREATE TABLE {name}_{number} (LIKE {name} INCLUDING ALL)",
-            f"ALTER TABLE {name} ATTACH PARTITION {name}_{number} FOR VALUES IN ({number})",
-        )
-    ]
+    for statement in PARTITIONS:
+        connection.execute(of(number, statement))
 
+
+PARTITIONS: tuple[LiteralString, ...] = (
+    "CREATE TABLE {inbox} (LIKE inbox INCLUDING ALL)",
+    "ALTER TABLE inbox ATTACH PARTITION {inbox} FOR VALUES IN ({number})",
+    "CREATE TABLE {sealed} (LIKE sealed INCLUDING ALL)",
+    "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
+)
 
 MIGRATIONS = (
     Migration(
@@ -85,11 +98,11 @@ MIGRATIONS = (
             )
             """,
             """
-            CREATE TABLE installation (  -- one row: tells this database from another at the same address
-                id uuid PRIMARY KEY DEFAULT gen_random_uuid()
+            CREATE TABLE installation (  -- one row
+                id text PRIMARY KEY,  -- random: tells this database from another at the same address
+                secret_key text NOT NULL  -- for servers that are given none: with it, forms of one hold on all
             )
             """,
-            "INSERT INTO installation DEFAULT VALUES",
             """
             CREATE TABLE surveys (
                 number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- short name of the survey in other tables

@@ -25,7 +25,19 @@ from sqlite_utils import Database
 
 from deniable_protocol import verify
 
-from . import Accepted, IdConflict, Listed, Published, Row, StorageError, SurveyClosed, utc_today
+from . import (
+    MOVED,
+    Accepted,
+    IdConflict,
+    Listed,
+    Published,
+    Row,
+    StorageError,
+    SurveyClosed,
+    Symptom,
+    Unavailable,
+    utc_today,
+)
 from .connections import Connections, explained
 from .copies import SQLiteView, copy_database, refuse_foreign
 from .keyring import Statement, TableKeyring
@@ -41,15 +53,15 @@ ROWS_AT_ONCE = 250
 MINOR_PATIENCE = 1.0
 """Seconds that a page waits to note that its session is in use, while others write."""
 
-FENCED = (
-    "INSERT ON inbox",
-    "INSERT ON sealed",
-    "INSERT ON surveys",
-    "UPDATE OF status ON surveys",
-    "INSERT ON tokens",
-    "DELETE ON tokens",
-    "INSERT ON sessions",
-)
+FENCED = {
+    "fence_0": "INSERT ON inbox",
+    "fence_1": "INSERT ON sealed",
+    "fence_2": "INSERT ON surveys",
+    "fence_3": "UPDATE OF status ON surveys",
+    "fence_4": "INSERT ON tokens",
+    "fence_5": "DELETE ON tokens",
+    "fence_6": "INSERT ON sessions",
+}
 """What nobody may do any more in a database that was moved."""
 
 
@@ -266,27 +278,28 @@ class SQLiteStorage(SharedStorage):
                 (listed.status, listed.published_on, listed.closed_on, survey.number),
             )
 
-    def fence(self, reason: str | None) -> None:
+    def fence(self, fenced: bool) -> None:
         with self._connections.turn, self._connections.writing() as db:
-            for number, change in enumerate(FENCED):
-                db.execute(f"DROP TRIGGER IF EXISTS fence_{number}")
-                if reason is not None:
-                    text = reason.replace("'", "''")  # a trigger takes no parameters
-                    db.execute(
-                        f"CREATE TRIGGER fence_{number} BEFORE {change} BEGIN SELECT RAISE(ABORT, '{text}'); END"
-                    )
+            for name, change in FENCED.items():
+                make = f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {change} BEGIN SELECT RAISE(ABORT, '{MOVED}'); END"
+                db.execute(make if fenced else f"DROP TRIGGER IF EXISTS {name}")
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
         with self._connections.reading() as db:
             db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
+            if db.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'fence_0'").fetchone():
+                raise Unavailable(MOVED)
         if self._connections.write_failed:
             # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space
             # and leaves nothing.
             with self._connections.turn, self._connections.writing() as db:
                 db.execute("CREATE TABLE probe AS SELECT zeroblob(100000)")
                 db.execute("DROP TABLE probe")
+
+    def circumstances(self) -> list[Symptom]:
+        return [Symptom("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database")]
 
     def backup(self, target: str) -> None:
         connection = self._connections.open()

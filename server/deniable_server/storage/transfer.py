@@ -1,0 +1,199 @@
+"""From one storage to another, of whatever kind: copies that are proved by a recount.
+
+An installation can be moved while its servers run. First everything is copied while they go on; then the old database
+is fenced, so that servers which still use it acknowledge nothing more (devices keep what they could not send, and try
+again); then the rest is copied, which is little; and at last both are counted and compared.
+
+May not: know which kinds of databases these are, but for backups, which are SQLite files.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from . import MOVED, Published, Row, Storage, StorageError, Unavailable
+from .reading import CHUNK
+
+Progress = Callable[[int], None]
+
+
+class Moved(NamedTuple):
+    """What an installation held when it was moved, and for how many seconds it took no submissions."""
+
+    surveys: int
+    submissions: int
+    tokens: int
+    sessions: int
+    fenced_seconds: float
+
+
+def move(source: Storage, target: Storage, progress: Progress = lambda done: None) -> Moved:
+    """Everything from one storage to another, while servers use the first; they end with it fenced.
+
+    Can be repeated where it broke off. StorageError where the target has submissions of its own.
+    """
+    source.finish_closing()
+    for survey in _surveys(source):
+        _copy(source, target, survey, progress)
+    began = time.monotonic()
+    source.fence(True)
+    try:
+        _refuse_itself(target)
+        for survey in _surveys(source):
+            _copy(source, target, survey, progress)
+        _settle(source, target)
+        tokens, sessions = _copy_keys(source, target)
+        submissions = _compare(source, target)
+    except BaseException:
+        source.fence(False)  # nothing has changed for those who use it
+        raise
+    return Moved(len(source.surveys()), submissions, tokens, sessions, time.monotonic() - began)
+
+
+def _refuse_itself(target: Storage) -> None:
+    try:
+        target.ready()
+    except Unavailable as error:
+        if str(error) == MOVED:
+            raise StorageError("Source and target are the same database") from None
+        raise
+
+
+def _surveys(source: Storage) -> list[Published]:
+    return [_known(source, listed.id) for listed in source.surveys()]
+
+
+def _known(storage: Storage, survey: str) -> Published:
+    found = storage.find(survey)
+    if found is None:
+        raise StorageError(f"{survey} is missing in the target")
+    return found
+
+
+def _copy(source: Storage, target: Storage, survey: Published, progress: Progress) -> None:
+    """All submissions that the target does not have."""
+    target.publish(survey.published)
+    there = _known(target, survey.document.survey.id)
+    if there.published != survey.published:
+        raise StorageError(f"{survey.document.survey.id} is in the target already, published by another version")
+    with source.stored(survey) as stored, target.stored(there) as known:
+        new = _missing(iter(stored), iter(known), progress)
+        while chunk := list(islice(new, CHUNK)):
+            target.receive(there, chunk)
+
+
+def _missing(rows: Iterator[Row], known: Iterator[Row], progress: Progress) -> Iterator[Row]:
+    """Both are in the order of ids: what the second does not have of the first. It may have nothing else."""
+    there = next(known, None)
+    done = 0
+    for row in rows:
+        if there is not None and there.id < row.id:
+            break
+        if there is not None and there.id == row.id:
+            if there != row:
+                break
+            there = next(known, None)
+        else:
+            yield row
+        done += 1
+        if done == CHUNK:
+            progress(done)
+            done = 0
+    progress(done)
+    if there is not None:
+        raise StorageError("The target has submissions that the source does not have: it is in use, or is another's")
+
+
+def _settle(source: Storage, target: Storage) -> None:
+    for listed in source.surveys():
+        with source.stored(_known(source, listed.id)) as stored:
+            target.settle(_known(target, listed.id), stored.days, listed)
+
+
+def _copy_keys(source: Storage, target: Storage) -> tuple[int, int]:
+    """Tokens, those that others were made with before these, and the sessions that are not over."""
+    now = int(time.time())
+    known = {token.id for token in target.keyring.tokens()}
+    tokens = source.keyring.tokens()
+    waiting = [token for token in tokens if token.id not in known]
+    while waiting:
+        ready = [token for token in waiting if token.maker is None or token.maker in known]
+        if not ready:
+            raise StorageError("A token was made with one that does not exist")
+        for token in ready:
+            target.keyring.add(token)
+            known.add(token.id)
+        waiting = [token for token in waiting if token.id not in known]
+    moved = 0
+    for token in tokens:
+        there = {session.digest for session in target.keyring.sessions(token.id, now)}
+        sessions = source.keyring.sessions(token.id, now)
+        for session in reversed(sessions):
+            if session.digest not in there:
+                target.keyring.begin(session, now, len(sessions) + len(there))
+        moved += len(sessions)
+    return len(tokens), moved
+
+
+def _compare(source: Storage, target: Storage) -> int:
+    """Count everything again in both; returns how many submissions there are. StorageError where anything differs."""
+    if source.surveys() != target.surveys() or source.keyring.tokens() != target.keyring.tokens():
+        raise StorageError("Surveys or tokens differ after the copy")
+    submissions = 0
+    for listed in source.surveys():
+        survey, there = _known(source, listed.id), _known(target, listed.id)
+        if survey.published != there.published or source.days(survey) != target.days(there):
+            raise StorageError(f"{listed.id} differs after the copy")
+        with source.stored(survey) as stored, target.stored(there) as known:
+            for _ in _missing(iter(stored), iter(known), lambda done: None):
+                raise StorageError(f"Submissions of {listed.id} are missing after the copy")
+        counted = source.recount(survey)
+        if not counted == target.recount(there) == target.statistics(there):
+            raise StorageError(f"The statistics of {listed.id} differ after the copy")
+        submissions += listed.submissions
+    return submissions
+
+
+def restore_from_sqlite(backup: Path, target: Storage, progress: Progress = lambda done: None) -> None:
+    """Everything from a backup into a storage that has nothing yet. The backup itself is left as it is."""
+    from .copies import restore
+    from .sqlite import SQLiteStorage
+
+    if target.surveys() or target.keyring.tokens():
+        raise StorageError("The target has surveys or tokens already, and is not overwritten; use an empty database")
+    with tempfile.TemporaryDirectory(prefix="deniable-restore-") as folder:
+        restore(backup, Path(folder) / "copy.db")
+        with _closing(SQLiteStorage(Path(folder) / "copy.db")) as copy:
+            move(copy, target, progress)
+
+
+def copy_to_sqlite(source: Storage, target: Path) -> None:
+    """A backup of any storage as an SQLite file: each survey as it was when its turn came, proved sound."""
+    from .copies import finished
+    from .sqlite import SQLiteStorage
+
+    with finished(target, "the copy") as partial, _closing(SQLiteStorage(partial)) as copy:
+        for survey in _surveys(source):
+            copy.publish(survey.published)
+            there = _known(copy, survey.document.survey.id)
+            listed = next(each for each in source.surveys() if each.id == survey.document.survey.id)
+            with source.stored(survey) as stored:
+                rows = iter(stored)
+                while chunk := list(islice(rows, CHUNK)):
+                    copy.receive(there, chunk)
+                copy.settle(there, stored.days, listed)
+        _copy_keys(source, copy)
+
+
+@contextmanager
+def _closing(storage: Storage) -> Iterator[Storage]:
+    try:
+        yield storage
+    finally:
+        storage.close()
