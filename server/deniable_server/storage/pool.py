@@ -11,11 +11,12 @@ import re
 import weakref
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, LiteralString, TypeAlias
 
 import psycopg
 from psycopg import IsolationLevel
-from psycopg.sql import SQL, Composed, Identifier
+from psycopg.sql import SQL, Identifier
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from . import MOVED, StorageError, Unavailable
@@ -80,10 +81,11 @@ class PostgresView(View):
         return f"{name}_{number}"  # the partition itself: whatever is done to another survey, its readers do not notice
 
 
-def of(number: int, statement: LiteralString) -> Composed:
+@lru_cache(maxsize=10_000)
+def of(number: int, statement: LiteralString) -> bytes:
     """A statement about the submissions of one survey, which are in tables of its own."""
     names = {name: Identifier(f"{name}_{number}") for name in ("inbox", "sealed", "anew", "anew_pkey")}
-    return SQL(statement).format(number=number, **names)
+    return SQL(statement).format(number=number, **names).as_bytes(None)
 
 
 def translated(statement: str) -> bytes:
