@@ -97,6 +97,16 @@ def opened(folder: str, engine: str = "local", master: str | None = None) -> Ite
             yield made
 
 
+def content(path: Path) -> bytes | None:
+    """A small file of an export; None where it is not there."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ExportError(f"{path} cannot be read: {error.strerror}") from None
+
+
 def read_export(folder: str, manifest: bytes | None, document: bytes | None) -> Export:
     """The export of which these were read; None for what is not there."""
     if manifest is None or document is None:

@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -112,10 +112,9 @@ class Writer:
         self.document = verify(published)
         survey = self.document.survey
         self._folder, self._schema = folder, schema_of(self.document)
-        self._group_rows = group_rows
         row = sum(column_bits(channel) // 8 for channel in channels_of(self.document)) + len(survey.segments)
-        # Whole groups, at least one.
-        self._file_rows = max(1, min(file_rows, FILE_BYTES // row) // group_rows) * group_rows
+        self._group_rows = min(group_rows, file_rows, FILE_BYTES // row)
+        self._file_rows = min(file_rows, FILE_BYTES // row) // self._group_rows * self._group_rows
         self._codes = [pa.array([option.code for option in segment.options]) for segment in survey.segments]
         self._waiting: list[list[Column]] = []
         self._held = 0
@@ -133,6 +132,8 @@ class Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._output is not None:
+            with suppress(OSError, pa.ArrowException):  # what is left unfinished is thrown away
+                self._parquet.close()
             self._output.close()
 
     def add(self, segments: Sequence[Column], reports: Sequence[Column]) -> None:

@@ -15,12 +15,13 @@ import numpy as np
 from deniable_server.relations import Axis, Crossing
 from deniable_server.tallies import Counts, Statistics, merge, tally_columns
 
-from . import DOCUMENT, MANIFEST, Engine, ExportError, File, damaged, read_export
+from . import DOCUMENT, MANIFEST, Engine, File, content, damaged, read_export
 from .arrow import pa, pq, schema_of
 
 T = TypeVar("T")
 S = TypeVar("S")
-THREADS = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+THREADS = 2
+"""That read ahead: one is enough where reading is quicker than counting."""
 
 
 class _Group(NamedTuple):
@@ -31,30 +32,43 @@ class _Group(NamedTuple):
 
 
 class LocalEngine(Engine):
-    """Reads with Arrow, on all cores."""
+    """Arrow reads ahead on other threads, while this one counts: numpy counts too quickly for threads to share it."""
 
     def __init__(self, folder: str) -> None:
         path = self._path = Path(folder)
-        self.export = read_export(folder, _content(path / MANIFEST), _content(path / DOCUMENT))
+        self.export = read_export(folder, content(path / MANIFEST), content(path / DOCUMENT))
         self._document = self.export.published.document
         self._segments = self._document.survey.segments
         self._questions = self._document.survey.questions
-        self._groups = [group for groups in _together(self._check, self.export.manifest.files) for group in groups]
-
-    def statistics(self) -> Statistics:
-        total: Statistics = {}
-        for part in _together(self._tally, self._groups):
-            total = merge([total, part])
-        return total
-
-    def count(self, crossing: Crossing) -> None:
-        counts = np.zeros(crossing.joint.slots, dtype=np.int64)
-        for part in _together(lambda group: self._count(group, crossing), self._groups):
-            counts += part
-        crossing.joint.add_counts(counts)
+        self._groups = [group for groups in _ahead(self._check, self.export.manifest.files) for group in groups]
 
     def beside(self, folder: str) -> LocalEngine:
         return LocalEngine(folder)
+
+    def statistics(self) -> Statistics:
+        total: Statistics = {}
+        names = [each.id for each in (*self._segments, *self._questions)]
+        for group, table in self._tables(names):
+            segments = [self._positions(table, place) for place in range(len(self._segments))]
+            reports = (self._reports(table, place) for place in range(len(self._questions)))
+            try:
+                total = merge([total, tally_columns(self._document, table.num_rows, segments, reports)])
+            except ValueError as error:
+                raise damaged(self.export.folder, group.file, f"does not fit the survey ({error})") from None
+        return total
+
+    def count(self, crossing: Crossing) -> None:
+        asked = [(self._questions if axis.groups is None else self._segments)[axis.place] for axis in crossing[:2]]
+        wanted = [self._segments[place] for place in crossing.wanted]
+        counts = np.zeros(crossing.joint.slots, dtype=np.int64)
+        for _, table in self._tables([each.id for each in (*asked, *wanted)]):
+            chosen: Any = slice(None)
+            for place, positions in crossing.wanted.items():
+                here = np.isin(self._positions(table, place), [*positions])
+                chosen = here if isinstance(chosen, slice) else chosen & here
+            rows, columns = (self._values(table, axis)[chosen] for axis in (crossing.rows, crossing.columns))
+            counts += crossing.joint.count(rows, columns)
+        crossing.joint.add_counts(counts)
 
     def _check(self, file: File) -> list[_Group]:
         """The groups of a file that is what the manifest says."""
@@ -70,67 +84,47 @@ class LocalEngine(Engine):
             raise damaged(self.export.folder, file.name, "is missing") from None
         except (OSError, pa.ArrowException) as error:
             raise damaged(self.export.folder, file.name, f"cannot be read ({type(error).__name__})") from None
-        wanted = schema_of(self._document)
-        found = metadata.schema.to_arrow_schema()
+        wanted, found = schema_of(self._document), metadata.schema.to_arrow_schema()
         kinds = [field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in wanted]
         if found.names != wanted.names or found.types != kinds or metadata.num_rows != file.rows:
-            raise damaged(
-                self.export.folder, file.name, "has other columns or rows than the survey and the manifest say"
-            )
+            raise damaged(self.export.folder, file.name, "has other columns or rows than were written")
         return [_Group(file.name, number) for number in range(metadata.num_row_groups)]
 
-    def _tally(self, group: _Group) -> Statistics:
-        with self._opened(group) as file:
-            segments = [self._positions(file, group, place) for place in range(len(self._segments))]
-            reports = (self._reports(file, group, place) for place in range(len(self._questions)))
-            rows = file.metadata.row_group(group.number).num_rows
+    def _tables(self, names: Sequence[str]) -> Iterator[tuple[_Group, Any]]:
+        """These columns, group by group."""
+        codes = [segment.id for segment in self._segments]
+
+        def read(group: _Group) -> tuple[_Group, Any]:
             try:
-                return tally_columns(self._document, rows, segments, reports)
-            except ValueError as error:
-                raise damaged(self.export.folder, group.file, f"does not fit the survey ({error})") from None
+                with pq.ParquetFile(self._path / group.file, read_dictionary=codes) as file:
+                    return group, file.read_row_group(group.number, columns=names, use_threads=False)
+            except (OSError, pa.ArrowException) as error:
+                raise damaged(self.export.folder, group.file, f"cannot be read ({type(error).__name__})") from None
 
-    def _count(self, group: _Group, crossing: Crossing) -> Counts:
-        with self._opened(group) as file:
-            chosen: Any = slice(None)
-            for place, positions in crossing.wanted.items():
-                here = np.isin(self._positions(file, group, place), [*positions])
-                chosen = here if isinstance(chosen, slice) else chosen & here
+        return _ahead(read, self._groups)
 
-            def read(axis: Axis) -> Counts:
-                if axis.groups is None:
-                    reports: Counts = self._reports(file, group, axis.place)[chosen]
-                    return reports
-                positions: Counts = self._positions(file, group, axis.place)[chosen]
-                return np.array(axis.groups)[positions]
+    def _values(self, table: Any, axis: Axis) -> Counts:
+        """The reports of a question, or the numbers of the groups of a segment's codes."""
+        if axis.groups is None:
+            return self._reports(table, axis.place)
+        return np.array(axis.groups)[self._positions(table, axis.place)]
 
-            return crossing.joint.count(read(crossing.rows), read(crossing.columns))
-
-    def _opened(self, group: _Group) -> Any:
-        segments = [segment.id for segment in self._segments]
-        return pq.ParquetFile(self._path / group.file, read_dictionary=segments)
-
-    def _reports(self, file: Any, group: _Group, place: int) -> Counts:
-        reports: Counts = self._column(file, group, self._questions[place].id).to_numpy().astype(np.int64)
+    def _reports(self, table: Any, place: int) -> Counts:
+        reports: Counts = table.column(self._questions[place].id).to_numpy().astype(np.int64)
         return reports
 
-    def _positions(self, file: Any, group: _Group, place: int) -> Counts:
+    def _positions(self, table: Any, place: int) -> Counts:
         """The positions of a segment's codes. Each file, and each part of one, numbers codes in a way of its own."""
         known = {option.code: position for position, option in enumerate(self._segments[place].options)}
         parts = []
-        for chunk in self._column(file, group, self._segments[place].id).chunks:
+        for chunk in table.column(self._segments[place].id).chunks:
             here = np.array([known.get(code, -1) for code in chunk.dictionary.to_pylist()], dtype=np.int64)
             parts.append(here[chunk.indices.to_numpy()])
         return np.concatenate(parts)
 
-    def _column(self, file: Any, group: _Group, name: str) -> Any:
-        try:
-            return file.read_row_group(group.number, columns=[name], use_threads=False).column(0)
-        except (OSError, pa.ArrowException) as error:
-            raise damaged(self.export.folder, group.file, f"cannot be read ({type(error).__name__})") from None
 
-
-def _together(work: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
-    """The results of some work on each item, in order, a few at a time on several threads."""
+def _ahead(work: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
+    """The results of some work on each item, in order; other threads are a few items ahead."""
     with ThreadPoolExecutor(THREADS) as pool:
         running: deque[Future[T]] = deque()
         try:
@@ -143,12 +137,3 @@ def _together(work: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
         finally:
             for future in running:
                 future.cancel()
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise ExportError(f"{path} cannot be read: {error.strerror}") from None

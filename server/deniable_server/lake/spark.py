@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from deniable_protocol import Subset
 from deniable_server.relations import Axis, Crossing
 from deniable_server.tallies import Codes, Counts, Piece, Statistics, channels_of, from_slots, size, slots
 
-from . import DOCUMENT, MANIFEST, Engine, ExportError, column_bits, damaged, read_export
+from . import DOCUMENT, MANIFEST, Engine, ExportError, column_bits, content, damaged, read_export
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -106,7 +107,9 @@ class SparkEngine(Engine):
 
     def __init__(self, session: SparkSession, folder: str) -> None:
         self._session = session
-        self._base = folder if "://" in folder else Path(folder).absolute().as_uri()
+        self._path = None if "://" in folder else Path(folder).absolute()
+        # Spark takes addresses for patterns.
+        self._base = re.sub(r"([\\{}\[\]*?])", r"\\\1", folder if self._path is None else f"file://{self._path}")
         self.export = read_export(folder, self._content(MANIFEST), self._content(DOCUMENT))
         self._document = self.export.published.document
         self._segments = self._document.survey.segments
@@ -202,9 +205,11 @@ class SparkEngine(Engine):
         return f"{self._base.rstrip('/')}/{name}"
 
     def _content(self, name: str) -> bytes | None:
-        """A small file, read by Spark: it knows the addresses that we do not."""
+        """A small file; Spark knows the addresses that we do not."""
         from pyspark.errors import AnalysisException
 
+        if self._path is not None:
+            return content(self._path / name)
         try:
             (row,) = self._session.read.format("binaryFile").load(self._address(name)).select("content").collect()
         except AnalysisException as error:
