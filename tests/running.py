@@ -63,7 +63,7 @@ def free_port() -> int:
 class Server:
     """``deniable serve`` in a process of its own."""
 
-    def __init__(self, database: Path, log: Path, *flags: str, **environment: str) -> None:
+    def __init__(self, database: Path | str, log: Path, *flags: str, **environment: str) -> None:
         self.database, self.log = database, log
         self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"
@@ -98,7 +98,7 @@ class Server:
 
 
 @contextmanager
-def running(database: Path, log: Path, *flags: str, **environment: str) -> Iterator[Server]:
+def running(database: Path | str, log: Path, *flags: str, **environment: str) -> Iterator[Server]:
     server = Server(database, log, *flags, **environment)
     try:
         yield server
