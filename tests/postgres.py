@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import psycopg
 
 with warnings.catch_warnings():
@@ -22,6 +24,7 @@ class Cluster:
     """One PostgreSQL in a folder of its own, on a local socket, which can be stopped and started."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
         self._server = PostgresServer(folder, cleanup_mode=None)
         self._numbers = itertools.count(1)
         self._server.start()
@@ -50,6 +53,19 @@ class Cluster:
 
     def start(self) -> None:
         self._server.ensure_postgres_running()
+
+    @property
+    def postmaster(self) -> int:
+        """The process that all others of this PostgreSQL are children of."""
+        pid = self._server.get_pid()
+        assert pid is not None
+        return pid
+
+    def crash(self) -> None:
+        """Stop at once (``pg_ctl stop -m immediate``): what was not committed is gone, and the next start recovers."""
+        process = psutil.Process(self.postmaster)
+        process.send_signal(signal.SIGQUIT)
+        process.wait(60)
 
 
 @contextmanager
