@@ -24,6 +24,10 @@ from .reading import View
 
 log = logging.getLogger(__name__)
 
+# psycopg and its pool log every connection that fails or was cut, while somebody waits for it: each line would note the
+# time at which a respondent came. What an operator has to know is said here, once.
+logging.getLogger("psycopg").setLevel(logging.CRITICAL)
+
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 SCHEMA = "deniable"
@@ -193,7 +197,7 @@ class Pool:
     @contextmanager
     def reading(self) -> Iterator[PostgresView]:
         """One state of the database throughout."""
-        with self._lent("readers", READERS, self.patience) as connection:
+        with self._lent("readers", READERS, IMPATIENT if self.write_failed else self.patience) as connection:
             connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
             view = PostgresView(connection)
             try:

@@ -218,8 +218,11 @@ class PostgresStorage(SharedStorage):
             outcomes: Sequence[Accepted | Exception] = [Accepted(len(rows), 0) for _, rows in requests]
             if not self._store_all(connection, requests):
                 connection.rollback()
-                outcomes = [self._store(connection, *request) for request in requests]
-                self._count_days(connection, newly_accepted(requests, outcomes))
+                # Around all of them: by itself, the transaction of each request would be committed at its end, and what
+                # broke off after it would be stored and not counted.
+                with connection.transaction():
+                    outcomes = [self._store(connection, *request) for request in requests]
+                    self._count_days(connection, newly_accepted(requests, outcomes))
         for (survey, _), outcome in zip(requests, outcomes, strict=True):
             if isinstance(outcome, Accepted):
                 self._unfolded[survey.number] += outcome.accepted

@@ -59,6 +59,13 @@ PARTS: dict[str, Part] = {
         {"submissions": 1_000, "instants": 20, "closings": 2},
         minutes=30,
     ),
+    "servers": Part(
+        "servers",
+        {"acknowledgements": 100_000, "kills": 100},
+        {"acknowledgements": 3_000, "kills": 5},
+        minutes=40,
+    ),
+    "away": Part("away", {"outages": 60, "acknowledgements": 50_000}, {"outages": 4}, minutes=30),
     "hostile": Part(
         "hostile_input",
         {"requests": 130_000, "warm_up": 30_000, "connections": 500},

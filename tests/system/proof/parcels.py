@@ -16,8 +16,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
 from deniable_server.storage.copies import SQLiteView
+from deniable_server.storage.pool import SCHEMA, PostgresView
 from deniable_server.storage.reading import find_damage
 
 CAMPUSES = ("north", "south")
@@ -123,6 +126,27 @@ def submissions_path(survey: str) -> str:
     return f"/api/v1/surveys/{survey}/submissions"
 
 
+Rows = list[tuple[str, str, str]]
+"""Survey, id and content of what is stored, as it is stored: read past the server's own code."""
+
+STORED = "FROM (SELECT * FROM sealed UNION ALL SELECT * FROM inbox) AS stored JOIN surveys ON number = survey"
+
+
+def _stored_in_file(database: Path, recount: bool) -> tuple[Rows, list[str]]:
+    with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=rw", uri=True, timeout=30)) as db:
+        db.execute("BEGIN")
+        rows = db.execute(f"SELECT surveys.id, lower(hex(stored.id)), content {STORED}").fetchall()
+        return rows, find_damage(SQLiteView(db)) if recount else []
+
+
+def _stored_at(address: str, recount: bool) -> tuple[Rows, list[str]]:
+    with psycopg.connect(address) as db:
+        db.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        db.execute(f"SET search_path = {SCHEMA}".encode())
+        rows = db.execute(f"SELECT surveys.id, encode(stored.id, 'hex'), content {STORED}".encode()).fetchall()
+        return rows, find_damage(PostgresView(db)) if recount else []
+
+
 class Book:
     """What was sent and what was answered to it. Used by all sending threads."""
 
@@ -195,28 +219,23 @@ class Book:
         with self._lock:
             return [parcel for parcel in self._parcels if parcel.waits]
 
-    def compare(self, database: Path, *, recount: bool = True) -> int:
+    def compare(self, database: Path | str, *, recount: bool = True) -> int:
         """Compare what is stored with what was sent and answered up to now, and note every difference.
 
-        Returns how many submissions are stored. The database may be in use.
+        Returns how many submissions are stored. The database, a file or an address, may be in use.
         """
         with self._lock:
             delivered = [parcel for parcel in self._parcels if parcel.delivered]
-        with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=rw", uri=True, timeout=30)) as db:
-            db.execute("BEGIN")
-            rows = db.execute(
-                "SELECT surveys.id, lower(hex(stored.id)), content FROM"
-                " (SELECT * FROM sealed UNION ALL SELECT * FROM inbox) AS stored JOIN surveys ON number = survey"
-            ).fetchall()
-            damage = find_damage(SQLiteView(db)) if recount else []
+        read = _stored_in_file(database, recount) if isinstance(database, Path) else _stored_at(database, recount)
+        rows, damage = read
         with self._lock:
             sent = list(self._parcels)
         for sentence in damage:
-            self.fault(f"{database.name}: {sentence}", "")
+            self.fault(f"{database.name if isinstance(database, Path) else 'PostgreSQL'}: {sentence}", "")
         self._compare(rows, delivered, sent)
         return len(rows)
 
-    def _compare(self, rows: list[tuple[str, str, str]], delivered: list[Parcel], sent: list[Parcel]) -> None:
+    def _compare(self, rows: Rows, delivered: list[Parcel], sent: list[Parcel]) -> None:
         stored = {submission: (survey, content) for survey, submission, content in rows}
         if len(stored) < len(rows):
             for submission, times in Counter(submission for _, submission, _ in rows).items():

@@ -46,7 +46,7 @@ def deniable(arguments: list[str], log: Path, sources: Path | None = None) -> su
 class Process:
     """A server: ``deniable serve`` and its workers."""
 
-    def __init__(self, database: Path, log: Path, workers: int = 1, sources: Path | None = None) -> None:
+    def __init__(self, database: Path | str, log: Path, workers: int = 1, sources: Path | None = None) -> None:
         self.database, self.port = database, free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         arguments = ["serve", "--database", str(database), "--bind", f"127.0.0.1:{self.port}"]

@@ -1,0 +1,105 @@
+"""Several servers on one PostgreSQL, at the size of a test; and that the proofs do find what can break there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from planting import altered
+from proof import Watch, away, servers
+from proof.parcels import Maker, published
+
+from conftest import missing
+from deniable_server.intake import Intake
+from deniable_server.storage import Accepted, Row, Unavailable
+from deniable_server.storage.postgres import PostgresStorage
+from postgres import Cluster
+
+pytestmark = pytest.mark.usefixtures("linux")
+
+
+@pytest.fixture
+def linux() -> None:
+    if sys.platform != "linux":
+        missing("a system that lists processes in /proc")
+
+
+def test_acknowledged_is_kept_by_several_servers(tmp_path: Path) -> None:
+    """Three servers fold, are killed and started again, and close the survey: each of 3,000 acknowledged submissions is
+    stored once, statistics equal a recount, and all servers give the same estimates.
+    """
+    outcome = servers.prove(tmp_path, Watch(600), 7, acknowledgements=3_000, kills=5)
+    assert outcome.failures == []
+    assert outcome.figures["kills"] >= 6 and outcome.figures["acknowledgements"] >= 3_000
+    assert outcome.figures["requests without an answer"] > 5
+
+
+def test_a_database_that_goes_away_loses_nothing(tmp_path: Path) -> None:
+    """PostgreSQL is stopped, crashes, loses a process and cuts connections under load: senders are told 503, servers
+    say that they are not ready, and go on by themselves with all that was acknowledged.
+    """
+    outcome = away.prove(tmp_path, Watch(600), 7, outages=4)
+    assert outcome.failures == []
+    assert all(outcome.figures[f"times: {kind}"] == 1 for kind in ("stop", "crash", "backend", "cut"))
+    assert outcome.figures["answers 503"] > 20
+
+
+POSTGRES, POOL = "storage/postgres.py", "storage/pool.py"
+COMMITS_LATER = (
+    POOL,
+    """        if settings["synchronous_commit"] not in DURABLE:
+            connection.execute("SET synchronous_commit = on")
+""",
+    """        connection.execute("SET synchronous_commit = off")
+""",
+)
+FORGETS_WHAT_IS_SEALED = (
+    (POSTGRES, "(SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)", "(SELECT 1 WHERE false)"),
+    (POSTGRES, "(SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))", "0 * cardinality(%s)"),
+)
+
+
+def test_a_commit_that_is_not_waited_for_is_found(tmp_path: Path) -> None:
+    """With synchronous_commit off, a crash of the database loses what was acknowledged, and the proof says so."""
+    sources = altered(tmp_path / "sources", COMMITS_LATER)
+    (tmp_path / "files").mkdir()
+    outcome = away.prove(tmp_path / "files", Watch(300), 7, outages=1, kinds=("crash",), sources=sources)
+    assert any("an acknowledged submission is lost" in failure for failure in outcome.failures), outcome
+
+
+def test_a_server_that_forgets_what_is_sealed_is_found(tmp_path: Path) -> None:
+    """Where servers look for an id in the inbox only, what comes again after a folding is stored twice; we see it."""
+    sources = altered(tmp_path / "sources", *FORGETS_WHAT_IS_SEALED)
+    (tmp_path / "files").mkdir()
+    outcome = servers.prove(tmp_path / "files", Watch(300), 7, 300, 1, ("fold",), sources)
+    assert any("once more" in failure or "twice" in failure for failure in outcome.failures), outcome
+
+
+def test_what_is_stored_and_what_is_counted_are_committed_together(
+    postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that is cut after a request's rows were inserted, and before its day was counted, leaves nothing."""
+    storage = PostgresStorage(postgres.new_database())
+    storage.publish(published("cut"))
+    survey = storage.find("cut")
+    assert survey is not None
+    known, new = (Intake(survey.document).read(Maker(3).parcel("cut", 1).body) for _ in range(2))
+    storage.accept(survey, known)
+    count_days = PostgresStorage._count_days
+    calls: list[int] = []
+
+    def cut_before(self: PostgresStorage, connection: psycopg.Connection[Row], added: dict[int, int]) -> None:
+        calls.append(len(calls))
+        if len(calls) == 2:  # after the quick way, which found that one is known
+            connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        count_days(self, connection, added)
+
+    monkeypatch.setattr(PostgresStorage, "_count_days", cut_before)
+    with pytest.raises(Unavailable):
+        storage.accept(survey, [*known, *new])
+    assert storage.verify() == [] and sum(storage.days(survey).values()) == 1
+    assert storage.accept(survey, [*known, *new]) == Accepted(1, 1)
+    assert storage.verify() == [] and sum(storage.days(survey).values()) == 2
+    storage.close()
