@@ -1,4 +1,4 @@
-"""The benchmark of serving, at a size that only shows that it runs."""
+"""The benchmarks that start processes of their own, at a size that only shows that they run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+
+from conftest import missing
+from spark import find_java
 
 
 def test_the_benchmark_of_serving_runs(root: Path, tmp_path: Path) -> None:
@@ -20,3 +23,18 @@ def test_the_benchmark_of_serving_runs(root: Path, tmp_path: Path) -> None:
     assert results["granian"]["ratio"] > 0 and results["batches"]["ratio"] > 0
     assert results["memory"]["submissions"] >= 4_000 and len(results["memory"]["bytes"]) == 10
     assert "granian" in run.stdout
+
+
+def test_the_benchmark_of_exports_runs(root: Path, tmp_path: Path) -> None:
+    """Both engines are measured on a real export, print the same bytes, and find the share that was drawn."""
+    if not find_java():
+        missing("Java")
+    written = tmp_path / "lake.json"
+    command = [sys.executable, str(root / "bench" / "lake.py"), "--small", "--json", str(written)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    (found,) = json.loads(written.read_text())["sizes"].values()
+    assert found["estimate"]["right"] and found["estimate"]["identical"] and found["crosstab"]["identical"]
+    for cost in (found[name][engine] for name in ("estimate", "crosstab") for engine in ("local", "spark")):
+        assert cost["seconds"] > 0 and cost["bytes"] > 0
+    assert found["crosstab"]["spark"]["bytes"] > found["crosstab"]["local"]["bytes"]
