@@ -13,12 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+from deniable_server.tallies import Statistics, merge
+
 from . import MOVED, Published, Row, Storage, StorageError, Unavailable
-from .reading import CHUNK
+from .reading import CHUNK, tally_texts
 
 Progress = Callable[[int], None]
 
@@ -142,7 +144,9 @@ def _copy_keys(source: Storage, target: Storage) -> tuple[int, int]:
 
 
 def _compare(source: Storage, target: Storage) -> int:
-    """Count everything again in both; returns how many submissions there are. StorageError where anything differs."""
+    """Read everything again from both, and count it; returns how many submissions there are. StorageError where
+    anything differs.
+    """
     if source.surveys() != target.surveys() or source.keyring.tokens() != target.keyring.tokens():
         raise StorageError("Surveys or tokens differ after the copy")
     submissions = 0
@@ -150,13 +154,16 @@ def _compare(source: Storage, target: Storage) -> int:
         survey, there = _known(source, listed.id), _known(target, listed.id)
         if survey.published != there.published or source.days(survey) != target.days(there):
             raise StorageError(f"{listed.id} differs after the copy")
-        with source.stored(survey) as stored, target.stored(there) as known:
-            for _ in _missing(iter(stored), iter(known), lambda done: None):
-                raise StorageError(f"Submissions of {listed.id} are missing after the copy")
-        counted = source.recount(survey)
-        if not counted == target.recount(there) == target.statistics(there):
-            raise StorageError(f"The statistics of {listed.id} differ after the copy")
-        submissions += listed.submissions
+        counted: Statistics = {}
+        with source.stored(survey) as stored, target.stored(there) as copied:
+            pairs = zip_longest(stored, copied)
+            while chunk := list(islice(pairs, CHUNK)):
+                if any(row != copy for row, copy in chunk):
+                    raise StorageError(f"The submissions of {listed.id} differ after the copy")
+                counted = merge([counted, tally_texts(survey.document, [copy.content for _, copy in chunk])])
+                submissions += len(chunk)
+        if not target.statistics(there) == counted == source.statistics(survey):
+            raise StorageError(f"The statistics of {listed.id} differ from a recount after the copy")
     return submissions
 
 
