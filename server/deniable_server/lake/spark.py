@@ -13,6 +13,8 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ import numpy as np
 
 from deniable_protocol import Subset
 from deniable_server.relations import Axis, Crossing
-from deniable_server.tallies import Codes, Counts, Piece, Statistics, channels_of, from_slots, size, slots
+from deniable_server.tallies import Codes, Counts, Piece, Slot, Statistics, channels_of, from_slots, size, slots
 
 from . import DOCUMENT, MANIFEST, Engine, ExportError, column_bits, content, damaged, read_export
 
@@ -29,6 +31,49 @@ if TYPE_CHECKING:
 
 SHUFFLE = 16
 """Parts that counts are collected in; there are few."""
+
+
+TOGETHER = 4_096
+"""Values that slots may have together and still be counted as one."""
+VALUE, COUNT = " value", " count"
+"""Columns of our own; no id of a survey has a space."""
+
+
+@dataclass(frozen=True)
+class _Bundle:
+    """Slots that are counted as one number, from ``start``: each value times its step."""
+
+    start: int
+    slots: list[Slot]
+
+    @property
+    def steps(self) -> list[int]:
+        return [prod(slot.piece.values for slot in self.slots[:i]) for i in range(len(self.slots))]
+
+    @property
+    def stop(self) -> int:
+        return self.start + prod(slot.piece.values for slot in self.slots)
+
+    def slot_values(self, value: Column) -> list[Column]:
+        """Which value each of the slots has."""
+        from pyspark.sql import functions as sf
+
+        found = []
+        for slot, step in zip(self.slots, self.steps, strict=True):
+            # Whole numbers far below 2^53: their quotients as doubles round down right.
+            digit = sf.floor((value - self.start) / step).cast("long") % slot.piece.values
+            found.append(digit + slot.start)
+        return found
+
+
+def _bundled(known: Sequence[Slot]) -> list[_Bundle]:
+    bundles = [_Bundle(0, [])]
+    for slot in known:
+        last = bundles[-1]
+        if last.slots and (last.stop - last.start) * slot.piece.values > TOGETHER:
+            bundles.append(_Bundle(last.stop, []))
+        bundles[-1].slots.append(slot)
+    return bundles
 
 
 @contextmanager
@@ -124,23 +169,25 @@ class SparkEngine(Engine):
 
         if not self.export.manifest.files:
             return {}
-        channels, known = channels_of(self._document), slots(self._document)
-        values = []
-        for slot in known:
-            report, channel = self._report(slot.question), channels[slot.question]
-            valid = (report >= 0) & (
-                report < sf.lit(1 << channel.options if isinstance(channel, Subset) else size(channel))
-            )
-            if isinstance(channel, Subset):
-                valid &= sf.bit_count(report) == channel.size
-            # What no report can be is counted by question, below zero.
-            values.append(sf.when(valid, _value(slot.piece, report) + slot.start).otherwise(-1 - slot.question))
         segments = [segment.id for segment in self._segments]
-        counted = self._counted(self._reports(), segments, values)
+        bundles = _bundled(slots(self._document))
+        # Twice: the values of a bundle together, which makes few of many rows; then each slot's from those.
+        rows = self._counted(self._reports(), segments, [self._bundle_value(bundle) for bundle in bundles])
+        value = _column(VALUE)
+        single = sf.when(value < 0, sf.array(sf.lit(-1).cast("long")))
+        for bundle in bundles:
+            single = single.when(value < bundle.stop, sf.array(*bundle.slot_values(value)))
+        exploded = rows.select(*map(_column, segments), sf.explode(single).alias(VALUE), _column(COUNT))
+        counted = exploded.groupBy(*map(_column, segments), value).agg(sf.sum(_column(COUNT))).collect()
+        return self._from_counts(counted)
+
+    def _from_counts(self, counted: list[Any]) -> Statistics:
+        """The statistics from rows of codes, a slot's value and its count."""
+        known = slots(self._document)
         positions = [{option.code: i for i, option in enumerate(segment.options)} for segment in self._segments]
         cells: dict[Codes, Counts] = {}
         for *codes, value, count in counted:
-            places = tuple(known_codes.get(code, -1) for known_codes, code in zip(positions, codes, strict=True))
+            places = tuple(position.get(code, -1) for position, code in zip(positions, codes, strict=True))
             if value is None or value < 0 or -1 in places:
                 raise damaged(self.export.folder, "reports", "holds a report or a code that does not fit the survey")
             if places not in cells:
@@ -150,6 +197,20 @@ class SparkEngine(Engine):
         if sum(cell.submissions for cell in statistics.values()) != self.export.manifest.submissions:
             raise damaged(self.export.folder, "reports", "holds another number of rows than the manifest says")
         return statistics
+
+    def _bundle_value(self, bundle: _Bundle) -> Column:
+        """The values of the bundle's slots as one number; below zero where a report is none."""
+        from pyspark.sql import functions as sf
+
+        valid, value = sf.lit(True), sf.lit(bundle.start).cast("long")
+        for slot, step in zip(bundle.slots, bundle.steps, strict=True):
+            channel, report = channels_of(self._document)[slot.question], self._report(slot.question)
+            most = 1 << channel.options if isinstance(channel, Subset) else size(channel)
+            valid = valid & (report >= 0) & (report < most)
+            if isinstance(channel, Subset):
+                valid = valid & (sf.bit_count(report) == channel.size)
+            value = value + _value(slot.piece, report) * step
+        return sf.when(valid, value).otherwise(-1)
 
     def count(self, crossing: Crossing) -> None:
         if not self.export.manifest.files:
@@ -164,7 +225,7 @@ class SparkEngine(Engine):
             first, second = (_value(each.piece, variables[each.variable]) for each in (pair.first, pair.second))
             values.append(first * pair.second.piece.values + second + pair.start)
         counts = np.zeros(crossing.joint.slots, dtype=np.int64)
-        for value, count in self._counted(reports, [], values):
+        for value, count in self._counted(reports, [], values).collect():
             counts[value] = count
         crossing.joint.add_counts(counts)
 
@@ -182,12 +243,12 @@ class SparkEngine(Engine):
     def _report(self, place: int) -> Column:
         return _column(self._questions[place].id).cast("long")
 
-    def _counted(self, reports: DataFrame, by: Sequence[str], values: Sequence[Column]) -> list[Any]:
+    def _counted(self, reports: DataFrame, by: Sequence[str], values: Sequence[Column]) -> DataFrame:
         """How often each of the values comes, in one pass: each row has one of each."""
         from pyspark.sql import functions as sf
 
-        exploded = reports.select(*map(_column, by), sf.explode(sf.array(*values)).alias(" value"))
-        return exploded.groupBy(*map(_column, by), _column(" value")).count().collect()
+        exploded = reports.select(*map(_column, by), sf.explode(sf.array(*values)).alias(VALUE))
+        return exploded.groupBy(*map(_column, by), _column(VALUE)).agg(sf.count("*").alias(COUNT))
 
     def _reports(self) -> DataFrame:
         from pyspark.sql import types as st
