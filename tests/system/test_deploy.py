@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,12 +14,17 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+import yaml
 from proof.parcels import Maker, published
 from proxies import CANARY, CLIENT, DEPLOY, Proxy, caddy, nginx, read_reply
 
-from deniable_server.settings import DEFAULT_MAX_BODY
+from conftest import ROOT, missing
+from deniable_server.access import make_token
+from deniable_server.settings import DEFAULT_MAX_BODY, Settings
 from deniable_server.storage import open_storage
+from postgres import cluster
 from running import Server
 
 PROXIES = {"nginx": nginx, "caddy": caddy}
@@ -169,3 +176,138 @@ def test_sizes_agree() -> None:
     assert DEFAULT_MAX_BODY == 16 * 2**20
     assert "client_max_body_size 16m;" in (DEPLOY / "nginx.conf").read_text("utf-8")
     assert re.search(r"request_body \{\s+max_size 16MiB\s", (DEPLOY / "Caddyfile").read_text("utf-8"))
+
+
+# --- compose ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    tree: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    return tree
+
+
+def test_the_compose_file_holds_no_secret_and_asks_for_each(compose: dict[str, Any]) -> None:
+    """Every variable has to be given, is named in .env.example, and has no value there."""
+    text = (DEPLOY / "compose.yaml").read_text("utf-8")
+    asked = set(re.findall(r"\$\{(\w+):\?[^}]+\}", text))
+    assert len(re.findall(r"\$\{", text)) == len(re.findall(r"\$\{\w+:\?", text))
+    given = dict(line.split("=") for line in (DEPLOY / ".env.example").read_text().splitlines() if "=" in line)
+    assert given == dict.fromkeys(asked, "")
+    assert compose["services"]["server"]["environment"]["DENIABLE_SECRET_KEY"].startswith("${DENIABLE_SECRET_KEY:?")
+
+
+def test_the_compose_file_fits_the_other_files(compose: dict[str, Any]) -> None:
+    """As many servers as Caddy is told of, in images and files that are there; all services are kept short."""
+    services = compose["services"]
+    named = services["proxy"]["environment"]["DENIABLE_SERVERS"].split()
+    replicas = services["server"]["deploy"]["replicas"]
+    assert named == [f"{compose['name']}-server-{number + 1}:8000" for number in range(replicas)]
+    assert services["proxy"]["volumes"][0] == "./Caddyfile:/etc/caddy/Caddyfile:ro"
+    build = services["server"]["build"]
+    assert (DEPLOY / build["context"] / build["dockerfile"]).exists()
+    for service in services.values():
+        assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["restart"] == "unless-stopped"
+        assert service["security_opt"] == ["no-new-privileges:true"]
+    assert (
+        "/readyz" in services["server"]["healthcheck"]["test"][-1] and "/readyz" in (DEPLOY / "Dockerfile").read_text()
+    )
+    # Only the proxy can be reached from outside, and the database by nobody but the servers.
+    assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
+    assert services["database"]["networks"] == ["inside"] and compose["networks"]["inside"] == {"internal": True}
+    settings = {name: text for name, text in services["server"]["environment"].items() if name.startswith("DENIABLE")}
+    assert Settings.from_environment(settings).trusted_proxies == 1
+
+
+DEFAULTS = {"log_error_verbosity": "default", "log_min_error_statement": "error"}
+
+
+def test_a_database_set_as_in_compose_logs_no_submission(compose: dict[str, Any]) -> None:
+    """Statements that fail in every way leave neither values nor rows in PostgreSQL's log, and the doctor agrees; with
+    PostgreSQL's own defaults they do.
+    """
+    words = compose["services"]["database"]["command"]
+    settings = dict(word.split("=") for word in words[2::2])
+    assert words == ["postgres", *(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))]
+    row = (CANARY.encode() + b"123456", CANARY)
+    troubles = (
+        ("INSERT INTO inbox VALUES (1, %s, %s)", row),  # it is there already
+        ("INSERT INTO inbox VALUES (1, %s, %s)", (b"short", CANARY)),
+        (f"SELECT 1 / 0, '{CANARY}'", ()),
+    )
+    with cluster(**settings) as database:
+        storage = open_storage(address := database.new_database())
+        storage.publish(published(SURVEY))
+        symptoms = {symptom.check: symptom.state for symptom in storage.circumstances()}
+        storage.close()
+        written = []
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("SET search_path = deniable")
+            connection.execute("INSERT INTO inbox VALUES (1, %s, %s)", row)
+            for talkative in (False, True):
+                if talkative:
+                    for name in DEFAULTS:
+                        connection.execute(f"SET {name} = {DEFAULTS[name]}".encode())
+                for trouble, values in troubles:
+                    with pytest.raises(psycopg.Error):
+                        connection.execute(trouble.encode(), values)
+                written.append((database.folder / "log").read_text())
+    assert symptoms["statement log"] == "ok"
+    assert written[0].count("ERROR:") == 3 and written[1].count("ERROR:") == 6
+    for text in (CANARY, CANARY.encode().hex()):
+        assert text not in written[0] and text in written[1]
+
+
+# --- systemd ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_units_are_sound_and_tight(tmp_path: Path) -> None:
+    """systemd finds nothing wrong with them, and little that they leave open; both are alike but for the port."""
+    program = shutil.which("systemd-analyze") or missing("systemd-analyze")
+    units = {name: (DEPLOY / "systemd" / name).read_text("utf-8") for name in ("deniable.service", "deniable@.service")}
+    services = [re.split(r"\n(?=UMask=)", text)[1] for text in units.values()]
+    assert services[0] == services[1]
+    for name, text in units.items():
+        # The program is not there, on a machine where Deniable is only tested.
+        started = text.replace("/opt/deniable/bin/deniable", sys.executable)
+        (tmp_path / name.replace("@", "@8001")).write_text(started)
+    for name in ("deniable.service", "deniable@8001.service"):
+        checked = subprocess.run(
+            [program, "verify", "--man=no", str(tmp_path / name)], capture_output=True, text=True, check=False
+        )
+        assert (checked.returncode, checked.stderr) == (0, "")
+        # From 0 (nothing is left open) to 100; one that says nothing has 96.
+        command = [program, "security", "--offline=true", "--threshold=15", "--no-pager", str(tmp_path / name)]
+        judged = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert judged.returncode == 0, judged.stdout
+
+
+def test_a_server_makes_no_memory_executable(tmp_path: Path) -> None:
+    """MemoryDenyWriteExecute, asked of the kernel directly: the server starts, stores and estimates with it."""
+    storage = open_storage(str(tmp_path / "a.db"))
+    storage.publish(published(SURVEY))
+    secret, _ = make_token(storage, "analyst", "")
+    storage.close()
+    (tmp_path / "body").write_bytes(Maker(1).parcel(SURVEY, 1_200).body)
+    # In a process of its own, since it cannot be taken back; whatever that starts has it too.
+    script = """
+import ctypes, sys
+from pathlib import Path
+from running import Server, ask
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) != 0:  # PR_SET_MDWE
+    sys.exit(42)
+folder, path, crosstab, secret = Path(sys.argv[1]), *sys.argv[2:]
+server = Server(folder / "a.db", folder / "log")
+try:
+    assert ask(server.base + path, (folder / "body").read_bytes()).status == 201
+    assert ask(server.base + crosstab, headers={"Authorization": f"Bearer {secret}"}).status == 200
+finally:
+    server.stop()
+"""
+    crosstab = f"/api/v1/surveys/{SURVEY}/crosstab?rows=smoked&columns=stress"
+    command = [sys.executable, "-c", script, str(tmp_path), SUBMISSIONS, crosstab, secret]
+    path = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    run = subprocess.run(command, env=path, capture_output=True, text=True, timeout=300, check=False)
+    if run.returncode == 42:
+        missing("a kernel that can deny executable memory (6.3)")
+    assert run.returncode == 0, run.stderr
