@@ -247,7 +247,7 @@ def test_a_database_set_as_in_compose_logs_no_submission(compose: dict[str, Any]
             for talkative in (False, True):
                 if talkative:
                     for name in DEFAULTS:
-                        connection.execute(f"SET {name} = {DEFAULTS[name]}".encode())
+                        connection.execute(f"SET {name} = '{DEFAULTS[name]}'".encode())
                 for trouble, values in troubles:
                     with pytest.raises(psycopg.Error):
                         connection.execute(trouble.encode(), values)
