@@ -293,7 +293,7 @@ def main() -> None:
     if not find_java():
         sys.exit("Spark needs Java; install it, or set JAVA_HOME")
     sizes = [20_000] if given.small else [int(float(size)) for size in given.sizes.split(",")]
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 110)
     results: dict[str, Any] = {
         "drawn": "with numpy from the published channels, not collected",
         "spark": f"a standalone cluster, one master, two workers of one core and {EXECUTOR} each, on one machine",

@@ -149,11 +149,13 @@ def tally(document: Document, contents: Sequence[Content]) -> Statistics:
         return {}
     reports = np.array([content.reports for content in contents], dtype=np.int64)
     segments = np.array([content.segments for content in contents], dtype=np.int64)
-    return tally_columns(document, len(contents), [*segments.T], [*reports.T])
+    return from_slots(document, count_columns(document, len(contents), [*segments.T], [*reports.T]))
 
 
-def tally_columns(document: Document, rows: int, segments: Sequence[Counts], reports: Iterable[Counts]) -> Statistics:
-    """The same of so many submissions, given column by column, which are gone through once.
+def count_columns(
+    document: Document, rows: int, segments: Sequence[Counts], reports: Iterable[Counts]
+) -> dict[Codes, Counts]:
+    """The slots of each cell, of so many submissions that are given column by column and gone through once.
 
     ValueError where a report is none of its channel.
     """
@@ -171,8 +173,8 @@ def tally_columns(document: Document, rows: int, segments: Sequence[Counts], rep
                 values = slot.piece.values
                 table = np.bincount(cell * values + slot.piece.of(column), minlength=len(examples) * values)
                 counted[:, slot.place] = table.reshape(-1, values)
-    codes = [tuple(int(column[row]) for column in segments) for row in examples]
-    return from_slots(document, dict(zip(codes, counted, strict=True)))
+    codes = zip(*(column[examples].tolist() for column in segments), strict=True) if segments else [()]
+    return dict(zip(codes, counted, strict=True))
 
 
 def _cells(rows: int, segments: Sequence[Counts], sizes: Sequence[int]) -> tuple[Counts, Counts]:

@@ -17,7 +17,7 @@ from conftest import ROOT, missing
 # command line shows the version; and the server serves the one copy of the browser's module.
 MAY_USE_CLIENTS = {"audit.py", "simulate.py", "cli/respondents.py", "cli/__init__.py", "assets.py"}
 # Flask and HTTP stay out of these.
-KNOW_NO_HTTP = {"storage", "estimator", "planning", "tallies.py", "intake.py"}
+KNOW_NO_HTTP = {"storage", "estimator", "planning", "lake", "tallies.py", "intake.py"}
 
 
 SERVER = Path(deniable_server.__file__).parent

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from deniable_server.lake import ExportError, opened
 from deniable_server.lake.export import writing
-from lakes import DAMAGES, adopt, damage, deniable, example, fill, filled, small_export
+from deniable_server.storage import Row, open_storage
+from lakes import DAMAGES, adopt, contents_of, damage, deniable, example, fill, filled, small_export
 
 PEOPLE = 200
 
@@ -60,3 +66,47 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
     adopt(folder)
     with pytest.raises(ExportError, match="other columns"), opened(str(folder)):
         pass
+
+
+def test_an_export_that_is_killed_cannot_be_taken_for_one(tmp_path: Path) -> None:
+    """What a killed export leaves lies under another name and is refused; the next one says that it is there."""
+    database, rng = tmp_path / "a.db", np.random.default_rng(1)
+    storage = open_storage(str(database))
+    storage.publish(example())
+    survey = storage.find("campus-health")
+    assert survey is not None
+    some = [json.dumps(each, separators=(",", ":")) for each in contents_of(survey.document, 100, rng)]
+    for _ in range(5):
+        storage.accept(survey, [Row(rng.bytes(16), some[i % 100]) for i in range(10_000)])
+    storage.close()
+    words = ["export", "campus-health", "--database", str(database), "--to", str(tmp_path / "export")]
+    process = subprocess.Popen([sys.executable, "-m", "deniable_server", *words])
+    partial = tmp_path / ".export.partial"
+    while not (partial / "published.json").exists():
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    assert partial.exists() and not (tmp_path / "export").exists()
+    assert "has no export.json" in " ".join(deniable("estimate", "--from", partial, status=1).split())
+    assert "delete it and try again" in " ".join(deniable(*words, status=1).split())
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from lakes import example, fill
+from deniable_server.lake.export import writing
+resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, 4_000))
+with writing(Path(sys.argv[1]), example()) as writer:
+    fill(writer, 3_000)
+    writer.finish("open")
+"""
+
+
+def test_a_full_disk_is_said(tmp_path: Path, root: Path) -> None:
+    """Where a file cannot be written, the message says why, and nothing is left behind."""
+    environment = {**os.environ, "PYTHONPATH": str(root / "tests")}
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "export")]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert "could not be written: File too large. Nothing was left behind." in run.stderr
+    assert not [*tmp_path.iterdir()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from deniable_server.relations import Crossing
 from deniable_server.storage import Published, Status, Storage
 from deniable_server.tallies import Statistics
 
-from .common import DATABASE, JSON, existing, find_survey, out, print_json, progress_bar
+from .common import DATABASE, JSON, err, existing, find_survey, out, print_json, progress_bar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -147,5 +147,10 @@ def source(
         raise click.UsageError("Reports are read from a database or from an export: --database or --from.")
     if master is not None and engine != "spark":
         raise click.UsageError("--master is for --engine spark.")
-    with opened(folder, engine or "local", master) as chosen:
+    with waiting(engine), opened(folder, engine or "local", master) as chosen:
         yield Exported(chosen, survey_id)
+
+
+def waiting(engine: str | None) -> AbstractContextManager[object]:
+    """A word to whoever looks on: a cluster that is busy with something else keeps its drivers waiting for ever."""
+    return err.status("waiting for Spark") if engine == "spark" and err.is_terminal else nullcontext()

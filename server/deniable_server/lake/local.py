@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from deniable_server.relations import Axis, Crossing
-from deniable_server.tallies import Counts, Statistics, merge, tally_columns
+from deniable_server.tallies import Codes, Counts, Statistics, count_columns, from_slots
 
-from . import DOCUMENT, MANIFEST, Engine, File, content, damaged, read_export
+from . import DOCUMENT, MANIFEST, Engine, ExportError, File, content, damaged, read_export
 from .arrow import pa, pq, schema_of
 
 T = TypeVar("T")
@@ -35,6 +35,8 @@ class LocalEngine(Engine):
     """Arrow reads ahead on other threads, while this one counts: numpy counts too quickly for threads to share it."""
 
     def __init__(self, folder: str) -> None:
+        if "://" in folder:
+            raise ExportError(f"{folder} is an address: the local engine reads folders; use --engine spark")
         path = self._path = Path(folder)
         self.export = read_export(folder, content(path / MANIFEST), content(path / DOCUMENT))
         self._document = self.export.published.document
@@ -46,16 +48,18 @@ class LocalEngine(Engine):
         return LocalEngine(folder)
 
     def statistics(self) -> Statistics:
-        total: Statistics = {}
+        total: dict[Codes, Counts] = {}
         names = [each.id for each in (*self._segments, *self._questions)]
         for group, table in self._tables(names):
             segments = [self._positions(table, place) for place in range(len(self._segments))]
             reports = (self._reports(table, place) for place in range(len(self._questions)))
             try:
-                total = merge([total, tally_columns(self._document, table.num_rows, segments, reports)])
+                counted = count_columns(self._document, table.num_rows, segments, reports)
             except ValueError as error:
                 raise damaged(self.export.folder, group.file, f"does not fit the survey ({error})") from None
-        return total
+            for codes, row in counted.items():
+                total[codes] = total[codes] + row if codes in total else row.copy()
+        return from_slots(self._document, total)
 
     def count(self, crossing: Crossing) -> None:
         asked = [(self._questions if axis.groups is None else self._segments)[axis.place] for axis in crossing[:2]]

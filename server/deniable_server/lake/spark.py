@@ -106,7 +106,6 @@ def _start(master: str, said: IO[bytes]) -> SparkSession:
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": str(SHUFFLE),
-        "spark.sql.session.timeZone": "UTC",
     }
     if master.startswith("local") or "//127.0.0.1:" in master or "//localhost:" in master:
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
