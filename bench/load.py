@@ -6,7 +6,7 @@ import select
 import socket
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -33,13 +33,13 @@ def post(path: str, body: bytes) -> bytes:
 
 
 class Load:
-    """Connections to a server on this machine."""
+    """Connections to servers on this machine: as many to each."""
 
-    def __init__(self, port: int, connections: int) -> None:
+    def __init__(self, ports: int | Sequence[int], connections: int) -> None:
         self._poll = select.epoll()
         self._connections: dict[int, socket.socket] = {}
         self._received: dict[int, bytes] = {}
-        for _ in range(connections):
+        for port in [ports] * connections if isinstance(ports, int) else [*ports] * connections:
             connection = socket.create_connection(("127.0.0.1", port))
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._connections[connection.fileno()] = connection
@@ -68,6 +68,23 @@ class Load:
                 if now - begun < seconds:
                     self._connections[number].sendall(next(requests))
                     sent[number] = now
+        return Answered(len(latencies), time.perf_counter() - begun, latencies)
+
+    def all_of(self, requests: Sequence[bytes]) -> Answered:
+        """Each of these once, as quickly as they are taken."""
+        left = iter(requests)
+        begun = time.perf_counter()
+        sent: dict[int, float] = {}
+        latencies: list[float] = []
+        for number, request in zip(self._connections, left, strict=False):
+            sent[number] = time.perf_counter()
+            self._connections[number].sendall(request)
+        while sent:
+            for number in self._answered():
+                latencies.append(time.perf_counter() - sent.pop(number))
+                if (request := next(left, None)) is not None:
+                    sent[number] = time.perf_counter()
+                    self._connections[number].sendall(request)
         return Answered(len(latencies), time.perf_counter() - begun, latencies)
 
     def at_a_rate(self, requests: Iterator[bytes], seconds: float, per_second: float) -> Answered:

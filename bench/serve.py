@@ -19,17 +19,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
-import secrets
-import socket
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -38,24 +32,20 @@ from load import Load, post
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from served import DENIABLE, PATH, PYTHON, THREADS, batch, published, serving, submissions
 
-from deniable_protocol import publish, randomize, survey_from_tree, verify
 from deniable_server.intake import Intake
 from deniable_server.storage import Row, open_storage
 
-BENCH = Path(__file__).resolve().parent
-PATH = "/api/v1/surveys/bench/submissions"
-THREADS = 16
 CONNECTIONS = 32
 SINGLE, BATCH, GROWTH = 0.5, 0.4, 0.05
 
-PYTHON = [sys.executable, "-m"]
 GRANIAN = [*PYTHON, "granian", "--interface", "rsgi", "--factory", "--no-ws", "--port", "{port}"]
 GUNICORN = [*PYTHON, "gunicorn", "--threads", str(THREADS), "--keep-alive", "60", "--bind", "127.0.0.1:{port}"]
 WAITRESS = [*PYTHON, "waitress", f"--threads={THREADS}", "--listen=127.0.0.1:{port}"]
 SERVERS: dict[str, dict[str, list[str]]] = {
     "granian": {
-        "durable": [*PYTHON, "deniable_server", "serve", "--threads", str(THREADS), "--bind", "127.0.0.1:{port}"],
+        "durable": DENIABLE,
         "empty": [*GRANIAN, "empty:gateway"],
         "bare": [*GRANIAN, "empty:bare_gateway"],
     },
@@ -68,82 +58,6 @@ SERVERS: dict[str, dict[str, list[str]]] = {
         "empty": [*WAITRESS, "empty:app"],
     },
 }
-
-
-# --- what is sent ----------------------------------------------------------------------------------------------------
-
-
-def published() -> bytes:
-    kinds: list[dict[str, Any]] = [
-        {"type": "yes_no"},
-        {"type": "choice", "options": [{"code": f"o{i}", "text": "?"} for i in range(6)]},
-        {"type": "multi_choice", "options": [{"code": f"o{i}", "text": "?"} for i in range(6)]},
-        {"type": "scale", "labels": ["1", "2", "3", "4", "5"]},
-        {"type": "number", "min": 0, "max": 40},
-    ]
-    questions = [{"id": f"q{i}", "text": "?", "epsilon": "1", **kind} for i, kind in enumerate(kinds)]
-    return publish(survey_from_tree({"id": "bench", "title": "Bench", "questions": questions}))
-
-
-def submissions(document: bytes) -> Iterator[bytes]:
-    """For ever: reports of the real randomiser, each time under another id."""
-    answers = {"q0": True, "q1": "o1", "q2": ["o1", "o2"], "q3": 4, "q4": 12.5}
-    known = verify(document)
-    made = [json.dumps(randomize(known, answers), separators=(",", ":")).encode() for _ in range(500)]
-    ids = [json.loads(one)["id"].encode() for one in made]
-    for one, old in itertools.cycle(zip(made, ids, strict=True)):
-        yield one.replace(old, secrets.token_hex(16).encode())
-
-
-# --- servers ---------------------------------------------------------------------------------------------------------
-
-
-class Served:
-    """A server process, and what it uses."""
-
-    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
-        self.process, self.port = process, port
-
-    def pids(self) -> list[int]:
-        """It, and the processes that it started."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return [self.process.pid, *map(int, children)]
-
-    def cpu(self) -> float:
-        fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in self.pids()]
-        return sum(int(field[11]) + int(field[12]) for field in fields) / os.sysconf("SC_CLK_TCK")
-
-    def memory(self) -> int:
-        """Resident bytes of the process that answers."""
-        return int(Path(f"/proc/{self.pids()[-1]}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-@contextmanager
-def serving(command: list[str], database: Path) -> Iterator[Served]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    environment = {"DENIABLE_DATABASE": str(database), "DENIABLE_THREADS": str(THREADS), "PYTHONPATH": str(BENCH)}
-    with (database.parent / "log").open("ab") as log:
-        process = subprocess.Popen(
-            [word.replace("{port}", str(port)) for word in command],
-            env={**os.environ, **environment},
-            cwd=database.parent,
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        for _ in range(600):
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                if process.poll() is not None:
-                    raise RuntimeError((database.parent / "log").read_text()[-2000:]) from None
-                time.sleep(0.1)
-        yield Served(process, port)
-    finally:
-        process.terminate()
-        process.wait(60)
 
 
 # --- what is measured ------------------------------------------------------------------------------------------------
@@ -231,7 +145,7 @@ class Bench:
         ours, theirs = [], []
         with serving(SERVERS["granian"]["durable"], path) as served, Load(served.port, 1) as load:
             for _ in range(self.batches):
-                body = b'{"submissions":[' + b",".join(itertools.islice(self.bodies, 1_000)) + b"]}"
+                body = batch(self.bodies)
                 rows = intake.read(body)
                 # At most one batch is sent: the time is over when it is answered.
                 ours.append(1_000 / load.as_much_as_it_takes(iter([post(PATH, body)]), 0.0).seconds)

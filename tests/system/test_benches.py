@@ -25,6 +25,20 @@ def test_the_benchmark_of_serving_runs(root: Path, tmp_path: Path) -> None:
     assert "granian" in run.stdout
 
 
+def test_the_benchmark_of_several_servers_runs(root: Path, tmp_path: Path) -> None:
+    """Servers on SQLite and PostgreSQL, and PostgreSQL alone, are measured, and a sizing is computed from it."""
+    written = tmp_path / "servers.json"
+    command = [sys.executable, str(root / "bench" / "servers.py"), "--small", "--json", str(written)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    results = json.loads(written.read_text())
+    for what in ("singles", "batches"):
+        assert {"SQLite", "1 server", "2 servers"} < results[what].keys()
+        assert all(cost["rate"] > 0 for cost in results[what].values())
+        assert results["sizing"][what]["core hours per billion"] > 0
+    assert 60 < results["bytes"]["sealed, survey closed"] < 1_000
+
+
 def test_the_benchmark_of_exports_runs(root: Path, tmp_path: Path) -> None:
     """Both engines are measured on a real export, print the same bytes, and find the share that was drawn."""
     if not find_java():
