@@ -273,7 +273,9 @@ def plot(results: dict[str, Any], folder: Path) -> None:
                 right.plot(sizes, [cost["bytes"] / 1e6 for cost in each], line, color=colour, label=label)
         left.set(xscale="log", yscale="log", xlabel="submissions", ylabel="seconds, start included")
         right.set(xscale="log", xlabel="submissions", ylabel="peak memory, MB", ylim=(0, None))
-        left.legend(frameon=False)
+        left.set_yticks(marks := [1, 2, 5, 10, 20, 50, 100], [str(mark) for mark in marks])
+        left.minorticks_off()
+        left.legend(frameon=False, fontsize=9)
         for axes in (left, right):
             axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(folder / "lake.svg", metadata={"Date": None, "Creator": None})

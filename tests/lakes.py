@@ -144,12 +144,13 @@ def adopt(folder: Path) -> None:
     rewrite(folder, files=files, submissions=sum(file["rows"] for file in files))
 
 
-def alter(folder: Path, **values: Any) -> None:
+def alter(folder: Path, row: int, **values: Any) -> None:
     """A row of the first file with other values, under a manifest that knows nothing else."""
     path = folder / "reports" / "part-00000.parquet"
     table = pq.read_table(path)
     for name, value in values.items():
-        column = [value, *table.column(name).to_pylist()[1:]]
+        column = table.column(name).to_pylist()
+        column[row] = value
         place = table.schema.get_field_index(name)
         table = table.set_column(place, table.schema.field(name), pa.array(column, table.schema.field(name).type))
     pq.write_table(table, path)
@@ -188,14 +189,15 @@ def damage(folder: Path, how: str) -> None:
             second = folder / "reports" / "part-00001.parquet"
             first.write_bytes(second.read_bytes())
             second.write_bytes(raw)
+        # Rows are sorted by segment: what is too large or too small would count for the neighbouring one.
         case "a report out of range":
-            alter(folder, vaped=2)
+            alter(folder, 0, vaped=2)
         case "a report below zero":
-            alter(folder, drinks=-1)
+            alter(folder, -1, drinks=-1)
         case "a subset of another size":
-            alter(folder, substance=0b111111)
+            alter(folder, 0, substance=0b111111)
         case "an unknown code":
-            alter(folder, campus="east")
+            alter(folder, 0, campus="east")
 
 
 DAMAGES = {

@@ -130,6 +130,7 @@ def counted_one_by_one(document: Any, contents: list[Content]) -> dict[tuple[int
 @settings(max_examples=40)
 @given(
     tree=surveys(),
+    options=st.integers(2, 50),
     people=st.integers(0, 60),
     group_rows=st.integers(1, 40),
     file_groups=st.integers(1, 3),
@@ -138,6 +139,7 @@ def counted_one_by_one(document: Any, contents: list[Content]) -> dict[tuple[int
 )
 def test_files_of_any_size_are_counted_right(
     tree: dict[str, Any],
+    options: int,
     people: int,
     group_rows: int,
     file_groups: int,
@@ -148,6 +150,8 @@ def test_files_of_any_size_are_counted_right(
     """However rows are cut into batches, groups and files, the statistics are those of the submissions one by one; and
     so are those that the server counts.
     """
+    many = [{"code": f"m{i}", "text": "?"} for i in range(options)]
+    tree["questions"].append({"id": "many", "type": "choice", "text": "?", "epsilon": 1, "options": many})
     published = publish(survey_from_tree(tree))
     document = verify(published)
     contents = contents_of(document, people, np.random.default_rng(seed))
