@@ -178,6 +178,15 @@ def test_sizes_agree() -> None:
     assert re.search(r"request_body \{\s+max_size 16MiB\s", (DEPLOY / "Caddyfile").read_text("utf-8"))
 
 
+def test_the_page_names_what_is_there() -> None:
+    """docs/deploying.md names every file in deploy/ and no other, and only settings that exist."""
+    page = (ROOT / "docs" / "deploying.md").read_text("utf-8")
+    there = {str(path.relative_to(ROOT)) for path in DEPLOY.rglob("*") if path.is_file() and "ignore" not in path.name}
+    assert set(re.findall(r"`(deploy/[^`]+)`", page)) == there
+    known = Settings(secret_key="x" * 32).to_environment()
+    assert set(re.findall(r"DENIABLE_[A-Z_]+", page)) <= known.keys()
+
+
 # --- compose ---------------------------------------------------------------------------------------------------------
 
 
