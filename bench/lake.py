@@ -8,8 +8,9 @@ quick and protects nobody. They were never collected. Then ``deniable estimate``
 in a process of its own:
 
 - local: this machine, all its cores; peak memory of the process;
-- Spark: a standalone cluster of one master and two workers of one core each on this machine, with its start and its end
-  in the time, since that is what somebody waits for; the peak memories of all its processes together.
+- Spark: a standalone cluster of one master and two workers of one core each on this machine, which runs already; the
+  start and the end of the driver and its executors are in the time, since that is what somebody waits for. The peak
+  memories of all processes together.
 
 Both must print the same bytes, and the share that they estimate must be the known one within six standard errors.
 """
@@ -215,18 +216,19 @@ def measure(folder: Path, rounds: int) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {name: {} for name in COMMANDS}
     printed: dict[str, set[bytes]] = {name: set() for name in COMMANDS}
     for engine in ("local", "spark"):
-        for name, command in COMMANDS.items():
-            taken = []
-            for _ in range(rounds):
-                with cluster(EXECUTOR) if engine == "spark" else nullcontext() as running:
-                    flags = ["--from", str(folder), "--engine", engine]
-                    if running is not None:
-                        flags += ["--master", running.master]
-                    own = (running.environment, running.pids) if running is not None else ({}, [])
-                    text, cost = run([*command, *flags], *own)
-                printed[name].add(text)
-                taken.append(cost)
-            found[name][engine] = min(taken, key=lambda cost: cost["seconds"])
+        with cluster(EXECUTOR) if engine == "spark" else nullcontext() as running:
+            flags = ["--from", str(folder), "--engine", engine]
+            environment, others = {}, []
+            if running is not None:
+                flags += ["--master", running.master]
+                environment, others = running.environment, running.pids
+            for name, command in COMMANDS.items():
+                taken = []
+                for _ in range(rounds):
+                    text, cost = run([*command, *flags], environment, others)
+                    printed[name].add(text)
+                    taken.append(cost)
+                found[name][engine] = min(taken, key=lambda cost: cost["seconds"])
     for name, texts in printed.items():
         found[name]["identical"] = len(texts) == 1
     share = json.loads(next(iter(printed["estimate"])))["questions"][0]["shares"][0]
@@ -252,7 +254,7 @@ def show(console: Console, results: dict[str, Any]) -> None:
             start = (f"{int(rows):,}", str(made["files"]), f"{made['bytes'] / 1e6:,.0f}", name)
             grid.add_row(*start, cells[0], memory[0], cells[1], memory[1], same)
     console.print(grid)
-    console.print(f"Spark: {results['spark']}, its start and end included.")
+    console.print(f"Spark: {results['spark']}, with the start and end of a session in the time.")
 
 
 def plot(results: dict[str, Any], folder: Path) -> None:

@@ -138,17 +138,14 @@ class Writer:
 
     def add(self, segments: Sequence[Column], reports: Sequence[Column]) -> None:
         """These submissions: the positions of the segments' codes, and the reports."""
-        together = [*segments, *reports]
-        rows = len(reports[0])
-        for start in range(0, rows, self._group_rows):
-            part = [column[start : start + self._group_rows] for column in together]
-            while len(part[0]):
-                room = self._group_rows - self._held
-                self._waiting.append([column[:room] for column in part])
-                self._held += len(self._waiting[-1][0])
-                part = [column[room:] for column in part]
-                if self._held == self._group_rows:
-                    self._write_group()
+        rest = [*segments, *reports]
+        while len(rest[0]):
+            room = self._group_rows - self._held
+            self._waiting.append([column[:room] for column in rest])
+            self._held += len(self._waiting[-1][0])
+            rest = [column[room:] for column in rest]
+            if self._held == self._group_rows:
+                self._write_group()
 
     def finish(self, status: Status) -> Manifest:
         """The rest, and last the manifest: where that is, all is."""

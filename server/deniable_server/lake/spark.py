@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 SHUFFLE = 16
 """Parts that counts are collected in; there are few."""
-
-
 TOGETHER = 4_096
 """Values that slots may have together and still be counted as one."""
 VALUE, COUNT = " value", " count"
