@@ -12,6 +12,7 @@ from hypothesis import Phase, settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
+
     from postgres import Cluster
 
 # How long an example takes says nothing on a machine that does other things as well.

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from deniable_protocol import Document, verify
 from deniable_server.storage import Published, Status, Storage, utc_today
+from deniable_server.storage.connections import sync
 from deniable_server.tallies import Content, channels_of
 
 from . import DOCUMENT, FORMAT, MANIFEST, REPORTS, ExportError, File, Manifest, column_bits
@@ -81,10 +82,10 @@ def writing(
     try:
         with Writer(partial, published, group_rows, file_rows) as writer:
             yield writer
-        _sync(partial)
+        sync(partial)
         _refuse_taken(folder)
         partial.rename(folder)  # onto an empty folder too, but onto no other
-        _sync(folder.parent)
+        sync(folder.parent)
     except (OSError, pa.ArrowException) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise ExportError(f"{folder} could not be written: {reason}. Nothing was left behind.") from None
@@ -95,14 +96,6 @@ def writing(
 def _refuse_taken(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportError(f"{folder} exists already, and is not overwritten; use another path")
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class Writer:
@@ -155,7 +148,7 @@ class Writer:
         survey, digest = self.document.survey.id, self.document.digest
         total, day = sum(file.rows for file in self._files), utc_today().isoformat()
         manifest = Manifest(FORMAT, survey, digest, status, day, total, self._files)
-        _sync(self._folder / REPORTS)
+        sync(self._folder / REPORTS)
         _write(self._folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
         return manifest
 

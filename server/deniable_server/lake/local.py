@@ -81,7 +81,7 @@ class LocalEngine(Engine):
             with path.open("rb") as reader:
                 if os.fstat(reader.fileno()).st_size != file.bytes:
                     raise damaged(self.export.folder, file.name, "has another size than when it was written")
-                if hashlib.file_digest(reader, "sha256").hexdigest() != file.sha256:
+                if hashlib.file_digest(reader, hashlib.sha256).hexdigest() != file.sha256:
                     raise damaged(self.export.folder, file.name, "is not the file that was written")
             metadata = pq.read_metadata(path)
         except FileNotFoundError:
