@@ -129,6 +129,11 @@ class _Servers:
         """The rest; then the survey is closed amid submissions, and the server that closes it is killed."""
         book, fleet = self.fleet.book, self.fleet
         fleet.await_acknowledged(max(acknowledgements - book.acknowledged, LEAST))
+        # What came first was folded long ago, and must be known by every server.
+        self._make_folding_due()
+        for parcel in book.oldest(50):
+            fleet.senders.send_again(parcel)
+        fleet.await_acknowledged(LEAST)
         closer = self._random.randrange(SERVERS)
         said: list[int | None] = []
         closing = threading.Thread(target=lambda: said.append(fleet.close_survey(fleet.servers[closer])))
