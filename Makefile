@@ -30,8 +30,8 @@ screenshots: $(VENV)/.installed
 wheel-test: $(VENV)/.installed
 	$(BIN)/python tests/wheel.py
 
-# Beside the peers, each of which may or may not install; the benchmark says which did not. About three quarters of an
-# hour. What each found is in figures/, as JSON.
+# Beside the peers, each of which may or may not install; the benchmark says which did not. About an hour. The last one
+# needs Java. What each found is in figures/, as JSON.
 bench: $(VENV)/.installed
 	mkdir -p figures
 	$(BIN)/python bench/peers.py
@@ -40,6 +40,8 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/accuracy.py --json figures/accuracy.json
 	$(BIN)/python bench/estimating.py --json figures/estimating.json
 	$(BIN)/python bench/serve.py --json figures/serve.json
+	$(BIN)/python bench/servers.py --json figures/servers.json
+	$(BIN)/python bench/lake.py --json figures/lake.json
 
 # What is promised under crashes, power cuts, faults, hostile input and attack, at full size; PROOFS="crash power" for some.
 proof: $(VENV)/.installed

@@ -27,7 +27,6 @@ from . import (
     StorageError,
     Stored,
     SurveyDiffers,
-    Unavailable,
     reading,
 )
 from .together import Together
@@ -115,7 +114,9 @@ class SharedStorage(Storage):
         for survey in [each for each, status, *_ in self._list() if status == "closing"]:
             try:
                 self._seal(self._known(survey))
-            except Unavailable as error:  # another process may be at it just now
+            except (
+                StorageError
+            ) as error:  # another process may be at it just now; and whatever it is, others can be served
                 log.warning("The closing of %s is not finished yet: %s", survey, error)
 
     # --- submissions -------------------------------------------------------------------------------------------------
