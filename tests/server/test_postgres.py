@@ -291,7 +291,7 @@ def test_a_database_that_was_replaced_is_noticed(
 
 def test_durability_is_read_back(example: bytes) -> None:
     """Without fsync nothing is opened; synchronous_commit that is off for the database is on for us."""
-    with cluster(fsync="off") as careless, pytest.raises(StorageError, match="fsync is off"):
+    with cluster(fsync="off") as careless, pytest.raises(StorageError, match="fsync or full_page_writes is off"):
         PostgresStorage(careless.address())
 
 
@@ -407,13 +407,13 @@ def test_downloads_leave_connections_for_submissions(
     """With as many readers under way as there may be, one more is told to wait, and submissions are stored."""
     from contextlib import ExitStack
 
-    from deniable_server.storage.pool import READERS
+    from deniable_server.storage.pool import SIZES
 
     rows = rows_of(survey, example_answers, 3)
     hurried = servers[0]
     hurried._pool.patience = 0.2
     with ExitStack() as reading:
-        for _ in range(READERS):
+        for _ in range(SIZES["reading"]):
             iter(reading.enter_context(hurried.submissions(survey)))
         with pytest.raises(Unavailable, match="taken"):
             hurried.status(survey)

@@ -248,6 +248,34 @@ def test_a_closed_survey_takes_nothing_new(
     assert server.status(survey) == "closed"
 
 
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_conflict_is_one_in_a_closed_survey_too(
+    storage: Storage, survey: Published, example_answers: dict, folded: bool
+) -> None:
+    """A known id with other content is a conflict, open or closed; what is merely new is refused as too late."""
+    known, new, newer = rows_of(survey, example_answers, 3)
+    storage.accept(survey, [known])
+    if folded:
+        storage.fold(survey)
+    storage.close_survey(survey)
+    for rows in ([other(known)], [known, other(known)], [new, other(known)], [new, other(new)]):
+        with pytest.raises(IdConflict):
+            storage.accept(survey, rows)
+    for rows in ([new], [known, new], [new, new], [new, newer]):
+        with pytest.raises(SurveyClosed):
+            storage.accept(survey, rows)
+    assert storage.accept(survey, [known, known]) == Accepted(0, 2)
+
+
+def test_an_empty_request_costs_others_nothing(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """Requests with nothing in them share commits with others, which are stored."""
+    rows = rows_of(survey, example_answers, 20)
+    with ThreadPoolExecutor(8) as pool:
+        requests = [each for row in rows for each in ([row], [])]
+        outcomes = Counter(pool.map(lambda request: storage.accept(survey, request), requests))
+    assert outcomes == {Accepted(1, 0): 20, Accepted(0, 0): 20}
+
+
 # --- surveys, days, tokens -------------------------------------------------------------------------------------------
 
 

@@ -209,9 +209,10 @@ def restore(source: Path, database: str, as_json: bool) -> None:
 
 @click.command(short_help="To another database, servers running.")
 @click.option("--from", "source", required=True, help="The database that is used now: as for --database.")
-@click.option("--to", "target", required=True, help="The one to use from now on, which has nothing yet.")
+@click.option("--to", "target", help="The one to use from now on, which has nothing yet.")
+@click.option("--undo", is_flag=True, help="Only let a database be used again that a move has left behind.")
 @JSON
-def move(source: str, target: str, as_json: bool) -> None:
+def move(source: str, target: str | None, undo: bool, as_json: bool) -> None:
     """Move everything to another database while servers use the first, and compare both by a recount.
 
     Servers on the first database go on until the last submissions are copied; then they acknowledge nothing more, and
@@ -219,6 +220,16 @@ def move(source: str, target: str, as_json: bool) -> None:
     """
     from deniable_server.storage.transfer import move as carry
 
+    if (target is None) != undo:
+        raise click.UsageError("Give --to, the new database, or --undo.")
+    if target is None:
+        with existing(source) as old:
+            old.fence(False)
+        if as_json:
+            print_json({"undone": True})
+        else:
+            click.echo("It takes submissions again. Use no copy of it that a move has made: they go apart from now on.")
+        return
     with existing(source) as old, opened(target) as new:
         total = sum(listed.submissions for listed in old.surveys())
         with progress_bar("Moving", 2 * total) as progress:

@@ -12,6 +12,7 @@ May not: know HTTP, decide who may do what, or estimate anything.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -280,6 +281,11 @@ class Storage(ABC):
     def fence(self, fenced: bool) -> None:
         """From now on everything that is to be written fails as Unavailable (MOVED), on every server; or no longer."""
 
+    @property
+    @abstractmethod
+    def is_fenced(self) -> bool:
+        """Whether it was moved, or is just being moved."""
+
     @abstractmethod
     def close(self) -> None:
         """Let go of all connections. Safe to repeat; nothing is lost without it."""
@@ -296,6 +302,8 @@ def sqlite_path(url: str) -> Path | None:
     if url == ":memory:":
         raise StorageError("a server needs a database in a file")
     if not separator:
+        if re.match("postgres(ql)?:", url):
+            raise StorageError("a PostgreSQL address has two slashes: postgresql://USER@HOST/DATABASE")
         return Path(url)
     if scheme == "sqlite" and not rest.startswith("/"):
         raise StorageError("an SQLite address has three slashes (sqlite:///relative) or four (sqlite:////absolute)")

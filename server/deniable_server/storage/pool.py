@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import time
 import weakref
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import Any, LiteralString, TypeAlias
 
 import psycopg
 from psycopg import IsolationLevel
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL, Identifier
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
@@ -31,18 +33,25 @@ logging.getLogger("psycopg").setLevel(logging.CRITICAL)
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 SCHEMA = "deniable"
-WRITERS, READERS = 3, 6
-"""At most so many connections of each process: one commits for all who wait, the others are for closing and for people;
-downloads cannot take those that submissions need."""
+SIZES = {"storing": 2, "housekeeping": 2, "reading": 5}
+"""At most so many connections of each process, for what they do: neither downloads nor closings can take those that
+submissions need."""
+
+RETRY = 1.0
+"""Seconds after which a pool gives up a connection that cannot be made; whoever waits then has it tried again."""
 
 IMPATIENT = 0.5
 """Seconds to wait for a connection while the last attempt to write has failed: nobody gains by waiting longer."""
 
-DURABLE = ("on", "remote_apply")
-"""Values of synchronous_commit with which a commit is on disk, also on standbys that are to be waited for."""
-
 ROWS = 2_000
 """Rows that are fetched at a time."""
+
+
+DURABLE = SQL("current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'")
+NOT_DURABLE = (
+    "This PostgreSQL cannot promise durability: fsync or full_page_writes is off. Turn them on: what is acknowledged "
+    "could be lost in a power cut"
+)
 
 
 class Locked(Unavailable):
@@ -89,7 +98,7 @@ class PostgresView(View):
 def of(number: int, statement: LiteralString) -> bytes:
     """A statement about the submissions of one survey, which are in tables of its own."""
     names = {name: Identifier(f"{name}_{number}") for name in ("inbox", "sealed", "anew", "anew_pkey")}
-    return SQL(statement).format(number=number, **names).as_bytes(None)
+    return SQL(statement).format(number=number, durable=DURABLE, **names).as_bytes(None)
 
 
 def translated(statement: str) -> bytes:
@@ -104,6 +113,7 @@ class Pool:
     """
 
     def __init__(self, address: str, patience: float) -> None:
+        _check_address(address)
         self.address, self.patience = address, patience
         self.installation: str | None = None
         self.write_failed = False
@@ -146,17 +156,14 @@ class Pool:
     def _configure(self, connection: Connection) -> None:
         """Have a new connection keep what it acknowledges, and read back that it does."""
         connection.isolation_level = IsolationLevel.READ_COMMITTED
-        names = ["fsync", "full_page_writes", "synchronous_commit"]
-        found = connection.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", (names,))
-        settings: dict[str, str] = dict(found.fetchall())
-        if settings["synchronous_commit"] not in DURABLE:
-            connection.execute("SET synchronous_commit = on")
-        for name in ("fsync", "full_page_writes"):
-            if settings[name] != "on":
-                raise StorageError(
-                    f"This PostgreSQL cannot promise durability: {name} is {settings[name]}. Turn it on: what is "
-                    "acknowledged could be lost in a power cut"
-                )
+        # Said by the connection itself: what it would inherit can be changed while it is open. With a standby that is
+        # to be waited for, both values wait for its disk, too.
+        connection.execute(
+            "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
+            " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)"
+        )
+        if connection.execute(SQL("SELECT {}").format(DURABLE)).fetchone() != (True,):
+            raise StorageError(NOT_DURABLE)
         connection.execute("SELECT set_config('search_path', %s, false)", (SCHEMA,))
         connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{self.patience}s",))
         if self.installation is not None:
@@ -165,18 +172,18 @@ class Pool:
                 raise Unavailable("another installation is at this address now; start again")
         connection.commit()
 
-    def _pool(self, name: str, size: int) -> ConnectionPool[Connection]:
+    def _pool(self, name: str) -> ConnectionPool[Connection]:
         pool = self._pools.get(name)
         if pool is None:
             pool = ConnectionPool(
                 self.address,
                 kwargs=self._options,
-                min_size=0,
-                max_size=size,
-                timeout=self.patience,
+                # One is always there: PostgreSQL may log when connections are made, which is not to be when somebody
+                # comes to answer.
+                min_size=1 if name == "storing" else 0,
+                max_size=SIZES[name],
                 configure=self._configure,
-                check=ConnectionPool.check_connection,  # one that a restart has cut is not handed out
-                reconnect_timeout=self.patience,  # then whoever comes next tries again at once
+                reconnect_timeout=RETRY,
                 max_idle=120,
                 num_workers=1,
                 open=False,
@@ -187,20 +194,51 @@ class Pool:
         return pool
 
     @contextmanager
-    def _lent(self, name: str, size: int, patience: float) -> Iterator[Connection]:
+    def _lent(self, name: str) -> Iterator[Connection]:
+        pool = self._pool(name)
         try:
-            with self._pool(name, size).connection(timeout=patience) as connection:
+            connection = self._taken(pool)
+            try:
                 yield connection
+            finally:
+                if not connection.closed:
+                    connection.rollback()
+                pool.putconn(connection)
         except (psycopg.Error, PoolTimeout, PoolClosed) as error:
             raise explained(error) from None
 
+    def _taken(self, pool: ConnectionPool[Connection]) -> Connection:
+        """A connection that is alive."""
+        connection = self._next(pool)
+        try:
+            ConnectionPool.check_connection(connection)
+        except psycopg.Error:  # a restart has cut it, and all others as well
+            pool.putconn(connection)
+            pool.drain()
+            return self._next(pool)
+        return connection
+
+    def _next(self, pool: ConnectionPool[Connection]) -> Connection:
+        deadline = time.monotonic() + (IMPATIENT if self.write_failed else self.patience)
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                return pool.getconn(timeout=max(0.01, min(left, RETRY)))
+            except PoolTimeout:
+                if left <= RETRY:
+                    raise
+
     @contextmanager
-    def reading(self) -> Iterator[PostgresView]:
-        """One state of the database throughout."""
-        with self._lent("readers", READERS, IMPATIENT if self.write_failed else self.patience) as connection:
+    def reading(self, *surveys: int) -> Iterator[PostgresView]:
+        """One state of the database throughout. Of the submissions only these surveys', by number, may be read."""
+        with self._lent("reading") as connection:
             connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
             view = PostgresView(connection)
             try:
+                for number in surveys:
+                    # Before the state is chosen, which the first query does: a closing puts new tables in the place of
+                    # these, and to a state from before it, those are empty.
+                    connection.execute(of(number, "LOCK TABLE {inbox}, {sealed} IN ACCESS SHARE MODE"))
                 yield view
             finally:
                 if not connection.closed:
@@ -209,22 +247,29 @@ class Pool:
                     connection.isolation_level, connection.read_only = IsolationLevel.READ_COMMITTED, None
 
     @contextmanager
-    def writing(self, *, housekeeping: bool = False) -> Iterator[Connection]:
+    def writing(self, *, quietly: bool = False) -> Iterator[Connection]:
         """A transaction that is on disk when the block has ended; each statement sees what is committed by then.
 
-        That of housekeeping may fail without a word: it is no respondent's, and is tried again.
+        What is done quietly may fail without a word: it is no respondent's, and is tried again.
         """
         try:
-            with self._lent("writers", WRITERS, IMPATIENT if self.write_failed else self.patience) as connection:
+            with self._lent("storing") as connection:
                 yield connection
                 connection.commit()
-        except StorageError as error:
-            if not housekeeping:
+        except Unavailable as error:
+            if not quietly:
                 self._note_failure(error)
             raise
-        if self.write_failed and not housekeeping:
+        if self.write_failed and not quietly:
             log.warning("Writing works again")
             self.write_failed = False
+
+    @contextmanager
+    def keeping(self) -> Iterator[Connection]:
+        """The same for housekeeping, which may take long."""
+        with self._lent("housekeeping") as connection:
+            yield connection
+            connection.commit()
 
     def _note_failure(self, trouble: StorageError) -> None:
         # Only the first of a row of failures is logged: each of the others would note a respondent's time.
@@ -247,6 +292,8 @@ def explained(error: Exception) -> StorageError:
     """PostgreSQL's error as one of ours. Its text is left out wherever it could quote a row: only its kind is said."""
     if isinstance(error, StorageError):
         return error
+    if isinstance(error, psycopg.DataError) and error.sqlstate is None:
+        return StorageError("A text has a character that PostgreSQL cannot keep")
     if isinstance(error, PoolTimeout | PoolClosed):
         return Unavailable("PostgreSQL cannot be reached, or all connections to it are taken")
     assert isinstance(error, psycopg.Error)
@@ -266,6 +313,19 @@ def explained(error: Exception) -> StorageError:
     if error.sqlstate[:2] == "28" or error.sqlstate in ("3D000", "42501"):
         return StorageError(f"{kind}: check user, password, rights and the name of the database")
     return StorageError(kind)
+
+
+def _check_address(address: str) -> None:
+    """StorageError for what is no address; libpq would repeat what it does not understand, passwords included."""
+    try:
+        parts = conninfo_to_dict(address)
+    except psycopg.Error:
+        parts = None
+    if parts is None or "@" in str(parts.get("host", "")):
+        raise StorageError(
+            "This is no address of a PostgreSQL: it is postgresql://USER@HOST/DATABASE, and what is special in a name "
+            "or password is written as %40 (@), %2F (/), %25 (%), %20 (space)"
+        )
 
 
 FENCED = "DN001"

@@ -18,13 +18,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import psycopg
-from psycopg.errors import LockNotAvailable, UniqueViolation
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 from psycopg.sql import SQL, Identifier
 
 from deniable_protocol import verify
@@ -43,11 +43,12 @@ from . import (
     utc_today,
 )
 from .keyring import Statement, TableKeyring
-from .pool import FENCED, Clashed, Connection, Locked, Pool, PostgresView, explained, of, translated
+from .pool import NOT_DURABLE, Clashed, Connection, Locked, Pool, PostgresView, explained, of, translated
+from .postgres_rows import contents_of, insert, look_again, withdraw
 from .postgres_schema import SLOTS, lock_of, make_partitions, migrate
 from .postgres_settings import examine
 from .reading import CHUNK, read_cell, tally_texts, write_codes, write_counts
-from .shared import Request, SharedStorage, newly_accepted, refuse_another
+from .shared import Request, SharedStorage, newly_accepted, refuse_another, unsealed
 
 log = logging.getLogger(__name__)
 
@@ -63,9 +64,11 @@ CLOSING = SLOTS - 1
 
 WRITE_ANEW: tuple[LiteralString, ...] = (
     "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
-    "CREATE TABLE {anew} (LIKE sealed INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
+    # Like the partition, not like its parent, whose lock all others who close would wait for.
+    "CREATE TABLE {anew} (LIKE {sealed} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
     "INSERT INTO {anew} SELECT * FROM {sealed} ORDER BY id",
     "ALTER TABLE {anew} ADD CONSTRAINT {anew_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
+    "ANALYZE {anew}",
 )
 PUT_IN_PLACE: tuple[LiteralString, ...] = (
     "TRUNCATE {inbox}",  # that is a new file, too: nothing is left of those that were deleted
@@ -76,14 +79,7 @@ PUT_IN_PLACE: tuple[LiteralString, ...] = (
     "UPDATE surveys SET status = 'closed' WHERE number = {number}",
 )
 
-FENCES: dict[str, LiteralString] = {
-    "inbox": "INSERT",
-    "sealed": "INSERT",
-    "surveys": "INSERT OR UPDATE OF status",
-    "tokens": "INSERT OR DELETE",
-    "sessions": "INSERT",
-}
-"""What nobody may do any more in a database that was moved."""
+FENCED_TABLES = ("inbox", "sealed", "surveys", "tokens", "sessions")
 
 
 class PostgresStorage(SharedStorage):
@@ -121,11 +117,11 @@ class PostgresStorage(SharedStorage):
     def secret_key(self) -> str:
         return self._secret_key
 
-    def _reading(self) -> AbstractContextManager[PostgresView]:
-        return self._pool.reading()
+    def _reading(self, *surveys: int) -> AbstractContextManager[PostgresView]:
+        return self._pool.reading(*surveys)
 
     def _write(self, *statements: Statement, minor: bool = False) -> int:
-        with self._pool.writing(housekeeping=minor) as connection:
+        with self._pool.writing(quietly=minor) as connection:
             return [connection.execute(translated(statement), values).rowcount for statement, values in statements][-1]
 
     # --- surveys -----------------------------------------------------------------------------------------------------
@@ -161,7 +157,7 @@ class PostgresStorage(SharedStorage):
     def _seal(self, survey: Published) -> None:
         self._empty_inbox(survey)
         number = survey.number
-        with self._pool.writing(housekeeping=True) as connection:
+        with self._pool.keeping() as connection:
             # From here on nobody folds. Whatever was being folded is sealed now.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, CLOSING),))
             if connection.execute("SELECT status FROM surveys WHERE number = %s", (number,)).fetchone() == ("closed",):
@@ -195,7 +191,7 @@ class PostgresStorage(SharedStorage):
                     connection.execute("SELECT set_config('lock_timeout', %s, true)", (SHORT_LOCK,))
                     connection.execute(of(number, "LOCK TABLE {inbox}, {sealed}, ONLY sealed IN ACCESS EXCLUSIVE MODE"))
                 return
-            except LockNotAvailable:
+            except (LockNotAvailable, DeadlockDetected):
                 if time.monotonic() > deadline:
                     raise Unavailable(
                         "a download is under way, and keeps its submissions from being written anew; try again when it "
@@ -237,24 +233,35 @@ class PostgresStorage(SharedStorage):
             surveys.setdefault(survey.number, []).extend(rows)
         with connection.pipeline():
             asked = [
-                (len(rows), _insert(connection, number, rows), _look_again(connection, number, rows))
+                (
+                    len(rows),
+                    insert(connection, number, rows),
+                    look_again(connection, number, rows),
+                )
                 for number, rows in sorted(surveys.items())
             ]
             self._count_days(connection, {number: len(rows) for number, rows in surveys.items()})
-        return all(inserted.rowcount == n and looked.fetchone() == (True, 0) for n, inserted, looked in asked)
+        return all(inserted.rowcount == n and looked.fetchone() == (True, True, 0) for n, inserted, looked in asked)
 
     def _store(self, connection: Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
         try:
             with connection.transaction():
-                inserted = _insert(connection, survey.number, rows).rowcount
-                looked = _look_again(connection, survey.number, rows).fetchone()
+                inserted = insert(connection, survey.number, rows).rowcount
+                looked = look_again(connection, survey.number, rows).fetchone()
                 assert looked is not None
-                is_open, sealed = looked
+                is_durable, is_open, sealed = looked
+                if not is_durable:
+                    raise Unavailable(NOT_DURABLE)
                 # One that was being folded, so that its id was free in the inbox again, and that is sealed by now.
-                added = inserted - (_withdraw(connection, survey.number, rows) if inserted and sealed else 0)
-                if added < len(rows) and not _are_stored(connection, survey.number, rows):
-                    raise (IdConflict if is_open else SurveyClosed)("Nothing of this request was stored.")
+                added = inserted - (withdraw(connection, survey.number, rows) if inserted and sealed else 0)
+                if added < len(rows):
+                    known = contents_of(connection, survey.number, rows)
+                    missing = len({row.id for row in rows} - set(known))
+                    if any(known.setdefault(submission, content) != content for submission, content in rows):
+                        raise IdConflict("Nothing of this request was stored.")
+                    if missing:
+                        raise SurveyClosed("It takes no more submissions.")
                 if added and not is_open:
                     raise SurveyClosed("It takes no more submissions.")
                 return Accepted(added, len(rows) - added)
@@ -264,8 +271,10 @@ class PostgresStorage(SharedStorage):
     def _count_days(self, connection: Connection, added: Mapping[int, int]) -> None:
         """Each connection has counters of its own: one for all would have servers wait for each other's commits."""
         for number, count in sorted(added.items()):
+            if not count:
+                continue
             connection.execute(
-                "INSERT INTO days AS known VALUES (%s, %s, pg_backend_pid() %% %s, %s)"
+                "INSERT INTO days AS known VALUES (%s, %s, pg_backend_pid() %% %s::integer, %s)"
                 " ON CONFLICT (survey, day, slot) DO UPDATE SET accepted = known.accepted + excluded.accepted",
                 (number, self._today(), COUNTERS, count),
             )
@@ -275,17 +284,18 @@ class PostgresStorage(SharedStorage):
     def fold(self, survey: Published, at_least: int = 1) -> int:
         chunk = moved = self._fold_chunk(survey, at_least)
         while chunk == CHUNK:  # else nothing was left, and what has come since may be few
-            chunk = self._fold_chunk(survey, 1)
+            chunk = self._fold_chunk(survey, at_least)
             moved += chunk
         self._unfolded.pop(survey.number, None)
         if moved:
+            self._wipe_inbox(survey.number)
             log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
         return moved
 
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
         """Several servers may fold at once: each takes rows that no other has, and counts them for itself."""
         number = survey.number
-        with self._pool.writing(housekeeping=True) as connection:
+        with self._pool.keeping() as connection:
             free = connection.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (lock_of(number, CLOSING),))
             if free.fetchone() != (True,):
                 return 0  # the survey is being closed: its inbox is empty
@@ -310,6 +320,13 @@ class PostgresStorage(SharedStorage):
             if contents:
                 self._add_statistics(connection, survey, contents)
         return len(contents)
+
+    def _wipe_inbox(self, number: int) -> None:
+        """Where it is empty and nobody is at it, give it a new file: the old one still tells who came after whom."""
+        with suppress(Locked), self._pool.keeping() as connection:
+            connection.execute(of(number, "LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE NOWAIT"))
+            if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone() is None:
+                connection.execute(of(number, "TRUNCATE {inbox}"))
 
     @staticmethod
     def _add_statistics(connection: Connection, survey: Published, contents: Sequence[str]) -> None:
@@ -342,54 +359,59 @@ class PostgresStorage(SharedStorage):
     def receive(self, survey: Published, rows: Sequence[Row]) -> None:
         number = survey.number
         ids, contents = [row.id for row in rows], [row.content for row in rows]
-        with self._pool.writing() as connection:
-            try:
-                connection.execute(
-                    of(number, "INSERT INTO {sealed} SELECT {number}, * FROM unnest(%s::bytea[], %s::text[])"),
-                    (ids, contents),
-                )
-            except UniqueViolation:
-                raise StorageError("Some of these submissions are here already") from None
+        with self._pool.keeping() as connection:
+            new = connection.execute(
+                of(
+                    number,
+                    "INSERT INTO {sealed} SELECT {number}, * FROM unnest(%s::bytea[], %s::text[])"
+                    " ON CONFLICT DO NOTHING",
+                ),
+                (ids, contents),
+            )
+            if new.rowcount < len(rows):
+                raise StorageError("Some of these submissions are here already")
             self._add_statistics(connection, survey, contents)
 
     def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
-        with self._pool.writing() as connection:
+        with self._pool.keeping() as connection:
             connection.execute("DELETE FROM days WHERE survey = %s", (survey.number,))
             for day, accepted in days.items():
                 connection.execute("INSERT INTO days VALUES (%s, %s, 0, %s)", (survey.number, day, accepted))
             connection.execute(
                 "UPDATE surveys SET status = %s, published_on = %s, closed_on = %s WHERE number = %s",
-                (listed.status, listed.published_on, listed.closed_on, survey.number),
+                (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
             )
+            connection.execute(of(survey.number, "ANALYZE {sealed}"))
 
     def fence(self, fenced: bool) -> None:
-        with self._pool.writing() as connection:
-            connection.execute(
-                SQL(
-                    "CREATE OR REPLACE FUNCTION fence() RETURNS trigger LANGUAGE plpgsql AS"
-                    " $$BEGIN RAISE EXCEPTION {} USING ERRCODE = {}; END$$"
-                ).format(MOVED, FENCED)
+        change = SQL("ENABLE" if fenced else "DISABLE")
+        with self._pool.keeping() as connection:
+            for table in FENCED_TABLES:  # waits for those who are writing, and for no reader
+                connection.execute(SQL("ALTER TABLE {} {} TRIGGER fence").format(Identifier(table), change))
+
+    @property
+    def is_fenced(self) -> bool:
+        with self._pool.reading() as view:
+            return bool(
+                view.rows(
+                    "SELECT 1 FROM pg_trigger WHERE tgname = 'fence' AND tgrelid = 'surveys'::regclass"
+                    " AND tgenabled <> 'D'"
+                )
             )
-            for table, changes in FENCES.items():
-                names = {"table": Identifier(table), "changes": SQL(changes)}
-                connection.execute(SQL("DROP TRIGGER IF EXISTS fence ON {table}").format(**names))
-                if fenced:  # waits for those who are writing
-                    make: LiteralString = (
-                        "CREATE TRIGGER fence BEFORE {changes} ON {table} FOR EACH ROW EXECUTE FUNCTION fence()"
-                    )
-                    connection.execute(SQL(make).format(**names))
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
-        with self._pool.reading() as view:
-            view.rows("SELECT 1 FROM surveys LIMIT 1")
-            if view.rows("SELECT 1 FROM pg_trigger WHERE tgname = 'fence' AND tgrelid = 'surveys'::regclass"):
-                raise Unavailable(MOVED)
+        if self.is_fenced:
+            raise Unavailable(MOVED)
         if self._pool.write_failed:
-            # Nobody may be sending while this says no, so it finds out for itself: by a commit that leaves nothing.
+            # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space and
+            # leaves nothing.
             with self._pool.writing() as connection:
-                connection.execute("SELECT pg_logical_emit_message(true, 'deniable', 'probe')")
+                probe = Identifier(f"probe_{connection.info.backend_pid}")
+                rows = SQL("SELECT repeat('x', 1000) FROM generate_series(1, 100)")
+                connection.execute(SQL("CREATE TABLE {} AS {}").format(probe, rows))
+                connection.execute(SQL("DROP TABLE {}").format(probe))
 
     def circumstances(self) -> list[Symptom]:
         with self._pool.reading() as view:
@@ -402,57 +424,3 @@ class PostgresStorage(SharedStorage):
 
     def close(self) -> None:
         self._pool.close()
-
-
-def _insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
-    """Insert those that are new, if the survey is open. In id order: servers that have several in common then wait for
-    each other, and do not lock each other out.
-    """
-    rows = sorted(rows)
-    return connection.execute(
-        of(
-            number,
-            "INSERT INTO {inbox} SELECT {number}, new.* FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"
-            " WHERE NOT EXISTS (SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)"
-            " AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
-            " ON CONFLICT DO NOTHING",
-        ),
-        ([row.id for row in rows], [row.content for row in rows]),
-    )
-
-
-def _look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
-    """Whether the survey is open, and how many of these are sealed: as all see it who have committed by now."""
-    return connection.execute(
-        of(
-            number,
-            "SELECT status = 'open', (SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))"
-            " FROM surveys WHERE number = {number}",
-        ),
-        ([row.id for row in rows],),
-    )
-
-
-def _withdraw(connection: Connection, number: int, rows: Sequence[Row]) -> int:
-    """Take those out of the inbox again that are sealed."""
-    return connection.execute(
-        of(
-            number,
-            "DELETE FROM {inbox} AS mine USING {sealed} AS known WHERE mine.survey = {number}"
-            " AND mine.id = ANY(%s) AND known.survey = {number} AND known.id = mine.id",
-        ),
-        ([row.id for row in rows],),
-    ).rowcount
-
-
-def _are_stored(connection: Connection, number: int, rows: Sequence[Row]) -> bool:
-    """Whether all of these are there, with just this content."""
-    found = connection.execute(
-        of(
-            number,
-            "SELECT id, content FROM {inbox} WHERE survey = {number} AND id = ANY(%(ids)s)"
-            " UNION ALL SELECT id, content FROM {sealed} WHERE survey = {number} AND id = ANY(%(ids)s)",
-        ),
-        {"ids": [row.id for row in rows]},
-    ).fetchall()
-    return {Row(*row) for row in found} == set(rows)

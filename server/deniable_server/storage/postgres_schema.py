@@ -41,6 +41,7 @@ class Installed(NamedTuple):
 
 def migrate(connection: Connection, *, create: bool) -> Installed:
     """Bring the schema up to date, in the transaction that the caller commits."""
+    connection.execute("SET LOCAL lock_timeout = 0")  # a migration may take long
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(0, 0),))
     applied: set[int] = set()
     if connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migrations",)).fetchone() != (None,):
@@ -50,11 +51,10 @@ def migrate(connection: Connection, *, create: bool) -> Installed:
                 f"This database was written by a newer Deniable (it has migration {newer[0]}, which this version does "
                 "not know). Install that version again, or restore a backup made before the upgrade."
             )
-    elif connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (SCHEMA,)).fetchone() and (
-        connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s", (SCHEMA,)).fetchone()
-    ):
+    elif connection.execute(ANOTHERS, (SCHEMA,)).fetchone():
         raise StorageError(
-            f"The schema {SCHEMA} of this database has tables of another program; give Deniable a database of its own"
+            f"The schema {SCHEMA} of this database is another user's, or another program has something in it; give "
+            "Deniable a database of its own"
         )
     elif not create:
         raise StorageError("There is no installation in this database. Start with  deniable survey publish FILE")
@@ -79,8 +79,21 @@ def make_partitions(connection: Connection, number: int) -> None:
         connection.execute(of(number, statement))
 
 
+ANOTHERS = """
+    SELECT 1 FROM pg_namespace AS own WHERE nspname = %s AND (
+        NOT pg_has_role(nspowner, 'USAGE')
+        OR EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = own.oid)
+        OR EXISTS (SELECT 1 FROM pg_proc WHERE pronamespace = own.oid)
+        OR EXISTS (SELECT 1 FROM pg_operator WHERE oprnamespace = own.oid)
+        OR EXISTS (SELECT 1 FROM pg_type WHERE typnamespace = own.oid)
+    )
+"""
+"""Finds a schema that somebody else has made or filled: what is in it would be run as us."""
+
 PARTITIONS: tuple[LiteralString, ...] = (
     "CREATE TABLE {inbox} (LIKE inbox INCLUDING ALL)",
+    # No samples of it are kept for the planner: they would tell who was waiting when, and outlive the rows.
+    "ALTER TABLE {inbox} ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0, ALTER content SET STATISTICS 0",
     "ALTER TABLE inbox ATTACH PARTITION {inbox} FOR VALUES IN ({number})",
     "CREATE TABLE {sealed} (LIKE sealed INCLUDING ALL)",
     "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
@@ -129,6 +142,8 @@ MIGRATIONS = (
                 PRIMARY KEY (survey, id)
             ) PARTITION BY LIST (survey)
             """,
+            "ALTER TABLE inbox ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0",
+            "ALTER TABLE inbox ALTER content SET STATISTICS 0",
             # Folded submissions: laid down by id, which is random. Written anew when the survey is closed.
             """
             CREATE TABLE sealed (
@@ -187,6 +202,21 @@ MIGRATIONS = (
                 expires_at bigint NOT NULL  -- when it ends however much it is used
             )
             """,
+            # A database that was moved refuses to be written: these are there for that, and disabled.
+            """
+            CREATE FUNCTION fence() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN RAISE EXCEPTION 'this database was moved' USING ERRCODE = 'DN001'; END$$
+            """,
+            "CREATE TRIGGER fence BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION fence()",
+            "CREATE TRIGGER fence BEFORE INSERT ON sealed FOR EACH ROW EXECUTE FUNCTION fence()",
+            "CREATE TRIGGER fence BEFORE INSERT OR UPDATE OF status ON surveys FOR EACH ROW EXECUTE FUNCTION fence()",
+            "CREATE TRIGGER fence BEFORE INSERT OR DELETE ON tokens FOR EACH ROW EXECUTE FUNCTION fence()",
+            "CREATE TRIGGER fence BEFORE INSERT OR DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION fence()",
+            "ALTER TABLE inbox DISABLE TRIGGER fence",
+            "ALTER TABLE sealed DISABLE TRIGGER fence",
+            "ALTER TABLE surveys DISABLE TRIGGER fence",
+            "ALTER TABLE tokens DISABLE TRIGGER fence",
+            "ALTER TABLE sessions DISABLE TRIGGER fence",
             "CREATE INDEX sessions_of_token ON sessions (token)",
             "CREATE INDEX tokens_of_maker ON tokens (maker)",
         ),

@@ -17,6 +17,10 @@ def examine(view: View) -> list[Symptom]:
     if settings["archive_mode"] != "off":
         text = "the archived write-ahead log tells in which order submissions came: keep it no longer than you must"
         found.append(Symptom("archive", "warning", text))
+    for name in ("log_connections", "log_disconnections"):
+        if settings[name] not in ("off", ""):
+            text = f"{name} notes when connections are made or end, which in a quiet hour is when somebody answers"
+            found.append(Symptom("connection log", "warning", text))
     found.append(_encryption(view))
     return found
 

@@ -15,6 +15,7 @@ from datetime import date
 from typing import NamedTuple
 
 from deniable_protocol import Document, verify
+from deniable_protocol.checks import SURVEY_ID
 from deniable_server.tallies import Content, Statistics
 
 from . import (
@@ -57,8 +58,8 @@ class SharedStorage(Storage):
     # --- for backends to fill in -------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _reading(self) -> AbstractContextManager[reading.View]:
-        """One state of the database, to read from."""
+    def _reading(self, *surveys: int) -> AbstractContextManager[reading.View]:
+        """One state of the database, to read from: of submissions, those of these surveys only."""
 
     @abstractmethod
     def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
@@ -76,6 +77,8 @@ class SharedStorage(Storage):
 
     def find(self, survey: str) -> Published | None:
         if survey not in self._surveys:
+            if not SURVEY_ID.fullmatch(survey):
+                return None
             with self._reading() as view:
                 found = reading.survey(view, survey)
             if found is None:
@@ -147,16 +150,16 @@ class SharedStorage(Storage):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def statistics(self, survey: Published) -> Statistics:
-        with self._reading() as view:
+        with self._reading(survey.number) as view:
             return reading.statistics(view, survey.number, survey.document)
 
     def recount(self, survey: Published) -> Statistics:
-        with self._reading() as view:
+        with self._reading(survey.number) as view:
             return reading.recount(view, survey.number, survey.document)
 
     @contextmanager
     def stored(self, survey: Published) -> Iterator[Stored]:
-        with self._reading() as view:
+        with self._reading(survey.number) as view:
             yield reading.StoredIn(view, survey.number)
 
     @contextmanager
@@ -169,12 +172,18 @@ class SharedStorage(Storage):
             return reading.days(view, survey.number)
 
     def verify(self) -> list[str]:
-        with self._reading() as view:
-            return reading.find_damage(view)
+        numbers = [self._known(survey).number for survey, *_ in self._list()]
+        with self._reading(*numbers) as view:
+            return reading.find_damage(view, numbers)
 
 
 def _shown(status: str) -> Status:
     return "open" if status == "open" else "closed"
+
+
+def unsealed(listed: Listed) -> str:
+    """The status of a survey that was copied: one that is closed has yet to be written anew."""
+    return "open" if listed.status == "open" else "closing"
 
 
 def refuse_another(known: bytes, document: Document) -> None:

@@ -43,7 +43,7 @@ from .copies import SQLiteView, copy_database, refuse_foreign
 from .keyring import Statement, TableKeyring
 from .reading import CHUNK, read_cell, tally_texts, write_codes, write_counts
 from .schema import migrations
-from .shared import Request, SharedStorage, newly_accepted, refuse_another
+from .shared import Request, SharedStorage, newly_accepted, refuse_another, unsealed
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +61,7 @@ FENCED = {
     "fence_4": "INSERT ON tokens",
     "fence_5": "DELETE ON tokens",
     "fence_6": "INSERT ON sessions",
+    "fence_7": "DELETE ON sessions",
 }
 """What nobody may do any more in a database that was moved."""
 
@@ -89,7 +90,7 @@ class SQLiteStorage(SharedStorage):
         return self._keyring
 
     @contextmanager
-    def _reading(self) -> Iterator[SQLiteView]:
+    def _reading(self, *surveys: int) -> Iterator[SQLiteView]:
         with self._connections.reading() as db:
             yield SQLiteView(db)
 
@@ -224,7 +225,7 @@ class SQLiteStorage(SharedStorage):
         """Fold all that waits, if it is enough: another server may have folded just now, and few would stand out."""
         chunk = moved = self._fold_chunk(survey, at_least)
         while chunk == CHUNK:  # else nothing was left, and what has come since may be few
-            chunk = self._fold_chunk(survey, 1)
+            chunk = self._fold_chunk(survey, at_least)
             moved += chunk
         self._unfolded.pop(survey.number, None)
         if moved:
@@ -275,7 +276,7 @@ class SQLiteStorage(SharedStorage):
             db.executemany("INSERT INTO days VALUES (?, ?, ?)", counts)
             db.execute(
                 "UPDATE surveys SET status = ?, published_on = ?, closed_on = ? WHERE number = ?",
-                (listed.status, listed.published_on, listed.closed_on, survey.number),
+                (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
             )
 
     def fence(self, fenced: bool) -> None:
@@ -284,13 +285,19 @@ class SQLiteStorage(SharedStorage):
                 make = f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {change} BEGIN SELECT RAISE(ABORT, '{MOVED}'); END"
                 db.execute(make if fenced else f"DROP TRIGGER IF EXISTS {name}")
 
+    @property
+    def is_fenced(self) -> bool:
+        with self._connections.reading() as db:
+            found = db.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'fence_0'")
+            return found.fetchone() is not None
+
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
         with self._connections.reading() as db:
             db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
-            if db.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'fence_0'").fetchone():
-                raise Unavailable(MOVED)
+        if self.is_fenced:
+            raise Unavailable(MOVED)
         if self._connections.write_failed:
             # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space
             # and leaves nothing.

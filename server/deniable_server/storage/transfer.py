@@ -19,10 +19,13 @@ from typing import NamedTuple
 
 from deniable_server.tallies import Statistics, merge
 
-from . import MOVED, Published, Row, Storage, StorageError, Unavailable
+from . import MOVED, Listed, Published, Row, Storage, StorageError, Unavailable
 from .reading import CHUNK, tally_texts
 
 Progress = Callable[[int], None]
+
+PATIENCE = 60.0
+"""Seconds for which giving the old database back is tried."""
 
 
 class Moved(NamedTuple):
@@ -40,22 +43,38 @@ def move(source: Storage, target: Storage, progress: Progress = lambda done: Non
 
     Can be repeated where it broke off. StorageError where the target has submissions of its own.
     """
-    source.finish_closing()
-    for survey in _surveys(source):
-        _copy(source, target, survey, progress)
-    began = time.monotonic()
-    source.fence(True)
+    was_fenced = source.is_fenced  # by an attempt that was killed, or by a move that is done
     try:
+        source.finish_closing()
+        for listed in source.surveys():
+            _copy(source, target, listed, progress)
+        began = time.monotonic()
+        source.fence(True)
         _refuse_itself(target)
-        for survey in _surveys(source):
-            _copy(source, target, survey, progress)
-        _settle(source, target)
+        for listed in source.surveys():
+            _copy(source, target, listed, progress)
+            _settle(source, target, listed)
         tokens, sessions = _copy_keys(source, target)
         submissions = _compare(source, target)
-    except BaseException:
-        source.fence(False)  # nothing has changed for those who use it
+    except BaseException as error:
+        if not was_fenced:
+            _give_back(source, error)
         raise
     return Moved(len(source.surveys()), submissions, tokens, sessions, time.monotonic() - began)
+
+
+def _give_back(source: Storage, error: BaseException) -> None:
+    """Nothing has changed for those who use it, as soon as that can be written."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return source.fence(False)
+        except StorageError:
+            if time.monotonic() > deadline:
+                raise StorageError(
+                    f"{error}\nThe old database still takes nothing: repeat the move, or  deniable move --undo --from …"
+                ) from None
+            time.sleep(1)
 
 
 def _refuse_itself(target: Storage) -> None:
@@ -67,10 +86,6 @@ def _refuse_itself(target: Storage) -> None:
         raise
 
 
-def _surveys(source: Storage) -> list[Published]:
-    return [_known(source, listed.id) for listed in source.surveys()]
-
-
 def _known(storage: Storage, survey: str) -> Published:
     found = storage.find(survey)
     if found is None:
@@ -78,16 +93,23 @@ def _known(storage: Storage, survey: str) -> Published:
     return found
 
 
-def _copy(source: Storage, target: Storage, survey: Published, progress: Progress) -> None:
-    """All submissions that the target does not have."""
+def _copy(source: Storage, target: Storage, listed: Listed, progress: Progress) -> None:
+    """All submissions that the target does not have. One that is closed is then closed there as well: written anew, so
+    that nothing tells which of them were copied when.
+    """
+    survey = _known(source, listed.id)
     target.publish(survey.published)
-    there = _known(target, survey.document.survey.id)
+    there = _known(target, listed.id)
     if there.published != survey.published:
-        raise StorageError(f"{survey.document.survey.id} is in the target already, published by another version")
+        raise StorageError(f"{listed.id} is in the target already, published by another version")
     with source.stored(survey) as stored, target.stored(there) as known:
         new = _missing(iter(stored), iter(known), progress)
         while chunk := list(islice(new, CHUNK)):
             target.receive(there, chunk)
+        days = stored.days
+    if listed.status == "closed" and target.status(there) == "open":
+        target.settle(there, days, listed)
+        target.close_survey(there)
 
 
 def _missing(rows: Iterator[Row], known: Iterator[Row], progress: Progress) -> Iterator[Row]:
@@ -112,17 +134,22 @@ def _missing(rows: Iterator[Row], known: Iterator[Row], progress: Progress) -> I
         raise StorageError("The target has submissions that the source does not have: it is in use, or is another's")
 
 
-def _settle(source: Storage, target: Storage) -> None:
-    for listed in source.surveys():
-        with source.stored(_known(source, listed.id)) as stored:
-            target.settle(_known(target, listed.id), stored.days, listed)
+def _settle(source: Storage, target: Storage, listed: Listed) -> None:
+    if listed.status == "open":
+        target.settle(_known(target, listed.id), source.days(_known(source, listed.id)), listed)
 
 
 def _copy_keys(source: Storage, target: Storage) -> tuple[int, int]:
-    """Tokens, those that others were made with before these, and the sessions that are not over."""
+    """Tokens, those that others were made with before these, and the sessions that are not over; and no others, for
+    between two attempts some may have been revoked.
+    """
     now = int(time.time())
-    known = {token.id for token in target.keyring.tokens()}
     tokens = source.keyring.tokens()
+    target.keyring.end_all()
+    for token in target.keyring.tokens():
+        if token not in tokens:
+            target.keyring.revoke(token.id)
+    known = {token.id for token in target.keyring.tokens()}
     waiting = [token for token in tokens if token.id not in known]
     while waiting:
         ready = [token for token in waiting if token.maker is None or token.maker in known]
@@ -134,11 +161,9 @@ def _copy_keys(source: Storage, target: Storage) -> tuple[int, int]:
         waiting = [token for token in waiting if token.id not in known]
     moved = 0
     for token in tokens:
-        there = {session.digest for session in target.keyring.sessions(token.id, now)}
         sessions = source.keyring.sessions(token.id, now)
-        for session in reversed(sessions):
-            if session.digest not in there:
-                target.keyring.begin(session, now, len(sessions) + len(there))
+        for session in sessions:
+            target.keyring.begin(session, now, len(sessions))
         moved += len(sessions)
     return len(tokens), moved
 
@@ -186,15 +211,16 @@ def copy_to_sqlite(source: Storage, target: Path) -> None:
     from .sqlite import SQLiteStorage
 
     with finished(target, "the copy") as partial, _closing(SQLiteStorage(partial)) as copy:
-        for survey in _surveys(source):
+        for listed in source.surveys():
+            survey = _known(source, listed.id)
             copy.publish(survey.published)
-            there = _known(copy, survey.document.survey.id)
-            listed = next(each for each in source.surveys() if each.id == survey.document.survey.id)
+            there = _known(copy, listed.id)
             with source.stored(survey) as stored:
                 rows = iter(stored)
                 while chunk := list(islice(rows, CHUNK)):
                     copy.receive(there, chunk)
                 copy.settle(there, stored.days, listed)
+        copy.finish_closing()
         _copy_keys(source, copy)
 
 
