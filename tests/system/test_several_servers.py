@@ -46,18 +46,11 @@ def test_a_database_that_goes_away_loses_nothing(tmp_path: Path) -> None:
     assert outcome.figures["answers 503"] > 20
 
 
-POSTGRES, POOL = "storage/postgres.py", "storage/pool.py"
-COMMITS_LATER = (
-    POOL,
-    """        if settings["synchronous_commit"] not in DURABLE:
-            connection.execute("SET synchronous_commit = on")
-""",
-    """        connection.execute("SET synchronous_commit = off")
-""",
-)
+ROWS, POOL = "storage/postgres_rows.py", "storage/pool.py"
+COMMITS_LATER = (POOL, "THEN 'remote_apply' ELSE 'on' END", "THEN 'off' ELSE 'off' END")
 FORGETS_WHAT_IS_SEALED = (
-    (POSTGRES, "(SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)", "(SELECT 1 WHERE false)"),
-    (POSTGRES, "(SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))", "0 * cardinality(%s)"),
+    (ROWS, "(SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)", "(SELECT 1 WHERE false)"),
+    (ROWS, "(SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))", "0 * cardinality(%s)"),
 )
 
 
