@@ -194,10 +194,12 @@ class Pool:
         return pool
 
     @contextmanager
-    def _lent(self, name: str) -> Iterator[Connection]:
+    def _lent(self, name: str, patience: float | None = None) -> Iterator[Connection]:
         pool = self._pool(name)
+        if patience is None:
+            patience = IMPATIENT if self.write_failed else self.patience
         try:
-            connection = self._taken(pool)
+            connection = self._taken(pool, patience)
             try:
                 yield connection
             finally:
@@ -207,19 +209,20 @@ class Pool:
         except (psycopg.Error, PoolTimeout, PoolClosed) as error:
             raise explained(error) from None
 
-    def _taken(self, pool: ConnectionPool[Connection]) -> Connection:
+    def _taken(self, pool: ConnectionPool[Connection], patience: float) -> Connection:
         """A connection that is alive."""
-        connection = self._next(pool)
+        connection = self._next(pool, patience)
         try:
             ConnectionPool.check_connection(connection)
         except psycopg.Error:  # a restart has cut it, and all others as well
             pool.putconn(connection)
             pool.drain()
-            return self._next(pool)
+            return self._next(pool, patience)
         return connection
 
-    def _next(self, pool: ConnectionPool[Connection]) -> Connection:
-        deadline = time.monotonic() + (IMPATIENT if self.write_failed else self.patience)
+    @staticmethod
+    def _next(pool: ConnectionPool[Connection], patience: float) -> Connection:
+        deadline = time.monotonic() + patience
         while True:
             left = deadline - time.monotonic()
             try:
@@ -265,9 +268,9 @@ class Pool:
             self.write_failed = False
 
     @contextmanager
-    def keeping(self) -> Iterator[Connection]:
+    def keeping(self, patience: float | None = None) -> Iterator[Connection]:
         """The same for housekeeping, which may take long."""
-        with self._lent("housekeeping") as connection:
+        with self._lent("housekeeping", patience) as connection:
             yield connection
             connection.commit()
 

@@ -43,7 +43,7 @@ from . import (
     utc_today,
 )
 from .keyring import Statement, TableKeyring
-from .pool import NOT_DURABLE, Clashed, Connection, Locked, Pool, PostgresView, explained, of, translated
+from .pool import IMPATIENT, NOT_DURABLE, Clashed, Connection, Locked, Pool, PostgresView, explained, of, translated
 from .postgres_rows import contents_of, insert, look_again, withdraw
 from .postgres_schema import SLOTS, lock_of, make_partitions, migrate
 from .postgres_settings import examine
@@ -165,6 +165,8 @@ class PostgresStorage(SharedStorage):
             for statement in WRITE_ANEW:
                 connection.execute(of(number, statement))
             self._lock_out(connection, number)
+            if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone():
+                raise Unavailable("a submission is still waiting; try again")  # it never is, and would be lost
             for statement in PUT_IN_PLACE:
                 connection.execute(of(number, statement))
         log.info("Closed %s", survey.document.survey.id)
@@ -295,7 +297,8 @@ class PostgresStorage(SharedStorage):
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
         """Several servers may fold at once: each takes rows that no other has, and counts them for itself."""
         number = survey.number
-        with self._pool.keeping() as connection:
+        # Where it is done between two commits, those who answer wait for it.
+        with self._pool.keeping(None if at_least == 1 else IMPATIENT) as connection:
             free = connection.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (lock_of(number, CLOSING),))
             if free.fetchone() != (True,):
                 return 0  # the survey is being closed: its inbox is empty
@@ -323,7 +326,7 @@ class PostgresStorage(SharedStorage):
 
     def _wipe_inbox(self, number: int) -> None:
         """Where it is empty and nobody is at it, give it a new file: the old one still tells who came after whom."""
-        with suppress(Locked), self._pool.keeping() as connection:
+        with suppress(Unavailable), self._pool.keeping(IMPATIENT) as connection:
             connection.execute(of(number, "LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE NOWAIT"))
             if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone() is None:
                 connection.execute(of(number, "TRUNCATE {inbox}"))
