@@ -43,7 +43,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/servers.py --json figures/servers.json
 	$(BIN)/python bench/lake.py --json figures/lake.json
 
-# What is promised under crashes, power cuts, faults, hostile input and attack, at full size; PROOFS="crash power" for some.
+# What is promised under crashes, power cuts, faults, hostile input and attack, by several servers too, at full size; PROOFS="crash power" for some.
 proof: $(VENV)/.installed
 	mkdir -p figures
 	PYTHONPATH=tests:tests/system $(BIN)/python -m proof $(PROOFS) --json figures/proof.json
