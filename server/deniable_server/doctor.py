@@ -18,7 +18,7 @@ from deniable_protocol import DeniableError
 
 from .proxy_logs import judge
 from .settings import MIN_KEY, Settings
-from .storage import Storage, Symptom, open_storage, utc_today
+from .storage import STANDINGS, Storage, Symptom, open_storage, utc_today
 
 NOT_BEFORE = date(2026, 1, 1)
 """This software is younger than that: a clock that says otherwise is wrong."""
@@ -52,6 +52,8 @@ def _database(settings: Settings) -> Iterator[Symptom]:
         yield from (Symptom("database", "problem", line) for line in damage)
         if not damage:
             yield Symptom("database", "ok", f"sound; {total:,} submissions, statistics equal to a recount")
+        if standing := storage.standing:
+            yield Symptom("database", "problem", STANDINGS[standing])
         yield from storage.circumstances()
         yield _clock(storage)
     finally:

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import missing
 from deniable_protocol import Drawn, Draws, Subset, publish, survey_from_tree, verify
 from deniable_server.estimator.crosstab import Joint, coded_question
 from deniable_server.lake import opened
@@ -27,6 +28,7 @@ from deniable_server.storage import Row, open_storage
 from deniable_server.tallies import Content, channels_of, size, tally
 from lakes import ASKED, DOCUMENTS, WEIGHTS, contents_of, deniable, every_channel, example, filled, told
 from postgres import Cluster
+from spark import find_java
 from surveys import surveys
 
 PEOPLE = 1_500
@@ -375,9 +377,27 @@ def test_a_missing_package_is_named(module: str, words: list[str], cure: str, ke
     assert run.returncode == 1 and cure in run.stderr and "Traceback" not in run.stderr
 
 
-def test_missing_java_is_named(kept: Path) -> None:
-    """Without Java, --engine spark says so at once."""
-    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": "/nowhere"}
+@pytest.mark.parametrize("wrong", [{"PATH": "/nowhere"}, {"JAVA_HOME": "/nowhere"}])
+def test_missing_java_is_named(wrong: dict[str, str], kept: Path) -> None:
+    """Without Java, or with a JAVA_HOME that is none, --engine spark says so at once."""
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | wrong
     command = [sys.executable, "-m", "deniable_server", "estimate", "--from", str(kept / "campus-health")]
     run = subprocess.run([*command, "--engine", "spark"], capture_output=True, text=True, env=environment, check=False)
     assert run.returncode == 1 and "needs Java" in run.stderr and "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("master", ["spark://head", "localhost:7077", "foo", "local[", "spark://a:1/x"])
+def test_what_is_no_master_is_refused_at_once(master: str, kept: Path) -> None:
+    """The form of --master is checked before Java is started."""
+    if not find_java():
+        missing("Java")
+    words = ["estimate", "--from", kept / "campus-health", "--engine", "spark", "--master", master]
+    assert "--master (SPARK_MASTER) takes spark://HOST:PORT" in " ".join(deniable(*words, status=1).split())
+
+
+def test_where_an_export_can_be_written(kept: Path, tmp_path: Path) -> None:
+    """Folders above it are made; an address is refused, with what to do instead."""
+    words = ["export", "campus-health", "--database", kept / "a.db", "--to"]
+    deniable(*words, tmp_path / "exports" / "first")
+    assert (tmp_path / "exports" / "first" / "export.json").is_file()
+    assert "takes a folder of this machine" in deniable(*words, "s3://bucket/x", status=1)

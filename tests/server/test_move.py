@@ -162,9 +162,6 @@ def test_a_move_that_broke_off_can_be_repeated(
     rows = rows_of(first, example_answers, 400)
     source.accept(first, rows[:300])
 
-    def fails(*_: object) -> int:
-        raise StorageError("the disk is full")
-
     monkeypatch.setattr("deniable_server.storage.transfer._compare", fails)
     with pytest.raises(StorageError, match="the disk is full"):
         move(source, target)
@@ -191,6 +188,55 @@ def test_a_target_in_use_is_refused(new: New, example: bytes, example_answers: d
         move(source, source)
     assert source.accept(first, rows[10:]) == Accepted(10, 0)
     source.ready()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_half_filled_target_is_not_served(
+    kind: str, new: New, example: bytes, example_answers: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a move that broke off, the target says that it may lack submissions; when it is done, it is ready. The old
+    database cannot be moved a second time, to another.
+    """
+    source, target = new("sqlite"), new(kind)
+    first, _ = filled(source, example)
+    source.accept(first, rows_of(first, example_answers, 30))
+    with monkeypatch.context() as broken:
+        broken.setattr("deniable_server.storage.transfer._compare", fails)
+        with pytest.raises(StorageError):
+            move(source, target)
+    assert (source.standing, target.standing) == (None, "filling")
+    with pytest.raises(Unavailable, match="may lack submissions"):
+        target.ready()
+    move(source, target)
+    target.ready()
+    assert (source.standing, target.standing) == ("moved", None)
+    with pytest.raises(StorageError, match="was moved"):
+        move(source, new(kind))
+    with pytest.raises(StorageError, match="itself left by a move"):
+        move(target, source)
+
+
+def fails(*_: object) -> int:
+    raise StorageError("the disk is full")
+
+
+def test_the_commands_say_where_a_database_stands(tmp_path: Path) -> None:
+    """The doctor and whatever reads say that a database was left; ``--undo`` says whether there was any to undo."""
+    database = str(tmp_path / "a.db")
+    open_storage(database).close()
+    run = CliRunner()
+    nothing = run.invoke(cli, ["move", "--undo", "--from", database])
+    assert nothing.exit_code == 0 and "Nothing to undo" in nothing.output
+    for standing, said in (("moved", "was moved"), ("moving", "--undo"), ("filling", "may lack")):
+        storage = open_storage(database)
+        storage.stand(standing)  # type: ignore[arg-type]
+        storage.close()
+        checked = run.invoke(cli, ["doctor", "--database", database, "--json"])
+        assert checked.exit_code == 1 and said in checked.stdout
+        listed = run.invoke(cli, ["survey", "list", "--database", database])
+        assert listed.exit_code == 0 and said in " ".join(listed.stderr.split())
+    undone = run.invoke(cli, ["move", "--undo", "--from", database])
+    assert undone.exit_code == 0 and "used as before" in undone.output
 
 
 def test_the_command(tmp_path: Path, postgres: Cluster, example: bytes, example_answers: dict) -> None:

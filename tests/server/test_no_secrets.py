@@ -25,7 +25,10 @@ KNOWN = [
     ("a token of a package index", re.compile(rb"\b(pypi-AgE[A-Za-z0-9_-]{50,}|npm_[A-Za-z0-9]{36})")),
     ("a key for a language model", re.compile(rb"\bsk-[A-Za-z0-9_-]{32,}")),
     ("a signed token", re.compile(rb"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}")),
-    ("a password in an address", re.compile(rb"\b[a-z]{2,12}://[^/\s:@\"'<>{}$]+:[^/\s:@\"'<>{}$]{6,}@[a-z0-9-]+\.")),
+    (
+        "a password in an address",
+        re.compile(rb"\b[a-z]{2,12}://[^/\s:@\"'<>{}$]+:[^/\s:@\"'<>{}$]{6,}@(?!127\.)[a-z0-9-]+\."),
+    ),
 ]
 # What ``deniable token create`` prints: 43 characters of all kinds, alone.
 OWN_TOKEN = re.compile(rb"(?<![A-Za-z0-9_+/=-])[A-Za-z0-9_-]{43}(?![A-Za-z0-9_+/=-])")

@@ -360,7 +360,7 @@ def test_an_error_says_nothing_of_a_row(
 def test_a_stopped_database_is_waited_for(example: bytes, example_answers: dict) -> None:
     """While PostgreSQL is away, sending and reading are refused as unavailable; then both work, with no new start."""
     with cluster() as own:
-        storage = PostgresStorage(own.address(), busy_seconds=0.5)
+        storage = PostgresStorage(own.address(), busy_seconds=2.0)
         storage.publish(example)
         survey = storage.find("campus-health")
         assert survey is not None
@@ -410,11 +410,13 @@ def test_downloads_leave_connections_for_submissions(
     from deniable_server.storage.pool import SIZES
 
     rows = rows_of(survey, example_answers, 3)
-    hurried = servers[0]
-    hurried._pool.patience = 0.2
+    server = servers[0]
+    patience = server._pool.patience
     with ExitStack() as reading:
         for _ in range(SIZES["reading"]):
-            iter(reading.enter_context(hurried.submissions(survey)))
+            iter(reading.enter_context(server.submissions(survey)))
+        server._pool.patience = 0.2
         with pytest.raises(Unavailable, match="taken"):
-            hurried.status(survey)
-        assert hurried.accept(survey, rows) == Accepted(3, 0)
+            server.status(survey)
+        server._pool.patience = patience
+        assert server.accept(survey, rows) == Accepted(3, 0)

@@ -370,7 +370,7 @@ def test_what_a_killed_move_has_left_can_be_undone(
 ) -> None:
     """A database that was fenced before stays so when another attempt fails; ``--undo`` lets it be used again."""
     rows = rows_of(survey, example_answers, 10)
-    storage.fence(True)
+    storage.stand("moving")
     monkeypatch.setattr("deniable_server.storage.transfer._compare", failing)
     with pytest.raises(StorageError, match="the disk is full"):
         move(storage, open_storage(str(tmp_path / "b.db")))

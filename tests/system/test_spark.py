@@ -112,11 +112,11 @@ def test_a_master_that_is_not_there_is_said(kept: Path) -> None:
         missing("Java")
     command = [sys.executable, "-m", "deniable_server", "estimate", "--from", str(kept / "campus-health")]
     run = subprocess.run(
-        [*command, "--engine", "spark", "--master", "nonsense"],
+        [*command, "--engine", "spark", "--master", "local[nonsense]"],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
     assert run.returncode == 1 and "Traceback" not in run.stderr and "\tat " not in run.stderr
-    assert "Spark did not start on nonsense" in run.stderr and len(run.stderr) < 2_000
+    assert "Spark did not start on local[nonsense]" in run.stderr and len(run.stderr) < 2_000

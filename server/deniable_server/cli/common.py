@@ -16,7 +16,7 @@ from rich.text import Text
 from deniable_protocol import DeniableError, Problem, Survey, SurveyError, parse_survey
 from deniable_protocol.checks import strict_json
 from deniable_server.settings import DEFAULT_DATABASE, DEFAULT_MINIMUM_GROUP
-from deniable_server.storage import Published, Storage, StorageError, open_storage, sqlite_path
+from deniable_server.storage import STANDINGS, Published, Storage, StorageError, open_storage, sqlite_path
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -87,6 +87,8 @@ def existing(database: str) -> Iterator[Storage]:
             f"There is no database at {path}. Start with  deniable survey publish FILE,  or give the right --database"
         )
     with opened(database, create=False) as storage:
+        if standing := storage.standing:
+            err.print(Text(f"Note: {STANDINGS[standing]}", style="yellow"))
         yield storage
 
 

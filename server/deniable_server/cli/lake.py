@@ -32,6 +32,8 @@ def export(survey_id: str, to: Path, database: str, as_json: bool) -> None:
     """Write all randomised reports of a survey as Parquet files, for analysis elsewhere."""
     from deniable_server.lake.export import export as write
 
+    if ":/" in str(to):
+        raise ExportError("--to takes a folder of this machine; copy the export to a store when it is done")
     with existing(database) as storage:
         published = find_survey(storage, survey_id)
         known = next(listed.submissions for listed in storage.surveys() if listed.id == survey_id)

@@ -204,10 +204,10 @@ def restore(source: Path, database: str, as_json: bool) -> None:
     if as_json:
         print_json({"file": path and str(path), "surveys": len(surveys), "submissions": total})
     else:
-        click.echo(f"{path or 'PostgreSQL'}: verified. Surveys: {len(surveys)}; submissions: {total:,}.")
+        click.echo(f"{path or 'PostgreSQL'}: restored, and verified. Surveys: {len(surveys)}; submissions: {total:,}.")
 
 
-@click.command(short_help="To another database, servers running.")
+@click.command(short_help="Move to another database while servers run.")
 @click.option("--from", "source", required=True, help="The database that is used now: as for --database.")
 @click.option("--to", "target", help="The one to use from now on, which has nothing yet.")
 @click.option("--undo", is_flag=True, help="Only let a database be used again that a move has left behind.")
@@ -221,18 +221,22 @@ def move(source: str, target: str | None, undo: bool, as_json: bool) -> None:
     from deniable_server.storage.transfer import move as carry
 
     if (target is None) != undo:
-        raise click.UsageError("Give --to, the new database, or --undo.")
+        raise click.UsageError("Give --to, the new database, or --undo, and not both.")
     if target is None:
         with existing(source) as old:
-            old.fence(False)
+            undone = old.standing is not None
+            old.stand(None)
         if as_json:
-            print_json({"undone": True})
+            print_json({"undone": undone})
+        elif undone:
+            click.echo("It is used as before. Do not start servers on what a move has copied: each would take")
+            click.echo("submissions that the other lacks.")
         else:
-            click.echo("It takes submissions again. Use no copy of it that a move has made: they go apart from now on.")
+            click.echo("Nothing to undo: no move has left this database.")
         return
     with existing(source) as old, opened(target) as new:
         total = sum(listed.submissions for listed in old.surveys())
-        with progress_bar("Moving", 2 * total) as progress:
+        with progress_bar("Copying and checking", 2 * total) as progress:
             moved = carry(old, new, progress)
     if as_json:
         print_json(moved._asdict())
@@ -241,7 +245,7 @@ def move(source: str, target: str | None, undo: bool, as_json: bool) -> None:
         f"Moved, and equal by a recount: surveys {moved.surveys}, submissions {moved.submissions:,}, tokens "
         f"{moved.tokens}, sessions {moved.sessions}. Nothing was acknowledged for {moved.fenced_seconds:.1f} s."
     )
-    click.echo("The database that was left takes nothing more. Now start the servers with the new DENIABLE_DATABASE.")
+    click.echo("The old database takes nothing more. Start the servers with the new DENIABLE_DATABASE.")
 
 
 @click.command(short_help="Look for what is wrong.")

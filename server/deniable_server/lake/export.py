@@ -71,6 +71,7 @@ def writing(
     partial = folder.with_name(f".{folder.name}.partial")
     _refuse_taken(folder)
     try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
         partial.mkdir(mode=0o700)
     except FileExistsError:
         raise ExportError(

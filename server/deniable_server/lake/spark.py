@@ -29,6 +29,7 @@ from . import DOCUMENT, MANIFEST, Engine, ExportError, column_bits, content, dam
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+MASTER = re.compile(r"local(\[[^\]]+\])?|yarn|spark://[^/:]+:\d+(,[^/:]+:\d+)*|k8s://.+")
 SHUFFLE = 16
 """Parts that counts are collected in; there are few."""
 TOGETHER = 4_096
@@ -79,17 +80,22 @@ def spark_engine(folder: str, master: str | None) -> Iterator[SparkEngine]:
     """Spark for as long as it is needed."""
     if importlib.util.find_spec("pyspark") is None:
         raise ExportError("--engine spark needs pyspark: install it with  pip install 'deniable[spark]'")
-    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-        raise ExportError("Spark needs Java, 17 or newer: install it, or set JAVA_HOME")
+    home = os.environ.get("JAVA_HOME")
+    if not shutil.which(os.path.join(home, "bin", "java") if home else "java"):
+        raise ExportError("Spark needs Java, 17 or newer: install it, or set JAVA_HOME to where it is")
+    master = master or os.environ.get("SPARK_MASTER") or "local[*]"
+    if not MASTER.fullmatch(master):
+        raise ExportError("--master (SPARK_MASTER) takes spark://HOST:PORT, yarn, k8s://… or local[N]")
+    if "://" not in folder:  # before Java is started, which takes its time
+        read_export(folder, content(Path(folder) / MANIFEST), content(Path(folder) / DOCUMENT))
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
-    master = master or os.environ.get("SPARK_MASTER") or "local[*]"
     with tempfile.TemporaryFile() as said:
         try:
             session = _start(master, said)
         except (Py4JError, PySparkException, OSError) as error:
-            raise ExportError(f"Spark did not start on {master}: {_last_lines(said) or error}") from None
+            raise ExportError(f"Spark did not start on {master}: {_reason(said) or _in_short(error)}") from None
         try:
             yield SparkEngine(session, folder)
         except (Py4JError, PySparkException) as error:
@@ -132,9 +138,14 @@ def _quiet(said: IO[bytes]) -> Iterator[None]:
             os.close(copy)
 
 
-def _last_lines(said: IO[bytes]) -> str:
+def _reason(said: IO[bytes]) -> str:
+    """The last line in which Java says what went wrong, without its stacks."""
     said.seek(0)
-    return " ".join(said.read()[-1_000:].decode(errors="replace").split())
+    lines = said.read().decode(errors="replace").splitlines()
+    if any("All masters are unresponsive" in line for line in lines):
+        return "no master answers there"
+    told = [line.strip() for line in lines if re.search(r"(Exception|Error): ", line) and not line.startswith("\tat ")]
+    return told[-1][:300] if told else ""
 
 
 def _in_short(error: Exception) -> str:

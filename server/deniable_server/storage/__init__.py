@@ -127,8 +127,18 @@ class IdConflict(DeniableError):
     """A submission of this id is already stored, with other content."""
 
 
-MOVED = "this database was moved; use the one that it was moved to"
-"""Why nothing can be written to a database that was left behind."""
+Standing: TypeAlias = Literal["moving", "moved", "filling"]
+"""What a database is to a move: it is being left, was left, or is being filled."""
+
+STANDINGS: dict[Standing, str] = {
+    "moving": (
+        "this database is being moved, or its move broke off: repeat the move, or, to go on here,  "
+        "deniable move --undo --from …"
+    ),
+    "moved": "this database was moved; use the one that it was moved to",
+    "filling": "this database is being filled by a move, or that broke off: it may lack submissions; repeat the move",
+}
+"""Why nothing can be stored there."""
 
 
 @dataclass(frozen=True)
@@ -277,14 +287,16 @@ class Storage(ABC):
     def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
         """Take the days, dates and status of a survey from another storage, once all its submissions are here."""
 
-    @abstractmethod
-    def fence(self, fenced: bool) -> None:
-        """From now on everything that is to be written fails as Unavailable (MOVED), on every server; or no longer."""
-
     @property
     @abstractmethod
-    def is_fenced(self) -> bool:
-        """Whether it was moved, or is just being moved."""
+    def standing(self) -> Standing | None:
+        """What it is to a move."""
+
+    @abstractmethod
+    def stand(self, standing: Standing | None) -> None:
+        """Note what it is to a move: then it is not ready. While it is moving or moved, everything that is to be
+        written fails as Unavailable, on every server.
+        """
 
     @abstractmethod
     def close(self) -> None:

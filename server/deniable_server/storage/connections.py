@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from . import MOVED, StorageError, Unavailable
+from . import STANDINGS, StorageError, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -250,8 +250,8 @@ def explained(path: Path, error: Exception) -> StorageError:
         return StorageError(f"There is no database at {path}")
     if "not a database" in str(error):
         return StorageError(f"{path} is not an SQLite database; choose another path")
-    if str(error) == MOVED:
-        return Unavailable(MOVED)
+    if str(error) in STANDINGS.values():
+        return Unavailable(str(error))
     return Unavailable(f"{path}: {error}")
 
 

@@ -21,7 +21,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL, Identifier
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from . import MOVED, StorageError, Unavailable
+from . import STANDINGS, StorageError, Unavailable
 from .reading import View
 
 log = logging.getLogger(__name__)
@@ -117,6 +117,7 @@ class Pool:
         self.address, self.patience = address, patience
         self.installation: str | None = None
         self.write_failed = False
+        self._away: set[str] = set()
         self._pools: dict[str, ConnectionPool[Connection]] = {}
         self._inherited: list[object] = []
         _living.add(self)
@@ -197,9 +198,9 @@ class Pool:
     def _lent(self, name: str, patience: float | None = None) -> Iterator[Connection]:
         pool = self._pool(name)
         if patience is None:
-            patience = IMPATIENT if self.write_failed else self.patience
+            patience = IMPATIENT if self.write_failed or name in self._away else self.patience
         try:
-            connection = self._taken(pool, patience)
+            connection = self._taken(name, pool, patience)
             try:
                 yield connection
             finally:
@@ -209,15 +210,22 @@ class Pool:
         except (psycopg.Error, PoolTimeout, PoolClosed) as error:
             raise explained(error) from None
 
-    def _taken(self, pool: ConnectionPool[Connection], patience: float) -> Connection:
+    def _taken(self, name: str, pool: ConnectionPool[Connection], patience: float) -> Connection:
         """A connection that is alive."""
-        connection = self._next(pool, patience)
         try:
-            ConnectionPool.check_connection(connection)
-        except psycopg.Error:  # a restart has cut it, and all others as well
-            pool.putconn(connection)
-            pool.drain()
-            return self._next(pool, patience)
+            connection = self._next(pool, patience)
+            try:
+                ConnectionPool.check_connection(connection)
+            except psycopg.Error:  # a restart has cut it, and all others as well
+                pool.putconn(connection)
+                pool.drain()
+                connection = self._next(pool, patience)
+        except PoolTimeout:
+            if name not in self._away:  # only the first of a row
+                log.error("There is no connection to PostgreSQL for %s", name)
+            self._away.add(name)
+            raise
+        self._away.discard(name)
         return connection
 
     @staticmethod
@@ -300,11 +308,15 @@ def explained(error: Exception) -> StorageError:
     if isinstance(error, PoolTimeout | PoolClosed):
         return Unavailable("PostgreSQL cannot be reached, or all connections to it are taken")
     assert isinstance(error, psycopg.Error)
-    if error.sqlstate is None:  # not from the database: there is no connection, or no longer
+    if error.sqlstate is None:  # not from a statement: there is no connection, or no longer
+        _, refused, reason = str(error).partition("FATAL:")
+        if refused:
+            return Unavailable(f"PostgreSQL refuses: {reason.strip().splitlines()[0]}")
         first = str(error).strip().splitlines()[:1]
-        return Unavailable(f"PostgreSQL cannot be reached: {first[0] if first else type(error).__name__}")
+        advice = "; the password belongs in PGPASSWORD or ~/.pgpass" if "no password" in str(error) else ""
+        return Unavailable(f"PostgreSQL cannot be reached: {first[0] if first else type(error).__name__}{advice}")
     if error.sqlstate == FENCED:
-        return Unavailable(MOVED)
+        return Unavailable(STANDINGS["moving" if error.diag.message_primary == "moving" else "moved"])
     kind = f"PostgreSQL says {type(error).__name__} ({error.sqlstate})"
     # https://www.postgresql.org/docs/current/errcodes-appendix.html
     if error.sqlstate == "55P03":
@@ -314,7 +326,9 @@ def explained(error: Exception) -> StorageError:
     if error.sqlstate[:2] in ("08", "25", "53", "55", "57", "58"):
         return Unavailable(kind)
     if error.sqlstate[:2] == "28" or error.sqlstate in ("3D000", "42501"):
-        return StorageError(f"{kind}: check user, password, rights and the name of the database")
+        return StorageError(
+            f"{kind}: the user must own the database, or be granted CREATE on it and all that is in the schema {SCHEMA}"
+        )
     return StorageError(kind)
 
 
@@ -322,7 +336,9 @@ def _check_address(address: str) -> None:
     """StorageError for what is no address; libpq would repeat what it does not understand, passwords included."""
     try:
         parts = conninfo_to_dict(address)
-    except psycopg.Error:
+    except psycopg.Error as error:
+        if "invalid URI query parameter" in str(error):
+            raise StorageError(f"The address of PostgreSQL has an {str(error).strip()}") from None
         parts = None
     if parts is None or "@" in str(parts.get("host", "")):
         raise StorageError(

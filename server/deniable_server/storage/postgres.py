@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
-from typing import LiteralString
+from typing import LiteralString, cast
 
 import psycopg
 from psycopg.errors import DeadlockDetected, LockNotAvailable
@@ -30,12 +30,13 @@ from psycopg.sql import SQL, Identifier
 from deniable_protocol import verify
 
 from . import (
-    MOVED,
+    STANDINGS,
     Accepted,
     IdConflict,
     Listed,
     Published,
     Row,
+    Standing,
     StorageError,
     SurveyClosed,
     Symptom,
@@ -386,27 +387,24 @@ class PostgresStorage(SharedStorage):
             )
             connection.execute(of(survey.number, "ANALYZE {sealed}"))
 
-    def fence(self, fenced: bool) -> None:
-        change = SQL("ENABLE" if fenced else "DISABLE")
+    def stand(self, standing: Standing | None) -> None:
+        change = SQL("ENABLE" if standing in ("moving", "moved") else "DISABLE")
         with self._pool.keeping() as connection:
             for table in FENCED_TABLES:  # waits for those who are writing, and for no reader
                 connection.execute(SQL("ALTER TABLE {} {} TRIGGER fence").format(Identifier(table), change))
+            connection.execute("UPDATE installation SET standing = %s", (standing,))
 
     @property
-    def is_fenced(self) -> bool:
+    def standing(self) -> Standing | None:
         with self._pool.reading() as view:
-            return bool(
-                view.rows(
-                    "SELECT 1 FROM pg_trigger WHERE tgname = 'fence' AND tgrelid = 'surveys'::regclass"
-                    " AND tgenabled <> 'D'"
-                )
-            )
+            ((standing,),) = view.rows("SELECT standing FROM installation")
+        return cast("Standing | None", standing)
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
-        if self.is_fenced:
-            raise Unavailable(MOVED)
+        if standing := self.standing:
+            raise Unavailable(STANDINGS[standing])
         if self._pool.write_failed:
             # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space and
             # leaves nothing.

@@ -113,7 +113,9 @@ MIGRATIONS = (
             """
             CREATE TABLE installation (  -- one row
                 id text PRIMARY KEY,  -- random: tells this database from another at the same address
-                secret_key text NOT NULL  -- for servers that are given none: with it, forms of one hold on all
+                secret_key text NOT NULL,  -- for servers that are given none: with it, forms of one hold on all
+                standing text  -- what it is to a move
+                    CHECK (standing IN ('moving', 'moved', 'filling'))
             )
             """,
             """
@@ -205,7 +207,9 @@ MIGRATIONS = (
             # A database that was moved refuses to be written: these are there for that, and disabled.
             """
             CREATE FUNCTION fence() RETURNS trigger LANGUAGE plpgsql AS
-            $$BEGIN RAISE EXCEPTION 'this database was moved' USING ERRCODE = 'DN001'; END$$
+            $$BEGIN
+                RAISE EXCEPTION '%', (SELECT standing FROM deniable.installation) USING ERRCODE = 'DN001';
+            END$$
             """,
             "CREATE TRIGGER fence BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION fence()",
             "CREATE TRIGGER fence BEFORE INSERT ON sealed FOR EACH ROW EXECUTE FUNCTION fence()",

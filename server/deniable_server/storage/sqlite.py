@@ -26,12 +26,13 @@ from sqlite_utils import Database
 from deniable_protocol import verify
 
 from . import (
-    MOVED,
+    STANDINGS,
     Accepted,
     IdConflict,
     Listed,
     Published,
     Row,
+    Standing,
     StorageError,
     SurveyClosed,
     Symptom,
@@ -53,16 +54,16 @@ ROWS_AT_ONCE = 250
 MINOR_PATIENCE = 1.0
 """Seconds that a page waits to note that its session is in use, while others write."""
 
-FENCED = {
-    "fence_0": "INSERT ON inbox",
-    "fence_1": "INSERT ON sealed",
-    "fence_2": "INSERT ON surveys",
-    "fence_3": "UPDATE OF status ON surveys",
-    "fence_4": "INSERT ON tokens",
-    "fence_5": "DELETE ON tokens",
-    "fence_6": "INSERT ON sessions",
-    "fence_7": "DELETE ON sessions",
-}
+FENCED = (
+    "INSERT ON inbox",
+    "INSERT ON sealed",
+    "INSERT ON surveys",
+    "UPDATE OF status ON surveys",
+    "INSERT ON tokens",
+    "DELETE ON tokens",
+    "INSERT ON sessions",
+    "DELETE ON sessions",
+)
 """What nobody may do any more in a database that was moved."""
 
 
@@ -279,25 +280,25 @@ class SQLiteStorage(SharedStorage):
                 (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
             )
 
-    def fence(self, fenced: bool) -> None:
+    def stand(self, standing: Standing | None) -> None:
         with self._connections.turn, self._connections.writing() as db:
-            for name, change in FENCED.items():
-                make = f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {change} BEGIN SELECT RAISE(ABORT, '{MOVED}'); END"
-                db.execute(make if fenced else f"DROP TRIGGER IF EXISTS {name}")
+            names = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'standing_%'").fetchall()
+            for statement in (*(f"DROP TRIGGER {name}" for (name,) in names), *_standing(standing)):
+                db.execute(statement)
 
     @property
-    def is_fenced(self) -> bool:
+    def standing(self) -> Standing | None:
         with self._connections.reading() as db:
-            found = db.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'fence_0'")
-            return found.fetchone() is not None
+            found = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'standing_%' LIMIT 1").fetchone()
+        return None if found is None else found[0].split("_")[1]
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
         with self._connections.reading() as db:
             db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
-        if self.is_fenced:
-            raise Unavailable(MOVED)
+        if standing := self.standing:
+            raise Unavailable(STANDINGS[standing])
         if self._connections.write_failed:
             # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space
             # and leaves nothing.
@@ -317,6 +318,16 @@ class SQLiteStorage(SharedStorage):
 
     def close(self) -> None:
         self._connections.close()
+
+
+def _standing(standing: Standing | None) -> Iterator[str]:
+    """The triggers that note it, by their names, and refuse what nobody may do any more."""
+    if standing == "filling":
+        yield "CREATE TRIGGER standing_filling BEFORE INSERT ON surveys WHEN 0 BEGIN SELECT 1; END"
+    elif standing is not None:
+        for number, change in enumerate(FENCED):
+            raises = f"BEGIN SELECT RAISE(ABORT, '{STANDINGS[standing]}'); END"
+            yield f"CREATE TRIGGER standing_{standing}_{number} BEFORE {change} {raises}"
 
 
 @lru_cache(maxsize=2 * ROWS_AT_ONCE)

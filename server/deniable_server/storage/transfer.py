@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from deniable_server.tallies import Statistics, merge
 
-from . import MOVED, Listed, Published, Row, Storage, StorageError, Unavailable
+from . import STANDINGS, Listed, Published, Row, Storage, StorageError
 from .reading import CHUNK, tally_texts
 
 Progress = Callable[[int], None]
@@ -43,23 +43,32 @@ def move(source: Storage, target: Storage, progress: Progress = lambda done: Non
 
     Can be repeated where it broke off. StorageError where the target has submissions of its own.
     """
-    was_fenced = source.is_fenced  # by an attempt that was killed, or by a move that is done
+    before = source.standing
+    if before == "moved":
+        raise StorageError(f"Nothing can be moved from here: {STANDINGS['moved']}")
+    if target.standing in ("moving", "moved"):
+        raise StorageError("The target was itself left by a move; use another, or let it be used again with --undo")
     try:
+        target.stand("filling")
+        if source.standing == "filling":
+            target.stand(before)
+            raise StorageError("Source and target are the same database")
         source.finish_closing()
         for listed in source.surveys():
             _copy(source, target, listed, progress)
         began = time.monotonic()
-        source.fence(True)
-        _refuse_itself(target)
+        source.stand("moving")
         for listed in source.surveys():
             _copy(source, target, listed, progress)
             _settle(source, target, listed)
         tokens, sessions = _copy_keys(source, target)
         submissions = _compare(source, target)
     except BaseException as error:
-        if not was_fenced:
+        if before is None:
             _give_back(source, error)
         raise
+    target.stand(None)
+    source.stand("moved")
     return Moved(len(source.surveys()), submissions, tokens, sessions, time.monotonic() - began)
 
 
@@ -68,22 +77,13 @@ def _give_back(source: Storage, error: BaseException) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            return source.fence(False)
+            return source.stand(None)
         except StorageError:
             if time.monotonic() > deadline:
                 raise StorageError(
                     f"{error}\nThe old database still takes nothing: repeat the move, or  deniable move --undo --from …"
                 ) from None
             time.sleep(1)
-
-
-def _refuse_itself(target: Storage) -> None:
-    try:
-        target.ready()
-    except Unavailable as error:
-        if str(error) == MOVED:
-            raise StorageError("Source and target are the same database") from None
-        raise
 
 
 def _known(storage: Storage, survey: str) -> Published:
