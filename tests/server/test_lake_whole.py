@@ -31,7 +31,7 @@ def test_an_export_is_never_overwritten(tmp_path: Path) -> None:
     before = (tmp_path / "empty" / "export.json").read_bytes()
     assert "is not overwritten" in deniable(*words, tmp_path / "empty", status=1)
     assert (tmp_path / "empty" / "export.json").read_bytes() == before
-    assert "cannot be written" in deniable(*words, tmp_path / "no" / "such", status=1)
+    assert "cannot be written" in " ".join(deniable(*words, tmp_path / "empty" / "export.json" / "x", status=1).split())
     (tmp_path / ".again.partial").mkdir()
     assert "broke off" in deniable(*words, tmp_path / "again", status=1)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".again.partial", "empty"]

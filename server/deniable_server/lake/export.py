@@ -72,6 +72,9 @@ def writing(
     _refuse_taken(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExportError(f"{folder} cannot be written: {error.strerror}") from None
+    try:
         partial.mkdir(mode=0o700)
     except FileExistsError:
         raise ExportError(

@@ -151,7 +151,8 @@ class _Away:
 
 
 LINES = (
-    r"(INFO (Listening at|at=)|ERROR Writing failed, and nothing|WARNING Writing works again|ERROR Folding failed and)"
+    r"(INFO (Listening at|at=)|ERROR Writing failed, and nothing|WARNING Writing works again|ERROR Folding failed and"
+    r"|ERROR There is no connection to PostgreSQL for)"
 )
 """What a server may log meanwhile: that it began and ended, and nothing for each request."""
 
