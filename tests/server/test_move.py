@@ -207,6 +207,8 @@ def test_a_half_filled_target_is_not_served(
     assert (source.standing, target.standing) == (None, "filling")
     with pytest.raises(Unavailable, match="may lack submissions"):
         target.ready()
+    with pytest.raises(StorageError, match="may lack submissions"):
+        move(target, new(kind))
     move(source, target)
     target.ready()
     assert (source.standing, target.standing) == ("moved", None)

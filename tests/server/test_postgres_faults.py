@@ -232,6 +232,23 @@ def test_the_first_who_come_after_a_restart_are_served(example: bytes, example_a
         storage.close()
 
 
+def test_a_connection_that_is_cut_while_it_is_lent_goes_back(
+    storage: PostgresStorage, survey: Published, address: str, example_answers: dict
+) -> None:
+    """However often a connection is found to be cut only when its transaction ends, the pool does not run dry."""
+
+    def broken_off() -> None:
+        with storage._pool.writing() as connection:
+            connection.execute("SELECT 1")
+            read(address, "SELECT pg_terminate_backend(%s)", connection.info.backend_pid)
+            raise Unavailable("something else")
+
+    for _ in range(2 * SIZES["storing"]):
+        with pytest.raises(Unavailable):
+            broken_off()
+    assert storage.accept(survey, rows_of(survey, example_answers, 3)) == Accepted(3, 0)
+
+
 def test_the_doctor_sees_connections_in_the_log(postgres: Cluster) -> None:
     """A log of connections tells, in a quiet hour, when somebody came."""
     with cluster(log_connections="on") as own:
@@ -286,7 +303,7 @@ def test_a_schema_that_somebody_else_has_prepared_is_refused(postgres: Cluster, 
         connection.execute(f"CREATE SCHEMA deniable AUTHORIZATION {role}".encode())
         connection.execute(f"GRANT ALL ON SCHEMA deniable TO {user}".encode())
     with pytest.raises(StorageError, match="another"):
-        PostgresStorage(second.replace("postgres:", f"{user}:", 1).replace("postgresql//", "postgresql://"))
+        PostgresStorage(f"{second}&user={user}")
 
 
 # --- moving ----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import re
 import time
 import weakref
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import Any, LiteralString, TypeAlias
 
@@ -140,18 +140,14 @@ class Pool:
 
     def connect(self) -> Connection:
         """A connection outside the pool, for what is done once; StorageError where there is none to be had."""
-        connection: Connection | None = None
-        try:
-            connection = psycopg.connect(self.address, **self._options)
-            self._configure(connection)
-        except psycopg.Error as error:
-            if connection is not None:
-                connection.close()
-            raise explained(error) from None
-        except BaseException:
-            if connection is not None:
-                connection.close()
-            raise
+        with ExitStack() as opened:
+            try:
+                connection = psycopg.connect(self.address, **self._options)
+                opened.callback(connection.close)
+                self._configure(connection)
+            except psycopg.Error as error:
+                raise explained(error) from None
+            opened.pop_all()
         return connection
 
     def _configure(self, connection: Connection) -> None:
@@ -204,9 +200,11 @@ class Pool:
             try:
                 yield connection
             finally:
-                if not connection.closed:
-                    connection.rollback()
-                pool.putconn(connection)
+                try:
+                    if not connection.closed:
+                        connection.rollback()
+                finally:  # one that turns out to be cut just now goes back all the same: there are few
+                    pool.putconn(connection)
         except (psycopg.Error, PoolTimeout, PoolClosed) as error:
             raise explained(error) from None
 

@@ -44,8 +44,8 @@ def move(source: Storage, target: Storage, progress: Progress = lambda done: Non
     Can be repeated where it broke off. StorageError where the target has submissions of its own.
     """
     before = source.standing
-    if before == "moved":
-        raise StorageError(f"Nothing can be moved from here: {STANDINGS['moved']}")
+    if before in ("moved", "filling"):
+        raise StorageError(f"Nothing can be moved from here: {STANDINGS[before]}")
     if target.standing in ("moving", "moved"):
         raise StorageError("The target was itself left by a move; use another, or let it be used again with --undo")
     try:
@@ -192,7 +192,7 @@ def _compare(source: Storage, target: Storage) -> int:
     return submissions
 
 
-def restore_from_sqlite(backup: Path, target: Storage, progress: Progress = lambda done: None) -> None:
+def restore_from_sqlite(backup: Path, target: Storage) -> None:
     """Everything from a backup into a storage that has nothing yet. The backup itself is left as it is."""
     from .copies import restore
     from .sqlite import SQLiteStorage
@@ -202,7 +202,7 @@ def restore_from_sqlite(backup: Path, target: Storage, progress: Progress = lamb
     with tempfile.TemporaryDirectory(prefix="deniable-restore-") as folder:
         restore(backup, Path(folder) / "copy.db")
         with _closing(SQLiteStorage(Path(folder) / "copy.db")) as copy:
-            move(copy, target, progress)
+            move(copy, target)
 
 
 def copy_to_sqlite(source: Storage, target: Path) -> None:
