@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask
 
-from deniable_server.gateway import Gateway
+from deniable_server.serving.gateway import Gateway
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -37,8 +37,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from deniable_protocol import Channel, Drawn, publish, survey_from_tree, verify
-from deniable_server.lake import column_bits
-from deniable_server.lake.export import GROUP_ROWS, writing
+from deniable_server.export import column_bits
+from deniable_server.export.write import GROUP_ROWS, writing
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from spark import cluster, find_java

@@ -34,8 +34,8 @@ from rich.progress import Progress
 from rich.table import Table
 from served import DENIABLE, PATH, PYTHON, THREADS, batch, published, serving, submissions
 
-from deniable_server.intake import Intake
 from deniable_server.storage import Row, open_storage
+from deniable_server.web.submission_reader import SubmissionReader
 
 CONNECTIONS = 32
 SINGLE, BATCH, GROWTH = 0.5, 0.4, 0.05
@@ -133,7 +133,7 @@ class Bench:
         storage = open_storage(str(path))
         survey = storage.find("bench")
         assert survey is not None
-        intake = Intake(survey.document)
+        intake = SubmissionReader(survey.document)
         storage.close()
         raw = sqlite3.connect(self.folder / "batches" / "raw.db", isolation_level=None)
         raw.execute("PRAGMA journal_mode=WAL")
@@ -183,7 +183,7 @@ class Bench:
         storage = open_storage(str(self.database("stages")))
         survey = storage.find("bench")
         assert survey is not None
-        intake = Intake(survey.document)
+        intake = SubmissionReader(survey.document)
         bodies = list(itertools.islice(self.bodies, 4_000))
         begun = time.process_time()
         rows = [intake.read(body)[0] for body in bodies]

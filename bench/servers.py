@@ -37,8 +37,8 @@ from rich.progress import Progress
 from rich.table import Table
 from served import DENIABLE, PATH, Served, batch, published, seconds_of, serving, submissions
 
-from deniable_server.intake import Intake
 from deniable_server.storage import Row, open_storage
+from deniable_server.web.submission_reader import SubmissionReader
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from postgres import Cluster, cluster
@@ -163,7 +163,7 @@ class Bench:
         survey = storage.find("bench")
         storage.close()
         assert survey is not None
-        intake = Intake(survey.document)
+        intake = SubmissionReader(survey.document)
         return [row for start in range(0, count, BATCH) for row in intake.read(batch(self.bodies, min(BATCH, count)))]
 
     # --- room --------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    from deniable_server.node import find_node
+    from deniable_server.checks.node import find_node
 
     return find_node() or missing("node")
 

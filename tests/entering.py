@@ -8,8 +8,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from deniable_server.access import make_token
 from deniable_server.storage import Role
+from deniable_server.storage.tokens import make_token
 from running import storage_of
 
 BROWSER = {"Accept": "text/html", "Origin": "http://localhost"}

@@ -17,10 +17,10 @@ from click.testing import CliRunner
 from conftest import ROOT
 from deniable_protocol import Drawn, Draws, publish, survey_from_tree
 from deniable_server.cli import cli
-from deniable_server.lake.export import Writer, columns, writing
+from deniable_server.export.write import Writer, columns, writing
 from deniable_server.simulate import Population, simulate_directly
+from deniable_server.statistics import Content, channels_of
 from deniable_server.storage import open_storage
-from deniable_server.tallies import Content, channels_of
 
 WEIGHTS = "[campus]\nnorth = 0.7\nsouth = 0.3\n[age]\nyoung = 0.5\nolder = 0.3\nold = 0.2\n"
 SEGMENTS = [

@@ -6,16 +6,17 @@ from flask import Flask
 
 from deniable_protocol.document import MAX_BYTES
 
-from . import edges, metrics, pages, problems
-from .api import api
-from .assets import assets
-from .installation import Installation
-from .operation import operation
+from . import pages
 from .pages.respondent import respondent
-from .results import results
 from .settings import Settings
-from .shortcut import Shortcut
 from .storage import Storage, open_storage
+from .web import metrics, middleware, problems
+from .web.context import AppState
+from .web.health import health
+from .web.results import results
+from .web.static import static
+from .web.submissions import FastPath, submissions
+from .web.surveys import surveys
 
 
 def create_app(settings: Settings | None = None, storage: Storage | None = None) -> Flask:
@@ -28,16 +29,17 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     app.ensure_sync = lambda func: func  # type: ignore[method-assign]  # none is async, and looking costs each request
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BYTES  # of a survey that is published: a form is larger than its text
-    installation = app.extensions["deniable"] = Installation(settings, storage)
+    state = app.extensions["deniable"] = AppState(settings, storage)
 
-    app.register_blueprint(api, url_prefix="/api/v1")
+    app.register_blueprint(surveys, url_prefix="/api/v1")
+    app.register_blueprint(submissions, url_prefix="/api/v1")
     app.register_blueprint(results, url_prefix="/api/v1")
-    app.register_blueprint(operation)
-    app.register_blueprint(assets)
+    app.register_blueprint(health)
+    app.register_blueprint(static)
     app.register_blueprint(respondent)
     problems.register(app)
-    metrics.register(app, installation.metrics)
-    app.wsgi_app = Shortcut(app.wsgi_app, installation)  # type: ignore[method-assign]
-    edges.register(app, settings)
+    metrics.register(app, state.metrics)
+    app.wsgi_app = FastPath(app.wsgi_app, state)  # type: ignore[method-assign]
+    middleware.register(app, settings)
     pages.register(app)
     return app

@@ -11,20 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from deniable_protocol import DeniableError
-
+from .errors import SettingError
 from .storage import sqlite_path
-from .storage.connections import sync
+from .storage.sqlite.connections import sync
 
 DEFAULT_DATABASE = "deniable.db"
 DEFAULT_BIND = "127.0.0.1:8000"
 DEFAULT_MAX_BODY = 16 * 2**20
 DEFAULT_MINIMUM_GROUP = 10
 MIN_KEY = 32
-
-
-class SettingError(DeniableError):
-    """A setting cannot be used; the message names it and says what it takes."""
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,14 @@ import msgspec
 import numpy as np
 
 from deniable import Client, DocumentError, Unreachable, randomize
-from deniable_protocol import Choice, DeniableError, MultiChoice, Number, Question, Scale, Segment, Survey, YesNo
+from deniable_protocol import Choice, MultiChoice, Number, Question, Scale, Segment, Survey, YesNo
 from deniable_protocol.checks import DECLINED
+from deniable_server.storage.tokens import make_token
 
-from .access import make_token
+from .errors import SimulationError
 from .estimator import QuestionEstimate
-from .intake import MAX_BATCH, Intake
 from .storage import Published, Storage
+from .web.submission_reader import MAX_BATCH, SubmissionReader
 
 DECLINING = 0.05
 BLOCK = 1_000
@@ -32,10 +33,6 @@ BLOCK = 1_000
 
 CLIENTS = 8
 """Respondents who answer at the same time."""
-
-
-class SimulationError(DeniableError):
-    """The simulation cannot go on."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +174,7 @@ def simulate_directly(
     storage: Storage, published: Published, population: Population, n: int, advance: Callable[[int], None]
 ) -> None:
     """The same randomising and the same storage path in batches, without the network: for millions."""
-    intake = Intake(published.document)
+    intake = SubmissionReader(published.document)
     respondents = population.respondents(n)
     while batch := list(islice(respondents, MAX_BATCH)):
         submissions = [randomize(published.published, each.answers, each.segments) for each in batch]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable_protocol import Document, DocumentError, publish, randomize, survey_from_tree, verify
-from deniable_server.audit import panel
+from deniable_server.checks.audit import panel
 from surveys import surveys
 
 

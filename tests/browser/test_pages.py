@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from deniable_protocol import publish, survey_from_tree
-from deniable_server.access import make_token
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Role, Storage, open_storage
+from deniable_server.storage.tokens import make_token
 from hostile import HOSTILE, hostile_survey
 from questionnaire import Faults, fill, open_survey, overflows, review, send, violations
 from running import Server, running

@@ -18,11 +18,11 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from deniable_protocol import Document, randomize, verify
-from deniable_server import create_app, installation
-from deniable_server.access import make_token
-from deniable_server.problems import Kind
+from deniable_server import create_app
+from deniable_server.errors import Kind, Unavailable
 from deniable_server.settings import Settings, parse_rate
-from deniable_server.storage import Unavailable
+from deniable_server.storage.tokens import make_token
+from deniable_server.web import context
 from deniable_web import in_one_piece
 from running import storage_of
 
@@ -225,7 +225,7 @@ def test_a_bug_is_a_500_that_says_nothing(
     assert_problem(response, Kind.INTERNAL)
     assert b"canary" not in response.data
     (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert "KeyError" in record.getMessage() and "installation.py" in record.getMessage()
+    assert "KeyError" in record.getMessage() and "context.py" in record.getMessage()
     assert "canary" not in caplog.text and submission["id"] not in caplog.text
 
 
@@ -410,9 +410,9 @@ def test_a_forwarded_address_counts_only_behind_a_trusted_proxy(
 
 def test_a_window_forgets_its_addresses() -> None:
     """When a window ends, counts and addresses are gone from memory."""
-    from deniable_server.edges import RateLimit
-    from deniable_server.problems import Refusal
+    from deniable_server.errors import Refusal
     from deniable_server.settings import Rate
+    from deniable_server.web.rate_limit import RateLimit
 
     now = [0.0]
     limit = RateLimit(Rate(1, "second"), clock=lambda: now[0])
@@ -454,8 +454,8 @@ def test_the_reader_of_submissions_is_made_once(
 ) -> None:
     """A published survey never changes, and neither does what reads its submissions."""
     made = []
-    real = installation.Intake
-    monkeypatch.setattr(installation, "Intake", lambda document: made.append(document) or real(document))
+    real = context.SubmissionReader
+    monkeypatch.setattr(context, "SubmissionReader", lambda document: made.append(document) or real(document))
     for _ in range(3):
         assert http.post(SUBMISSIONS, json=submission).status_code == 201
     assert len(made) == 1
@@ -486,7 +486,7 @@ def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
     routes = {
         (re.sub("<(.*?)>", r"{\1}", rule.rule), method.lower())
         for rule in app.url_map.iter_rules()
-        if rule.endpoint.partition(".")[0] not in ("visits", "surveys", "dashboard")
+        if rule.endpoint.partition(".")[0] not in ("sign_in", "surveys", "dashboard")
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
     assert routes == {(path, method) for path, methods in described["paths"].items() for method in methods}

@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import binomtest
 
 from deniable_protocol import Band, DocumentError, N, Subset, publish, survey_from_tree
-from deniable_server import audit as module
-from deniable_server.audit import AuditError, audit
+from deniable_server.checks import audit as module
+from deniable_server.checks.audit import audit
+from deniable_server.errors import AuditError
 
 
 def test_the_exact_part_repeats_the_channel(example: bytes) -> None:

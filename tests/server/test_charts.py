@@ -31,7 +31,7 @@ from deniable_server.pages.charts import (
     question_chart,
     share_axis,
 )
-from deniable_server.pages.relation_charts import (
+from deniable_server.pages.group_charts import (
     Dots,
     HeatMap,
     crosstab_chart,
@@ -39,7 +39,7 @@ from deniable_server.pages.relation_charts import (
     groups_chart,
     zero_axis,
 )
-from deniable_server.tallies import size
+from deniable_server.statistics import size
 from surveys import ask, channelled, questions
 
 HOSTILE = """<script>alert(1)</script>"'><img src=x onerror=alert(1)>&amp;{{ 7 * 7 }}"""

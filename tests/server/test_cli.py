@@ -84,7 +84,7 @@ def test_audit_prints_odds_and_epsilon() -> None:
 
 def test_audit_fails_when_a_question_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """More epsilon seen than stated: exit status 1 and the word BROKEN."""
-    import deniable_server.audit as module
+    import deniable_server.checks.audit as module
 
     real = module._observe
     monkeypatch.setattr(

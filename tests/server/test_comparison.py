@@ -17,11 +17,11 @@ from scipy import optimize, stats
 
 from deniable_protocol import Band, Channel, Question, Subset, decode
 from deniable_protocol.design import band, subset
+from deniable_server.errors import NotComparable
 from deniable_server.estimator.comparison import (
     Comparison,
     Difference,
     Group,
-    NotComparable,
     Supported,
     compare,
     holm,

@@ -12,9 +12,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable_server import create_app
-from deniable_server.events import MOST_REFUSALS, USES_EVERY, Events
 from deniable_server.settings import Settings
 from deniable_server.storage import Token
+from deniable_server.web.security_log import MOST_REFUSALS, USES_EVERY, SecurityLog
 from entering import BROWSER, enter, send
 from running import storage_of
 
@@ -46,7 +46,7 @@ LINE = re.compile(r"at=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ event=[a-z-]+( [a-z]+=([A
 
 def events(lines: pytest.LogCaptureFixture) -> list[str]:
     """What was logged since, without the times; each line in its form."""
-    said = [record.getMessage() for record in lines.records if record.name == "deniable_server.events"]
+    said = [record.getMessage() for record in lines.records if record.name == "deniable_server.web.security_log"]
     lines.clear()
     assert all(LINE.fullmatch(line) for line in said), said
     return [line.partition(" ")[2] for line in said]
@@ -118,7 +118,7 @@ def test_respondents_make_no_line(http: FlaskClient, lines: pytest.LogCaptureFix
 def test_refusals_do_not_fill_the_disk(lines: pytest.LogCaptureFixture) -> None:
     """Of a thousand in a minute sixty are told one by one, and of the rest how many; what people did is always told."""
     now = [60_000.0]
-    log, token = Events(lambda: now[0]), Token("ab12cd34", "admin", "", "d" * 64, "2026-03-01")
+    log, token = SecurityLog(lambda: now[0]), Token("ab12cd34", "admin", "", "d" * 64, "2026-03-01")
     for _ in range(1000):
         log.refused("unknown-token", way="form")
     log.did("signed-in", token)
@@ -133,7 +133,7 @@ def test_refusals_do_not_fill_the_disk(lines: pytest.LogCaptureFixture) -> None:
 def test_programs_are_noted_once_an_hour(lines: pytest.LogCaptureFixture) -> None:
     """Each token of its own."""
     now = [60_000.0]
-    log = Events(lambda: now[0])
+    log = SecurityLog(lambda: now[0])
     one, two = (Token(name, "analyst", "", "d" * 64, "2026-03-01") for name in ("aa", "bb"))
     for token in (one, one, two, one):
         log.used(token)
@@ -145,5 +145,5 @@ def test_programs_are_noted_once_an_hour(lines: pytest.LogCaptureFixture) -> Non
 @pytest.mark.parametrize("value", ["a\nb", "a b=c", "\x1b[31m", "ü", "", "x" * 81, "{}", "%s"])
 def test_no_line_can_be_forged(lines: pytest.LogCaptureFixture, value: str) -> None:
     """What is no plain word is written as a question mark, whatever route it came by."""
-    Events().refused("forbidden", None, survey=value)
+    SecurityLog().refused("forbidden", None, survey=value)
     assert events(lines) == ["event=forbidden survey=?"]

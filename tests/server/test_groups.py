@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable_protocol import publish, survey_from_tree, verify
-from deniable_server.groups import Grouping, Withheld
-from deniable_server.tallies import Cell
+from deniable_server.analysis.groups import Grouping
+from deniable_server.errors import Withheld
+from deniable_server.statistics import Cell
 
 MINIMUM = 10
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
-from deniable_protocol.receive import SubmissionError
-from deniable_server.audit import first_segments, panel
-from deniable_server.intake import MAX_PROBLEMS, Intake, NotJSON, TooMany
+from deniable_protocol.errors import SubmissionError
+from deniable_server.checks.audit import first_segments, panel
+from deniable_server.errors import NotJSON, TooMany
+from deniable_server.web.submission_reader import MAX_PROBLEMS, SubmissionReader
 from surveys import surveys
 
 
@@ -33,8 +34,8 @@ def document(example: bytes) -> Document:
 
 
 @pytest.fixture(scope="module")
-def intake(document: Document) -> Intake:
-    return Intake(document)
+def intake(document: Document) -> SubmissionReader:
+    return SubmissionReader(document)
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def good(document: Document) -> dict[str, Any]:
 def test_both_ways_read_what_clients_write(tree: dict[str, Any], n: int) -> None:
     """For any survey, the quick way takes single submissions and batches as clients write them, as the careful does."""
     document = verify(publish(survey_from_tree(tree)))
-    intake = Intake(document)
+    intake = SubmissionReader(document)
     for body in (
         encode(submission_to(document)),
         encode({"submissions": [submission_to(document) for _ in range(n)]}),
@@ -99,9 +100,9 @@ def mangled(draw: st.DrawFn, document: Document) -> bytes:
 def test_the_quick_way_takes_nothing_that_the_careful_one_refuses(document: Document, data: st.DataObject) -> None:
     """Whatever is wrong, or written in another way: where the quick way gives rows, they are the careful way's."""
     body = data.draw(mangled(document))
-    quick = Intake(document)._read_quickly(body)
+    quick = SubmissionReader(document)._read_quickly(body)
     if quick is not None:
-        assert quick == Intake(document)._read_carefully(body)
+        assert quick == SubmissionReader(document)._read_carefully(body)
 
 
 def change(tree: dict[str, Any], place: str, value: object) -> bytes:
@@ -141,7 +142,7 @@ def change(tree: dict[str, Any], place: str, value: object) -> bytes:
     ],
 )
 def test_a_wrong_value_is_refused_at_its_place(
-    intake: Intake, good: dict[str, Any], place: str, value: object, reason: str
+    intake: SubmissionReader, good: dict[str, Any], place: str, value: object, reason: str
 ) -> None:
     """Each wrong value has a place and a reason, and is not repeated."""
     with pytest.raises(SubmissionError) as caught:
@@ -151,7 +152,7 @@ def test_a_wrong_value_is_refused_at_its_place(
 
 
 @pytest.mark.parametrize("key", ["id", "digest", "reports", "segments", "reports.vaped", "segments.campus"])
-def test_a_missing_key_is_refused(intake: Intake, good: dict[str, Any], key: str) -> None:
+def test_a_missing_key_is_refused(intake: SubmissionReader, good: dict[str, Any], key: str) -> None:
     """A submission holds every key, a report for every question and a code for every segment."""
     *path, last = key.split(".")
     del (good[path[0]] if path else good)[last]
@@ -161,7 +162,7 @@ def test_a_missing_key_is_refused(intake: Intake, good: dict[str, Any], key: str
 
 
 @pytest.mark.parametrize("place", ["canary", "reports.canary", "segments.canary"])
-def test_an_unknown_key_is_refused_and_not_repeated(intake: Intake, good: dict[str, Any], place: str) -> None:
+def test_an_unknown_key_is_refused_and_not_repeated(intake: SubmissionReader, good: dict[str, Any], place: str) -> None:
     """What does not belong is refused without quoting it."""
     with pytest.raises(SubmissionError) as caught:
         intake.read(change(good, place, "secret"))
@@ -192,20 +193,20 @@ def test_an_unknown_key_is_refused_and_not_repeated(intake: Intake, good: dict[s
         b"{} {}",
     ],
 )
-def test_what_is_not_strict_json_is_refused(intake: Intake, body: bytes) -> None:
+def test_what_is_not_strict_json_is_refused(intake: SubmissionReader, body: bytes) -> None:
     """Duplicate keys, NaN, lone surrogates, deep nesting and the like end in one refusal, never in another error."""
     with pytest.raises(NotJSON):
         intake.read(body)
 
 
 @pytest.mark.parametrize("body", [b"null", b"1", b"[]", b'"x"', b"{}", b'{"submissions":{}}', b'{"submissions":[]}'])
-def test_json_that_is_no_submission_is_refused(intake: Intake, body: bytes) -> None:
+def test_json_that_is_no_submission_is_refused(intake: SubmissionReader, body: bytes) -> None:
     """Other JSON values are refused too."""
     with pytest.raises(SubmissionError):
         intake.read(body)
 
 
-def test_a_repeated_key_is_refused_wherever_it_stands(intake: Intake, good: dict[str, Any]) -> None:
+def test_a_repeated_key_is_refused_wherever_it_stands(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """The last of two equal keys does not win: the body is refused, also where both say the same."""
     text = encode(good).decode()
     member = {key: f'"{key}":{encode(good[key]).decode()}' for key in good}
@@ -217,7 +218,7 @@ def test_a_repeated_key_is_refused_wherever_it_stands(intake: Intake, good: dict
             intake.read(text.replace(written, f"{written},{written}", 1).encode())
 
 
-def test_a_submission_beside_a_batch_is_refused(intake: Intake, good: dict[str, Any]) -> None:
+def test_a_submission_beside_a_batch_is_refused(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """A body is a submission or a batch, not both."""
     with pytest.raises(SubmissionError):
         intake.read(encode({**good, "submissions": [good]}))
@@ -226,13 +227,13 @@ def test_a_submission_beside_a_batch_is_refused(intake: Intake, good: dict[str, 
             intake.read(encode({"submissions": [good], key: good[key]}))
 
 
-def test_white_space_changes_nothing(intake: Intake, good: dict[str, Any]) -> None:
+def test_white_space_changes_nothing(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """However a body is laid out, the quick way takes it, with the same rows."""
     for body in (json.dumps(good).encode(), json.dumps(good, indent="\t").encode(), b" \r\n" + encode(good) + b"\n"):
         assert intake._read_quickly(body) == intake.read(encode(good))
 
 
-def test_large_bodies_are_refused_without_being_built_up(intake: Intake, good: dict[str, Any]) -> None:
+def test_large_bodies_are_refused_without_being_built_up(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """Above a million bytes a wrong body is told its first wrong place, or that it is no JSON, and costs little."""
     many = [good] * 4_000
     with pytest.raises(SubmissionError) as caught:
@@ -252,14 +253,14 @@ def test_large_bodies_are_refused_without_being_built_up(intake: Intake, good: d
         intake.read(twice)
 
 
-def test_a_batch_is_limited(intake: Intake, good: dict[str, Any]) -> None:
+def test_a_batch_is_limited(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """Ten thousand submissions are read, one more is too many."""
     assert len(intake.read(encode({"submissions": [good] * 10_000}))) == 10_000
     with pytest.raises(TooMany):
         intake.read(encode({"submissions": [good] * 10_001}))
 
 
-def test_problems_are_listed_with_their_submission(intake: Intake, good: dict[str, Any]) -> None:
+def test_problems_are_listed_with_their_submission(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """In a batch each place names the submission; a long list is cut."""
     bad = {**good, "id": "x"}
     with pytest.raises(SubmissionError) as caught:
@@ -270,7 +271,7 @@ def test_problems_are_listed_with_their_submission(intake: Intake, good: dict[st
     assert len(caught.value.problems) == MAX_PROBLEMS
 
 
-def test_only_a_wrong_digest_is_told_apart(intake: Intake, good: dict[str, Any]) -> None:
+def test_only_a_wrong_digest_is_told_apart(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """A submission that is right but for its digest was made for another document; with more wrong it is malformed."""
     with pytest.raises(SubmissionError) as caught:
         intake.read(encode({**good, "digest": "0" * 64}))

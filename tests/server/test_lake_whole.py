@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from deniable_server.lake import ExportError, opened
-from deniable_server.lake.export import writing
+from deniable_server.errors import ExportError
+from deniable_server.export import opened
+from deniable_server.export.write import writing
 from deniable_server.storage import Row, open_storage
 from lakes import DAMAGES, adopt, contents_of, damage, deniable, example, fill, filled, small_export
 
@@ -95,7 +96,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from lakes import example, fill
-from deniable_server.lake.export import writing
+from deniable_server.export.write import writing
 resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, 4_000))
 with writing(Path(sys.argv[1]), example()) as writer:
     fill(writer, 3_000)

@@ -15,17 +15,8 @@ from test_storage import OTHER, recounted, rows_of
 
 from deniable_protocol import publish, survey_from_tree
 from deniable_server.cli import cli
-from deniable_server.storage import (
-    Accepted,
-    Published,
-    Session,
-    Storage,
-    StorageError,
-    SurveyClosed,
-    Token,
-    Unavailable,
-    open_storage,
-)
+from deniable_server.errors import StorageError, SurveyClosed, Unavailable
+from deniable_server.storage import Accepted, Published, Session, Storage, Token, open_storage
 from deniable_server.storage.transfer import move
 from postgres import Cluster
 

@@ -13,12 +13,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deniable_protocol import parse_survey, verify
+from deniable_server.checks.doctor import examine
 from deniable_server.cli import cli
-from deniable_server.doctor import examine
-from deniable_server.settings import SettingError, Settings, parse_bind
+from deniable_server.errors import SettingError
+from deniable_server.settings import Settings, parse_bind
 from deniable_server.simulate import Population, compare
 from deniable_server.storage import Session, open_storage
-from deniable_server.storage.sqlite import SQLiteStorage
+from deniable_server.storage.sqlite.storage import SQLiteStorage
 from running import free_port, running
 
 EXAMPLE = str(files("deniable_server") / "example.toml")

@@ -14,11 +14,12 @@ import psycopg
 import pytest
 from test_storage import recounted, rows_of
 
-from deniable_server.doctor import examine
+from deniable_server.checks.doctor import examine
+from deniable_server.errors import StorageError, Unavailable
 from deniable_server.settings import Settings
-from deniable_server.storage import Accepted, Published, Row, StorageError, Unavailable
-from deniable_server.storage.postgres import PostgresStorage
-from deniable_server.storage.postgres_schema import MIGRATIONS, Migration
+from deniable_server.storage import Accepted, Published, Row
+from deniable_server.storage.postgres.schema import MIGRATIONS, Migration
+from deniable_server.storage.postgres.storage import PostgresStorage
 from postgres import Cluster, cluster
 
 TODAY = date(2026, 3, 1)
@@ -254,12 +255,12 @@ def test_a_migration_is_done_whole_or_not_at_all(
 ) -> None:
     """One that fails half-way leaves nothing; when it is mended, it is applied, and numbers go on from there."""
     broken = Migration(99, "broken", ("CREATE TABLE more (a integer)", "CREATE TABLE more (a integer)"))
-    monkeypatch.setattr("deniable_server.storage.postgres_schema.MIGRATIONS", (*MIGRATIONS, broken))
+    monkeypatch.setattr("deniable_server.storage.postgres.schema.MIGRATIONS", (*MIGRATIONS, broken))
     with pytest.raises(StorageError):
         PostgresStorage(address)
     assert read(address, "SELECT to_regclass('more')") == [(None,)]
     mended = Migration(99, "mended", ("CREATE TABLE more (a integer)",))
-    monkeypatch.setattr("deniable_server.storage.postgres_schema.MIGRATIONS", (*MIGRATIONS, mended))
+    monkeypatch.setattr("deniable_server.storage.postgres.schema.MIGRATIONS", (*MIGRATIONS, mended))
     PostgresStorage(address).close()
     assert read(address, "SELECT max(number) FROM migrations") == [(99,)]
     monkeypatch.undo()
@@ -407,7 +408,7 @@ def test_downloads_leave_connections_for_submissions(
     """With as many readers under way as there may be, one more is told to wait, and submissions are stored."""
     from contextlib import ExitStack
 
-    from deniable_server.storage.pool import SIZES
+    from deniable_server.storage.postgres.pool import SIZES
 
     rows = rows_of(survey, example_answers, 3)
     server = servers[0]

@@ -17,21 +17,13 @@ from test_postgres import read, wait_for_a_lock
 from test_storage import OTHER, recounted, rows_of
 
 from deniable_protocol import publish, survey_from_tree
+from deniable_server.checks.doctor import examine
 from deniable_server.cli import cli
-from deniable_server.doctor import examine
+from deniable_server.errors import StorageError, Unavailable
 from deniable_server.settings import Settings
-from deniable_server.storage import (
-    Accepted,
-    Published,
-    Session,
-    Storage,
-    StorageError,
-    Token,
-    Unavailable,
-    open_storage,
-)
-from deniable_server.storage.pool import SIZES
-from deniable_server.storage.postgres import PostgresStorage
+from deniable_server.storage import Accepted, Published, Session, Storage, Token, open_storage
+from deniable_server.storage.postgres.pool import SIZES
+from deniable_server.storage.postgres.storage import PostgresStorage
 from deniable_server.storage.transfer import move
 from postgres import Cluster, cluster
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deniable_server.proxy_logs import judge
+from deniable_server.checks.proxy_logs import judge
 
 QUIET = "{\n\tlog {\n\t\tinclude tls\n\t}\n}\n"
 SITE = "survey.example.org {\n\treverse_proxy 127.0.0.1:8000\n}\n"

@@ -21,16 +21,16 @@ from werkzeug.test import TestResponse
 
 from deniable_protocol import decode, publish, survey_from_tree, verify
 from deniable_server import create_app
-from deniable_server.access import make_token
-from deniable_server.analysis import Analysis
-from deniable_server.asking import Asked
+from deniable_server.analysis.estimates import Analysis
+from deniable_server.analysis.query import Query
+from deniable_server.analysis.relations import compare_groups, compare_surveys, tabulate
 from deniable_server.cli import cli
-from deniable_server.problems import Kind
-from deniable_server.relations import compare_groups, compare_surveys, tabulate
+from deniable_server.errors import Kind
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
+from deniable_server.statistics import Content, Statistics, merge, tally
 from deniable_server.storage import Published
-from deniable_server.tallies import Content, Statistics, merge, tally
+from deniable_server.storage.tokens import make_token
 from running import storage_of
 
 PEOPLE = 900
@@ -198,7 +198,7 @@ def test_two_batches_are_one(seeds: list[int], cut: int) -> None:
 
     def estimates(statistics: Statistics) -> bytes:
         analysis = Analysis(Published(1, b"", document), statistics, 10)
-        return msgspec.json.encode(analysis.estimates("open", Asked(by="campus", weights={})))
+        return msgspec.json.encode(analysis.estimates("open", Query(by="campus", weights={})))
 
     whole = estimates(tally(document, contents))
     parts = [tally(document, contents[:cut]), tally(document, contents[cut:])]
@@ -369,7 +369,7 @@ def test_a_crosstab_keeps_no_submissions() -> None:
 
     def peak(n: int) -> int:
         tracemalloc.start()
-        result = tabulate(analysis, "vaped", "drug", Asked(), ((b"", some[i % 2]) for i in range(n)))
+        result = tabulate(analysis, "vaped", "drug", Query(), ((b"", some[i % 2]) for i in range(n)))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert result.submissions == n
@@ -403,9 +403,9 @@ def test_forged_reports_are_warned_of(tmp_path: Path) -> None:
     document = verify(publish(survey_from_tree(wave("forged", "1"))))
     contents = [Content((1, 2, i % 4, 2, i % 16), (i % 2, 0)) for i in range(400)]
     analysis = Analysis(Published(1, b"", document), tally(document, contents), 10)
-    warned = compare_groups(analysis, "vaped", "campus", Asked()).notes
+    warned = compare_groups(analysis, "vaped", "campus", Query()).notes
     assert warned[0] == "north: not consistent with honest reports"
-    table = tabulate(analysis, "vaped", "help", Asked(), ((b"", content) for content in contents))
+    table = tabulate(analysis, "vaped", "help", Query(), ((b"", content) for content in contents))
     assert table.notes[0] == "vaped: not consistent with honest reports"
 
 
@@ -418,7 +418,7 @@ def test_waves_with_other_words_are_warned_of(http: FlaskClient) -> None:
         tree["questions"][0]["text"] = text
         document = verify(publish(survey_from_tree(tree)))
         analyses.append(Analysis(Published(1, b"", document), {}, 10))
-    assert "differently" in compare_surveys(analyses[0], analyses[1], "vaped", Asked()).notes[0]
+    assert "differently" in compare_surveys(analyses[0], analyses[1], "vaped", Query()).notes[0]
     refused(http, "wave-1/compare?question=vaped&with=wave-1")
 
 

@@ -15,11 +15,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from deniable_server import access, create_app
-from deniable_server.access import make_token
-from deniable_server.installation import LONG_AT_ONCE
+from deniable_server import create_app
+from deniable_server.errors import Unavailable
 from deniable_server.settings import Settings
-from deniable_server.storage import Unavailable
+from deniable_server.storage.tokens import make_token
+from deniable_server.web import auth
+from deniable_server.web.context import LONG_AT_ONCE
 from entering import BROWSER, enter, send, word_in
 from running import storage_of
 
@@ -84,8 +85,8 @@ def address(rule: Rule) -> str:
 
 def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """From now on it is so much later to the sessions."""
-    now = access.time.time()
-    monkeypatch.setattr(access.time, "time", lambda: now + seconds)
+    now = auth.time.time()
+    monkeypatch.setattr(auth.time, "time", lambda: now + seconds)
 
 
 # --- routes ----------------------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from werkzeug.test import Client, TestResponse
 
 from deniable_protocol import randomize, verify
 from deniable_server import create_app
+from deniable_server.errors import Unavailable
 from deniable_server.settings import Settings, parse_rate
-from deniable_server.shortcut import Shortcut
-from deniable_server.storage import Unavailable
+from deniable_server.web.submissions import FastPath
 from running import storage_of
 
 PATH = "/api/v1/surveys/campus-health/submissions"
@@ -152,7 +152,7 @@ def without_shortcut(app: Flask) -> Any:
     """The same app, its shortcut taken out."""
     other = create_app(Settings(database=app.extensions["deniable"].settings.database))
     wrapper = other.wsgi_app
-    while not isinstance(wrapper._inner, Shortcut):  # type: ignore[attr-defined]
+    while not isinstance(wrapper._inner, FastPath):  # type: ignore[attr-defined]
         wrapper = wrapper._inner  # type: ignore[attr-defined]
     wrapper._inner = wrapper._inner._inner  # type: ignore[attr-defined]
     return other.wsgi_app

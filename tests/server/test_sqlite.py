@@ -17,12 +17,13 @@ import pytest
 from sqlite_utils import Database, Migrations
 from test_storage import recounted, rows_of
 
-from deniable_server.storage import Accepted, Published, Row, StorageError, Unavailable, open_storage
+from deniable_server.errors import StorageError, Unavailable
+from deniable_server.storage import Accepted, Published, Row, open_storage
 from deniable_server.storage import sqlite as module
-from deniable_server.storage.connections import Connections
-from deniable_server.storage.copies import restore
-from deniable_server.storage.schema import migrations
-from deniable_server.storage.sqlite import SQLiteStorage
+from deniable_server.storage.sqlite.backup import restore
+from deniable_server.storage.sqlite.connections import Connections
+from deniable_server.storage.sqlite.schema import migrations
+from deniable_server.storage.sqlite.storage import SQLiteStorage
 
 
 @pytest.fixture
@@ -170,7 +171,7 @@ def test_a_failed_migration_leaves_nothing(path: Path, storage: SQLiteStorage, m
         raise sqlite3.OperationalError("power cut")
 
     monkeypatch.setattr(module, "migrations", later)
-    monkeypatch.setattr("deniable_server.storage.copies.migrations", later)
+    monkeypatch.setattr("deniable_server.storage.sqlite.backup.migrations", later)
     with pytest.raises(StorageError, match="power cut"):
         SQLiteStorage(path)
     monkeypatch.undo()

@@ -14,23 +14,12 @@ import msgspec
 import pytest
 
 from deniable_protocol import parse_survey, publish, randomize, survey_from_tree
-from deniable_server.intake import Intake
-from deniable_server.storage import (
-    Accepted,
-    IdConflict,
-    Published,
-    Row,
-    Session,
-    Storage,
-    StorageError,
-    SurveyClosed,
-    SurveyDiffers,
-    Token,
-    open_storage,
-)
-from deniable_server.storage.postgres import PostgresStorage
-from deniable_server.storage.sqlite import SQLiteStorage
-from deniable_server.tallies import Statistics, merge, tally
+from deniable_server.errors import IdConflict, StorageError, SurveyClosed, SurveyDiffers
+from deniable_server.statistics import Statistics, merge, tally
+from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
+from deniable_server.storage.postgres.storage import PostgresStorage
+from deniable_server.storage.sqlite.storage import SQLiteStorage
+from deniable_server.web.submission_reader import SubmissionReader
 
 TODAY = date(2026, 3, 1)
 OTHER = {"id": "other", "title": "Other", "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": "1"}]}
@@ -78,12 +67,14 @@ def rows_of(survey: Published, answers: dict[str, object], n: int) -> list[Row]:
     ]
     rows: list[Row] = []
     for start in range(0, n, 10_000):
-        rows += Intake(survey.document).read(msgspec.json.encode({"submissions": submissions[start : start + 10_000]}))
+        rows += SubmissionReader(survey.document).read(
+            msgspec.json.encode({"submissions": submissions[start : start + 10_000]})
+        )
     return rows
 
 
 def recounted(survey: Published, rows: list[Row]) -> Statistics:
-    from deniable_server.storage.reading import read_content
+    from deniable_server.storage.queries import read_content
 
     return tally(survey.document, [read_content(row.content) for row in rows])
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from deniable_server.storage.together import Together
+from deniable_server.storage.group_commit import GroupCommit
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -30,7 +30,7 @@ def test_all_who_wait_are_served_by_one_round() -> None:
         rounds.append(len(items))
         return [10 * item for item in items]
 
-    together = Together(work, lambda items: None)
+    together = GroupCommit(work, lambda items: None)
     with ThreadPoolExecutor(30) as pool:
         assert list(pool.map(together.do, range(30))) == [10 * item for item in range(30)]
     assert rounds == [1, 29]
@@ -52,7 +52,7 @@ def test_nobody_waits_for_what_comes_after_the_round() -> None:
             followers.set()
             may_end.wait(60)
 
-    together = Together(work, afterwards)
+    together = GroupCommit(work, afterwards)
     with ThreadPoolExecutor(5) as pool:
         done = [pool.submit(together.do, item) for item in range(4)]
         assert followers.wait(60)
@@ -79,7 +79,7 @@ def test_a_round_that_breaks_leaves_nobody_waiting(place: str) -> None:
             breaks(items)
         return items
 
-    together = Together(work, (lambda items: None) if place == "work" else breaks)
+    together = GroupCommit(work, (lambda items: None) if place == "work" else breaks)
 
     def do(item: int) -> object:
         try:
@@ -103,7 +103,7 @@ def test_many_threads_for_a_while() -> None:
         seen.extend(items)
         return items
 
-    together = Together(work, lambda items: None)
+    together = GroupCommit(work, lambda items: None)
     with ThreadPoolExecutor(16) as pool:
         results = list(pool.map(together.do, range(4800)))
     assert results == sorted(seen) == list(range(4800))
@@ -120,7 +120,7 @@ def test_a_forked_process_begins_anew() -> None:
             may_end.wait(60)
         return items
 
-    together = Together(work, lambda items: None)
+    together = GroupCommit(work, lambda items: None)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(together.do, 0)
         begun.wait(60)

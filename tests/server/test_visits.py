@@ -12,10 +12,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from deniable_server import access, create_app
-from deniable_server.access import make_token
+from deniable_server import create_app
+from deniable_server.errors import Unavailable
 from deniable_server.settings import Settings
-from deniable_server.storage import Role, Unavailable
+from deniable_server.storage import Role
+from deniable_server.storage.tokens import make_token
+from deniable_server.web import auth
 from entering import BROWSER, enter, send, word_in
 from running import storage_of
 
@@ -154,8 +156,8 @@ def test_a_session_ends_with_its_token_and_after_half_a_day(
     """Revoking the token ends its sessions; so does time."""
     enter(http, app)
     assert http.get(DASHBOARD).status_code == 200
-    now = access.time.time()
-    monkeypatch.setattr(access.time, "time", lambda: now + 12 * 3600 + 1)
+    now = auth.time.time()
+    monkeypatch.setattr(auth.time, "time", lambda: now + 12 * 3600 + 1)
     assert http.get(DASHBOARD).status_code == 303
     monkeypatch.undo()
     keyring = storage_of(app).keyring
@@ -375,7 +377,7 @@ def test_every_page_is_closed_to_other_sites(http: FlaskClient, app: Flask) -> N
 def test_who_asks_for_a_page_gets_errors_as_one(http: FlaskClient) -> None:
     """A browser is shown what is wrong in words; a program gets the document."""
     page = http.get("/nowhere", headers=BROWSER)
-    assert page.status_code == 404 and "There is nothing here" in page.text and "<h1>" in page.text
+    assert page.status_code == 404 and "Not found" in page.text and "<h1>" in page.text
     assert http.get("/nowhere").content_type == "application/problem+json"
     assert http.get("/api/v1/nowhere", headers=BROWSER).content_type == "application/problem+json"
 

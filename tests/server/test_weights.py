@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable_protocol.design import band
+from deniable_server.errors import ImpossibleWeights
 from deniable_server.estimator import estimate_question, estimate_weighted, support
 from deniable_server.estimator.scores import mean_scores, table_of
-from deniable_server.estimator.weights import Part, Unreachable, rake, weigh
+from deniable_server.estimator.weights import Part, rake, weigh
 from surveys import ask
 
 positive = st.integers(1, 500)
@@ -50,7 +51,7 @@ def test_one_margin_is_poststratification() -> None:
 )
 def test_unreachable_margins_are_said_to_be(cells: dict[Any, int], margins: dict[int, list[float]]) -> None:
     """Where no weights exist, the answer is that there are none, not the last attempt."""
-    with pytest.raises(Unreachable):
+    with pytest.raises(ImpossibleWeights):
         rake(cells, margins)
 
 

@@ -24,7 +24,7 @@ from deniable_server.estimator import (
 from deniable_server.estimator.comparison import Difference
 from deniable_server.estimator.crosstab import Independence
 from deniable_server.estimator.questions import too_noisy
-from deniable_server.pages import words
+from deniable_server.pages import sentences
 from deniable_server.wording import answer_texts, group_text, independence_in_words, probability
 from surveys import ask
 
@@ -83,19 +83,19 @@ def intervals(draw: st.DrawFn, floor: float = 0.0, ceiling: float = 1.0) -> tupl
 )
 def test_a_share_in_words(low: float, estimate: float, high: float, said: str) -> None:
     """Places as the interval deserves, limits rounded outwards, ends of the scale said as such."""
-    assert words.about(share(estimate, low, high)) == said
+    assert sentences.about(share(estimate, low, high)) == said
 
 
 def test_a_share_that_no_report_tells() -> None:
     """Where nothing is known, nothing is claimed."""
-    assert words.about(Share("a", None, None, None, 0.0, 1.0, TOO_NOISY)) == "no answer tells"
+    assert sentences.about(Share("a", None, None, None, 0.0, 1.0, TOO_NOISY)) == "no answer tells"
 
 
 @given(intervals())
 def test_words_never_claim_a_narrower_interval(interval: tuple[float, float, float]) -> None:
     """Read back from the words, the interval holds the numbers', is not much wider, and holds the estimate."""
     low, estimate, high = interval
-    said = words.about(share(estimate, low, high))
+    said = sentences.about(share(estimate, low, high))
     numbers = [number(each) for each in re.findall(NUMBER + "%", said)]
     if "at most" in said:
         numbers.insert(-1, Decimal(0))
@@ -116,7 +116,7 @@ def test_words_never_claim_a_narrower_interval(interval: tuple[float, float, flo
 def test_numbers_below_each_other_are_no_surer(interval: tuple[float, float, float], places: int) -> None:
     """With whatever places the neighbours need, limits are still rounded outwards."""
     low, estimate, high = interval
-    said = words.percents(share(estimate, low, high), places)
+    said = sentences.percents(share(estimate, low, high), places)
     assert number(said.low) <= Decimal(repr(low)) * 100 and Decimal(repr(high)) * 100 <= number(said.high)
     assert number(said.low) <= number(said.about) <= number(said.high)
 
@@ -143,7 +143,7 @@ WAGE = ask("number", min=0, max=250_000, unit="EUR")[0]
 )  # fmt: skip
 def test_a_mean_in_words(question: Any, mean: Mean, said: str) -> None:
     """With its unit, or with the ends of its scale."""
-    assert words.about_mean(question, mean) == said
+    assert sentences.about_mean(question, mean) == said
 
 
 @given(st.data(), st.sampled_from([(0, 40), (-2.5, 2.5), (18, 99), (0, 250_000), (0, 0.001), (1e15, 9e15)]))
@@ -153,7 +153,7 @@ def test_words_never_claim_a_narrower_mean(data: st.DataObject, ends: tuple[floa
     low, value, high = data.draw(intervals(*ends))
     low, high = max(low, ends[0]), min(high, ends[1])
     value = min(max(value, low), high)
-    said = words.mean_in_numbers(question, Mean(value, 0.1, low, high))
+    said = sentences.mean_in_numbers(question, Mean(value, 0.1, low, high))
     assert Decimal(repr(float(ends[0]))) <= number(said.low) <= Decimal(repr(low))
     assert Decimal(repr(high)) <= number(said.high) <= Decimal(repr(float(ends[1])))
     assert number(said.low) <= number(said.about) <= number(said.high)
@@ -162,9 +162,9 @@ def test_words_never_claim_a_narrower_mean(data: st.DataObject, ends: tuple[floa
 def test_net_scores_are_in_points() -> None:
     """A score can be negative; a summary has no note, and is judged by its interval."""
     score = Summary("net_score", ["4", "5"], ["1", "2"], -0.123, 0.04, -0.21, -0.04)
-    assert words.about_score(score) == "about −12 points, between −21 and −4"
+    assert sentences.about_score(score) == "about −12 points, between −21 and −4"
     estimate = question_estimate("scale", summaries=[Summary("top_two", ["4"], [], 0.3, 0.1, 0.1, 0.7), score])
-    assert words.summaries(estimate) == [
+    assert sentences.summaries(estimate) == [
         ("Top two", "too noisy to say: anywhere between 10% and 70%"),
         ("Net score", "about −12 points, between −21 and −4"),
     ]
@@ -190,27 +190,27 @@ CHOICE = ask("choice", options=[{"code": code, "text": code.upper()} for code in
 def test_headlines_declare_no_winner_too_early(shares: list[tuple[float, float, float]], said: str) -> None:
     """An answer is the most common only if its interval lies above all others."""
     each = [share(value, low, high, code) for code, (value, low, high) in zip("abcd", shares, strict=False)]
-    assert words.headline(CHOICE, question_estimate(shares=each)) == said
+    assert sentences.headline(CHOICE, question_estimate(shares=each)) == said
 
 
 def test_headlines_of_the_other_types() -> None:
     """A yes_no tells its yes, a mean its mean, and nothing is said of no answers, weighted ones included."""
     yes_no = ask("yes_no", decline=True)[0]
     shares = [share(0.231, 0.212, 0.25, "yes"), share(0.7, 0.6, 0.8, "no"), share(0.05, 0.0, 0.1, "declined")]
-    assert words.headline(yes_no, question_estimate(shares=shares)) == "Yes: about 23%, between 21% and 25%"
+    assert sentences.headline(yes_no, question_estimate(shares=shares)) == "Yes: about 23%, between 21% and 25%"
     mean = Mean(6.21, 0.1, 5.93, 6.5)
-    assert words.headline(DRINKS, question_estimate(mean=mean)) == "About 6.2 drinks, between 5.9 and 6.5"
-    assert words.headline(DRINKS, Weighted(99.5, [], mean)) == "About 6.2 drinks, between 5.9 and 6.5"
+    assert sentences.headline(DRINKS, question_estimate(mean=mean)) == "About 6.2 drinks, between 5.9 and 6.5"
+    assert sentences.headline(DRINKS, Weighted(99.5, [], mean)) == "About 6.2 drinks, between 5.9 and 6.5"
     for nothing in (question_estimate(answers=0, mean=mean), Weighted(0.0, [], mean)):
-        assert words.headline(DRINKS, nothing) == "No answers yet"
+        assert sentences.headline(DRINKS, nothing) == "No answers yet"
 
 
 def test_what_must_be_said_first() -> None:
     """Each note becomes a sentence that says what it means; without answers there is nothing to say."""
-    said = words.notices(question_estimate(notes=[NOT_HONEST, TOO_NOISY]))
+    said = sentences.notices(question_estimate(notes=[NOT_HONEST, TOO_NOISY]))
     assert NOT_HONEST in said[0] and "do not rely" in said[0] and TOO_NOISY in said[1]
     assert all(sentence.endswith(".") for sentence in said)
-    assert words.notices(question_estimate(answers=0, notes=[TOO_NOISY])) == []
+    assert sentences.notices(question_estimate(answers=0, notes=[TOO_NOISY])) == []
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_what_must_be_said_first() -> None:
 )
 def test_the_influence_of_false_submissions(question: Any, answers: int, each: float, said: str) -> None:
     """As if one in a hundred were false, rounded up, and no more than is possible."""
-    assert words.influence(question, question_estimate(answers=answers, fake_influence=each)) == said
+    assert sentences.influence(question, question_estimate(answers=answers, fake_influence=each)) == said
 
 
 def test_the_influence_on_all_that_stands_beside_it() -> None:
@@ -235,7 +235,7 @@ def test_the_influence_on_all_that_stands_beside_it() -> None:
     groups = [question_estimate(answers=n, fake_influence=influence) for n, influence in ((900, 0.0011), (100, 0.02))]
     groups.append(question_estimate(answers=0))
     start = "10 false submissions could move a share by up to 1 point"
-    assert words.influence(CHOICE, each, groups) == f"{start}, within one group by up to 20 points"
+    assert sentences.influence(CHOICE, each, groups) == f"{start}, within one group by up to 20 points"
     summaries = [
         Summary("top_two", ["4", "5"], [], 0.3, 0.1, 0.1, 0.7, 0.0012),
         Summary("bottom_two", ["1", "2"], [], 0.3, 0.1, 0.1, 0.7, 0.0014),
@@ -243,31 +243,35 @@ def test_the_influence_on_all_that_stands_beside_it() -> None:
     ]
     scale = question_estimate("scale", answers=1000, fake_influence=0.001, summaries=summaries)
     more = "that of several points by up to 1.4 points, the net score by up to 150 points"
-    assert words.influence(CHOICE, scale) == f"{start}, {more}"
+    assert sentences.influence(CHOICE, scale) == f"{start}, {more}"
 
 
 def test_the_influence_is_of_what_is_not_weighted() -> None:
     """Where weighted numbers stand beside it, the sentence says that it does not speak of them."""
     weighted = Weighted(900.0, [], None)
     given = question_estimate(answers=1000, fake_influence=0.001, weighted=weighted)
-    assert words.influence(CHOICE, given) == "10 false submissions could move an unweighted share by up to 1 point"
+    assert sentences.influence(CHOICE, given) == "10 false submissions could move an unweighted share by up to 1 point"
     drinks = question_estimate("number", answers=1000, fake_influence=0.1, weighted=weighted)
-    assert words.influence(DRINKS, drinks) == "10 false submissions could move the unweighted mean by up to 1 drinks"
+    assert (
+        sentences.influence(DRINKS, drinks) == "10 false submissions could move the unweighted mean by up to 1 drinks"
+    )
 
 
 @given(st.floats(1e-9, 2), st.integers(1, 10**7))
 def test_the_influence_is_never_understated(each: float, answers: int) -> None:
     """Read back, the figure is at least what so many submissions can do, or everything."""
-    said = words.influence(CHOICE, question_estimate(answers=answers, fake_influence=each))
+    said = sentences.influence(CHOICE, question_estimate(answers=answers, fake_influence=each))
     false, most = (number(text) for text in re.findall(NUMBER, said))
     assert most == 100 or most / 100 >= Decimal(repr(each)) * false
 
 
 def test_what_is_not_known_is_not_said() -> None:
     """No influence and no equivalent, no sentence."""
-    assert words.influence(CHOICE, question_estimate()) == words.open_equivalent(question_estimate()) == ""
-    assert words.open_equivalent(question_estimate(open_equivalent=3120)) == "as telling as 3,120 unprotected answers"
-    assert words.open_equivalent(question_estimate(open_equivalent=1)) == "as telling as 1 unprotected answer"
+    assert sentences.influence(CHOICE, question_estimate()) == sentences.open_equivalent(question_estimate()) == ""
+    assert (
+        sentences.open_equivalent(question_estimate(open_equivalent=3120)) == "as telling as 3,120 unprotected answers"
+    )
+    assert sentences.open_equivalent(question_estimate(open_equivalent=1)) == "as telling as 1 unprotected answer"
 
 
 # --- differences ------------------------------------------------------------------------------------------------------
@@ -312,22 +316,22 @@ def test_a_difference_in_words(row: Difference, said: str) -> None:
     unit = "drinks" if row.code is None else ""
     # Nothing of a mean's range is known here: its note is the estimator's.
     row = msgspec.structs.replace(row, note=msgspec.UNSET) if row.code is None else row
-    assert words.difference(row, NAMES, unit=unit) == said
+    assert sentences.difference(row, NAMES, unit=unit) == said
     if row.code is not None:
-        assert words.difference(row, NAMES, "Alcohol") == f"Alcohol: {said}"
+        assert sentences.difference(row, NAMES, "Alcohol") == f"Alcohol: {said}"
 
 
 def test_a_limit_is_not_rounded_onto_zero() -> None:
     """Whether an interval holds zero is what a reader looks for: a limit close to it gets the places to say so."""
     row = difference(-0.1632, -0.086, -0.0091, 0.026)
-    assert "between 0.9 and 17 points lower" in words.difference(row, NAMES)
-    assert words.percents(share(0.05, 0.004, 0.2))[1:] == ("0.4", "20")
+    assert "between 0.9 and 17 points lower" in sentences.difference(row, NAMES)
+    assert sentences.percents(share(0.05, 0.004, 0.2))[1:] == ("0.4", "20")
 
 
 def test_the_p_value_that_allows_for_all_decides() -> None:
     """One that is small only by itself is not called rare."""
     row = msgspec.structs.replace(difference(0.01, 0.03, 0.07, 0.002), adjusted_p_value=0.08)
-    assert words.difference(row, NAMES).endswith(
+    assert sentences.difference(row, NAMES).endswith(
         "would be common by chance (p = 0.002, 0.080 allowing for all that are shown)."
     )
 
@@ -336,7 +340,7 @@ def test_the_p_value_that_allows_for_all_decides() -> None:
 def test_words_never_claim_a_narrower_difference(interval: tuple[float, float, float]) -> None:
     """Read back from the sentence, the interval holds the numbers'."""
     low, value, high = interval
-    said = words.difference(difference(low, value, high), NAMES)
+    said = sentences.difference(difference(low, value, high), NAMES)
     found = re.search(rf"between {NUMBER}(?: points?)?( lower| higher)? and {NUMBER} points? (lower|higher)", said)
     assert found, said
     first, way, last, end = found.groups()
@@ -387,9 +391,9 @@ def test_groups_are_called_by_their_texts() -> None:
 @given(st.text(max_size=300))
 def test_a_text_from_right_to_left_stays_apart(text: str) -> None:
     """Within a sentence it is isolated; others are left alone, and none is longer than it may be."""
-    said = words.quoted(text)
-    assert len(said) <= words.LONGEST + 2
-    assert words.quoted("North") == "North" and words.quoted("شمال") == "\u2068شمال\u2069"
+    said = sentences.quoted(text)
+    assert len(said) <= sentences.LONGEST + 2
+    assert sentences.quoted("North") == "North" and sentences.quoted("شمال") == "\u2068شمال\u2069"
 
 
 @given(st.integers(0, 400), st.integers(0, 2**32))
@@ -401,7 +405,11 @@ def test_real_estimates_have_words(answers: int, seed: int) -> None:
     question, channel = ask("yes_no", 0.5)
     yes = chooser.randint(0, answers)
     estimate = estimate_question(question, channel, [answers - yes, yes], answers)
-    texts = [words.headline(question, estimate), words.influence(question, estimate), words.open_equivalent(estimate)]
-    texts += [words.about(each) for each in estimate.shares] + words.notices(estimate)
+    texts = [
+        sentences.headline(question, estimate),
+        sentences.influence(question, estimate),
+        sentences.open_equivalent(estimate),
+    ]
+    texts += [sentences.about(each) for each in estimate.shares] + sentences.notices(estimate)
     assert not any(re.search(r"\b(nan|inf|None)\b", text, re.IGNORECASE) for text in texts)
     assert texts[0]

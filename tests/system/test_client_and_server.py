@@ -11,8 +11,8 @@ from flask import Flask
 
 import deniable
 from deniable_server import create_app
-from deniable_server.access import make_token
 from deniable_server.settings import Settings, parse_rate
+from deniable_server.storage.tokens import make_token
 from running import storage_of
 
 LINK = "http://survey.example/s/campus-health"

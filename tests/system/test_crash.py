@@ -31,9 +31,9 @@ def test_acknowledged_is_kept_through_kills(tmp_path: Path) -> None:
     assert outcome.figures["requests without an answer"] > 10
 
 
-STORAGE, COPIES = "storage/sqlite.py", "storage/copies.py"
+STORAGE, COPIES = "storage/sqlite/storage.py", "storage/sqlite/backup.py"
 ANSWERS_FIRST = (
-    "storage/shared.py",
+    "storage/base.py",
     "        return self._together.do(Request(survey, rows))\n",
     """        import threading
         threading.Timer(0.05, self._together.do, [Request(survey, rows)]).start()
@@ -63,7 +63,7 @@ FORGETS_WHAT_IS_SEALED = (
     " WHERE true ON CONFLICT",
 )
 MIGRATES_STEP_BY_STEP = (
-    ("storage/schema.py", "@migrations()\ndef m002", "@migrations(transactional=False)\ndef m002"),
+    ("storage/sqlite/schema.py", "@migrations()\ndef m002", "@migrations(transactional=False)\ndef m002"),
     (STORAGE, '                "BEGIN IMMEDIATE"\n', '                "SELECT 1"\n'),
     (STORAGE, 'connection.execute("COMMIT")', "pass"),
 )

@@ -21,9 +21,9 @@ from proof.parcels import Maker, published
 from proxies import CANARY, CLIENT, DEPLOY, Proxy, caddy, nginx, read_reply
 
 from conftest import ROOT, missing
-from deniable_server.access import make_token
 from deniable_server.settings import DEFAULT_MAX_BODY, Settings
 from deniable_server.storage import open_storage
+from deniable_server.storage.tokens import make_token
 from postgres import cluster
 from running import Server
 

@@ -48,7 +48,7 @@ def test_no_false_acknowledgement_when_writes_and_syncs_fail(tmp_path: Path) -> 
 def test_a_false_acknowledgement_is_noticed(tmp_path: Path) -> None:
     """The proof finds a server that acknowledges although its commit failed."""
     change = {"self._note_failure(trouble)\n                raise trouble from None": "return"}
-    sources = altered(tmp_path, "storage/connections.py", change)
+    sources = altered(tmp_path, "storage/sqlite/connections.py", change)
     outcome = prove(tmp_path, Watch(600), 9, faults=LATE_SYNCS, sources=sources)
     assert any("acknowledged submissions lost" in failure for failure in outcome.failures)
 
@@ -59,7 +59,7 @@ def test_a_commit_behind_a_lost_one_is_noticed(tmp_path: Path) -> None:
     on disk. The proof finds what is then acknowledged behind it and lost in a power cut: the server keeps one open.
     """
     change = {"self._keeper = self._index_keeper()": "pass"}
-    sources = altered(tmp_path, "storage/connections.py", change)
+    sources = altered(tmp_path, "storage/sqlite/connections.py", change)
     outcome = prove(tmp_path, Watch(600), 10, faults=LATE_SYNCS, sources=sources)
     assert any("after a power cut" in failure and "lost" in failure for failure in outcome.failures)
 

@@ -16,7 +16,7 @@ from running import ask, free_port
 
 APP = """
 import json, os, time
-import deniable_server.gateway as gateway
+import deniable_server.serving.gateway as gateway
 
 gateway.BODY_SECONDS, gateway.MAX_HELD = 2.0, 3_000_000
 most = []

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deniable_server.access import make_token
 from deniable_server.storage import open_storage
+from deniable_server.storage.tokens import make_token
 from running import Server, ask, running
 
 

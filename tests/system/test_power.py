@@ -40,7 +40,7 @@ def test_a_server_that_syncs_less_is_found_out(tmp_path: Path, setting: str, lev
     acknowledged, and with OFF the database itself.
     """
     change = {"PRAGMA synchronous=FULL": f"PRAGMA synchronous={setting}", '("wal", 2)': f'("wal", {level})'}
-    sources = altered(tmp_path, "storage/connections.py", change)
+    sources = altered(tmp_path, "storage/sqlite/connections.py", change)
     outcome = prove(tmp_path, Watch(600), 7, cuts=40, singles=30, batches=3, sources=sources)
     assert any("acknowledged submissions lost" in failure for failure in outcome.failures)
     assert setting == "NORMAL" or any("damaged" in failure or "cannot" in failure for failure in outcome.failures)

@@ -10,7 +10,7 @@ from proof import Watch
 from proof import audit as proof
 
 from deniable_protocol import Band, Drawn, Subset, Table, design, parse_survey, publish
-from deniable_server.audit import audit, conclude, tally
+from deniable_server.checks.audit import audit, conclude, tally
 
 
 def test_neither_randomiser_shows_more_than_is_stated(tmp_path: Path, node: str) -> None:

@@ -28,11 +28,11 @@ import deniable
 from conftest import missing
 from deniable_protocol import Document, randomize, verify
 from deniable_server import create_app
-from deniable_server.access import make_token
-from deniable_server.intake import Intake
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
-from deniable_server.storage.sqlite import SQLiteStorage
+from deniable_server.storage.sqlite.storage import SQLiteStorage
+from deniable_server.storage.tokens import make_token
+from deniable_server.web.submission_reader import SubmissionReader
 from running import LossyProxy, Server, ask, free_port, running
 
 SURVEY = "/api/v1/surveys/campus-health"
@@ -372,7 +372,7 @@ def test_arrival_order_is_not_stored(tmp_path: Path, example: bytes, example_ans
     storage.publish(example)
     published = storage.find("campus-health")
     assert published is not None
-    intake = Intake(published.document)
+    intake = SubmissionReader(published.document)
     rows = [
         intake.read(json.dumps(randomize(published.document, example_answers, {"campus": "north"})).encode())[0]
         for _ in range(people)

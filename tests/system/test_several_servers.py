@@ -12,9 +12,10 @@ from proof import Watch, away, servers
 from proof.parcels import Maker, published
 
 from conftest import missing
-from deniable_server.intake import Intake
-from deniable_server.storage import Accepted, Row, Unavailable
-from deniable_server.storage.postgres import PostgresStorage
+from deniable_server.errors import Unavailable
+from deniable_server.storage import Accepted, Row
+from deniable_server.storage.postgres.storage import PostgresStorage
+from deniable_server.web.submission_reader import SubmissionReader
 from postgres import Cluster
 
 pytestmark = pytest.mark.usefixtures("linux")
@@ -46,7 +47,7 @@ def test_a_database_that_goes_away_loses_nothing(tmp_path: Path) -> None:
     assert outcome.figures["answers 503"] > 20
 
 
-ROWS, POOL = "storage/postgres_rows.py", "storage/pool.py"
+ROWS, POOL = "storage/postgres/rows.py", "storage/postgres/pool.py"
 COMMITS_LATER = (POOL, "THEN 'remote_apply' ELSE 'on' END", "THEN 'off' ELSE 'off' END")
 FORGETS_WHAT_IS_SEALED = (
     (ROWS, "(SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)", "(SELECT 1 WHERE false)"),
@@ -78,7 +79,7 @@ def test_what_is_stored_and_what_is_counted_are_committed_together(
     storage.publish(published("cut"))
     survey = storage.find("cut")
     assert survey is not None
-    known, new = (Intake(survey.document).read(Maker(3).parcel("cut", 1).body) for _ in range(2))
+    known, new = (SubmissionReader(survey.document).read(Maker(3).parcel("cut", 1).body) for _ in range(2))
     storage.accept(survey, known)
     count_days = PostgresStorage._count_days
     calls: list[int] = []

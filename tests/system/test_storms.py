@@ -35,7 +35,7 @@ def test_whatever_is_sent_again_is_stored_once(tmp_path: Path) -> None:
     assert outcome.figures["responses cut in the middle"] and outcome.figures["requests lost"]
 
 
-STORAGE = "storage/sqlite.py"
+STORAGE = "storage/sqlite/storage.py"
 FORGETS_WHAT_IS_SEALED = (
     STORAGE,
     " WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1) ON CONFLICT",
@@ -44,7 +44,11 @@ FORGETS_WHAT_IS_SEALED = (
 THE_LAST_WINS = (STORAGE, "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET content = excluded.content")
 NO_CONFLICTS = (STORAGE, "if added < len(rows) and not all(", "if added > len(rows) and not all(")
 CLOSED_FOR_RETRIES = (STORAGE, "elif added and not self._is_open(", "elif not self._is_open(")
-MAKES_IDS_ANEW = ("intake.py", "return Row(bytes.fromhex(submission),", "import os\n        return Row(os.urandom(16),")
+MAKES_IDS_ANEW = (
+    "web/submission_reader.py",
+    "return Row(bytes.fromhex(submission),",
+    "import os\n        return Row(os.urandom(16),",
+)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import click
 from deniable import __version__
 
 from .common import Group
-from .files import audit_, survey
-from .lake import export
-from .operation import backup, doctor, move, restore, serve, token
-from .planning import plan
-from .relations import compare, crosstab_, regress
-from .respondents import demo, simulate
-from .results import estimate
+from .estimate import estimate
+from .export import export
+from .operate import backup, doctor, move, restore, serve, token
+from .plan import plan
+from .relate import compare, crosstab_, regress
+from .simulate import demo, simulate
+from .surveys import audit_, survey
 
 __all__ = ["cli"]
 

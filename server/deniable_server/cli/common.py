@@ -15,8 +15,9 @@ from rich.text import Text
 
 from deniable_protocol import DeniableError, Problem, Survey, SurveyError, parse_survey
 from deniable_protocol.checks import strict_json
+from deniable_server.errors import StorageError
 from deniable_server.settings import DEFAULT_DATABASE, DEFAULT_MINIMUM_GROUP
-from deniable_server.storage import STANDINGS, Published, Storage, StorageError, open_storage, sqlite_path
+from deniable_server.storage import STANDINGS, Published, Storage, open_storage, sqlite_path
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)

@@ -17,8 +17,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from scipy.special import ndtr, stdtr, stdtrit
 
-from deniable_protocol import Channel, DeniableError, Drawn, MultiChoice, Number, Question, Scale, Table
+from deniable_protocol import Channel, Drawn, MultiChoice, Number, Question, Scale, Table
 from deniable_protocol.survey import tells_mean
+from deniable_server.errors import NotComparable
 
 from .intervals import Raw, Support, clip, share_limits, support
 from .questions import Counts, range_of, raw_shares, reading_order, too_noisy
@@ -27,10 +28,6 @@ from .scores import mean_scores, score_mean
 FEWEST = 5
 """Reports of the rarer kind that either side must be expected to have for a test."""
 TOO_FEW = "too few reports for a test"
-
-
-class NotComparable(DeniableError):
-    """The groups were asked different things; the message names what differs."""
 
 
 class Group(NamedTuple):

@@ -28,7 +28,7 @@ from scipy.special import chdtrc, ndtri
 
 from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
 from deniable_protocol.survey import tells_mean
-from deniable_server.tallies import Piece, pieces
+from deniable_server.statistics import Piece, pieces
 
 from .intervals import CLEAR, Support, share_of_support, support
 from .questions import Share, estimate_question, project, reading_order, too_noisy

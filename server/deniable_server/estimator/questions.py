@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from deniable_protocol import Band, Channel, Drawn, Number, Question, Scale, Subset, Table, YesNo
 from deniable_protocol.survey import tells_mean
-from deniable_server.tallies import size
+from deniable_server.statistics import size
 
 from .distribution import Point, likely_distribution
 from .influence import consistent, share_influence, sum_influence

@@ -15,19 +15,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deniable_protocol import Band, Channel, DeniableError, Drawn, Number, Question, Subset, Table
+from deniable_protocol import Band, Channel, Drawn, Number, Question, Subset, Table
 from deniable_protocol.survey import tells_mean
-from deniable_server.tallies import size
+from deniable_server.errors import ImpossibleWeights
+from deniable_server.statistics import size
 
 from .scores import Scores, mean_scores, share_scores
 
 Codes = tuple[int, ...]
 ROUNDS = 1_000
 CLOSE = 1e-9
-
-
-class Unreachable(DeniableError):
-    """No weights make these submissions agree with the margins."""
 
 
 class Part(NamedTuple):
@@ -51,7 +48,7 @@ def rake(cells: Mapping[Codes, int], margins: Mapping[int, Sequence[float]]) -> 
     for position, shares in margins.items():
         missing = [j for j, share in enumerate(shares) if share and not any(codes[position] == j for codes in people)]
         if missing:
-            raise Unreachable("nobody answered from a group that the margins give a share")
+            raise ImpossibleWeights("nobody answered from a group that the margins give a share")
     for _ in range(ROUNDS):
         furthest = 0.0
         for position, shares in margins.items():
@@ -63,7 +60,7 @@ def rake(cells: Mapping[Codes, int], margins: Mapping[int, Sequence[float]]) -> 
             weights = {codes: weight * factors[codes[position]] for codes, weight in weights.items()}
         if furthest < CLOSE:
             return weights
-    raise Unreachable(
+    raise ImpossibleWeights(
         "these margins contradict each other for the groups that answered: no weights reach all of them. "
         "Merge small groups, or leave a margin out"
     )

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from flask import Flask
 
-from . import frame
+from . import layout
 from .dashboard import dashboard
+from .sign_in import sign_in_pages
 from .surveys import surveys
-from .visits import visits
 
 
 def register(app: Flask) -> None:
     """All pages but the respondents', which shares nothing with them."""
-    frame.register(app)
-    for blueprint in (visits, surveys, dashboard):
+    layout.register(app)
+    for blueprint in (sign_in_pages, surveys, dashboard):
         app.register_blueprint(blueprint)

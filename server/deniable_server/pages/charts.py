@@ -20,7 +20,7 @@ from deniable_server.estimator import TOO_NOISY, Mean, Point, QuestionEstimate, 
 from deniable_server.estimator.questions import range_of
 from deniable_server.wording import SUMMARIES, answer_texts
 
-from . import words
+from . import sentences
 
 UNKNOWN = "–"
 
@@ -95,7 +95,7 @@ class Empty:
     """Nothing to draw, and why."""
 
     kind: ClassVar[str] = "empty"
-    text: str = f"{words.NOTHING_YET}."
+    text: str = f"{sentences.NOTHING_YET}."
     tables: tuple[Table, ...] = ()
 
 
@@ -155,7 +155,7 @@ def tenth(number: float) -> float:
 
 def label(text: str) -> tuple[str, str]:
     """A label that fits, and the whole text where it had to be cut."""
-    short = words.cut(text)
+    short = sentences.cut(text)
     return short, "" if short == text else text
 
 
@@ -194,7 +194,7 @@ def scale_axis(question: Question) -> Axis:
 
 
 def _scale_texts(first: Decimal, last: Decimal, steps: int) -> list[str]:
-    return [words.short_text(first + (last - first) * i / steps) for i in range(steps + 1)]
+    return [sentences.short_text(first + (last - first) * i / steps) for i in range(steps + 1)]
 
 
 def _spread(texts: Sequence[str]) -> list[Tick]:
@@ -219,13 +219,13 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
     texts = answer_texts(question)
     weighted = [] if estimate.weighted is UNSET else estimate.weighted.shares
     axis = share_axis(max(share.high for share in (*estimate.shares, *weighted)))
-    places = words.common_places(share.high - share.low for share in estimate.shares)
+    places = sentences.common_places(share.high - share.low for share in estimate.shares)
     marks: list[Mark | None] = [share_mark(share, axis) for share in weighted]
     tables = [_share_table(estimate, texts, f"In percent; {limits_at(confidence)}")]
     if estimate.weighted is not UNSET:
         tables.append(_share_table(estimate.weighted, texts, "Weighted, in percent"))
     return Bars(
-        about=f"Shares. {words.headline(question, estimate)}",
+        about=f"Shares. {sentences.headline(question, estimate)}",
         axis=axis,
         rows=tuple(
             share_row(texts[share.code], share, axis, places, mark)
@@ -238,20 +238,22 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
 
 def share_mark(share: Share, axis: Axis) -> Mark:
     """Too noisy to say means that no place is pointed at."""
-    return axis.mark(None if words.is_noisy(share) else share.estimate, share.low, share.high)
+    return axis.mark(None if sentences.is_noisy(share) else share.estimate, share.low, share.high)
 
 
 def share_row(text: str, share: Share, axis: Axis, places: int, weighted: Mark | None = None, shape: int = 0) -> Row:
     """The line of an option, or of a group."""
-    value, low, high = words.percents(share, places)
-    said = words.NO_ANSWER_TELLS if share.estimate is None else TOO_NOISY if words.is_noisy(share) else f"{value}%"
+    value, low, high = sentences.percents(share, places)
+    said = (
+        sentences.NO_ANSWER_TELLS if share.estimate is None else TOO_NOISY if sentences.is_noisy(share) else f"{value}%"
+    )
     limits = "" if share.estimate is None else f"{low}–{high}%"
     return Row(*label(text), share_mark(share, axis), said, limits, weighted, shape=shape)
 
 
 def _share_table(estimate: QuestionEstimate | Weighted, texts: Mapping[str, str], caption: str) -> Table:
     lines = [(texts[share.code], share_cells(share)) for share in estimate.shares]
-    lines += [(words.capitalized(SUMMARIES[each.id]), share_cells(each)) for each in estimate.summaries or ()]
+    lines += [(sentences.capitalized(SUMMARIES[each.id]), share_cells(each)) for each in estimate.summaries or ()]
     return Table(caption, ("Answer", *HEADS), tuple(lines))
 
 
@@ -286,7 +288,7 @@ def cells(
 
 
 def mean_mark(mean: Mean, axis: Axis) -> Mark:
-    return axis.mark(None if words.is_noisy(mean) else mean.value, mean.low, mean.high)
+    return axis.mark(None if sentences.is_noisy(mean) else mean.value, mean.low, mean.high)
 
 
 def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, confidence: float) -> MeanChart:
@@ -294,21 +296,23 @@ def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, conf
     axis, unit = scale_axis(question), unit_of(question)
     weighted = None if estimate.weighted is UNSET else estimate.weighted.mean
     # Where not even the mean can be told, a shape would be noise that looks like something.
-    points = [] if words.is_noisy(mean) else estimate.distribution or []
+    points = [] if sentences.is_noisy(mean) else estimate.distribution or []
     lines = [(f"Mean, {unit}" if unit else "Mean", mean_cells(mean, axis))]
     if weighted is not None:
         lines.append(("Weighted", mean_cells(weighted, axis)))
-    tables = [Table(words.capitalized(limits_at(confidence)), ("", *HEADS), tuple(lines))]
+    tables = [Table(sentences.capitalized(limits_at(confidence)), ("", *HEADS), tuple(lines))]
     if points:
-        shape = [(words.short_text(Decimal(f"{point.at:.6g}")), (f"{100 * point.share:.1f}",)) for point in points]
+        shape = [(sentences.short_text(Decimal(f"{point.at:.6g}")), (f"{100 * point.share:.1f}",)) for point in points]
         tables.append(Table("A likely shape, without intervals", (unit or "Value", "Likely share, %"), tuple(shape)))
     return MeanChart(
-        about=f"Mean: {words.about_mean(question, mean)}",
+        about=f"Mean: {sentences.about_mean(question, mean)}",
         axis=axis,
         mark=mean_mark(mean, axis),
         weighted=None if weighted is None else mean_mark(weighted, axis),
         columns=_columns(points),
-        ends=(words.cut(question.labels[0]), words.cut(question.labels[-1])) if isinstance(question, Scale) else None,
+        ends=(sentences.cut(question.labels[0]), sentences.cut(question.labels[-1]))
+        if isinstance(question, Scale)
+        else None,
         unit=unit,
         tables=tuple(tables),
     )
@@ -382,11 +386,11 @@ def days_chart(days: Mapping[date, int]) -> Days | Empty:
     top, busiest = max((count, start) for start, count in totals.items())
     lines = tuple((period.text(start), (f"{count}",)) for start, count in totals.items())
     return Days(
-        about=f"{words.counted(sum(known.values()), 'submission')} from {day_text(first)} to {day_text(last)}",
+        about=f"{sentences.counted(sum(known.values()), 'submission')} from {day_text(first)} to {day_text(last)}",
         heights=tuple(max(round(100 * count / top), 1) if count else 0 for count in totals.values()),
         slots=max(len(totals), FEWEST_SLOTS),
         first=day_text(first),
         last=day_text(last),
         most=f"Most in a {period.name}: {top:,} ({period.text(busiest)})",
-        tables=(Table(f"Submissions per {period.name}", (words.capitalized(period.name), "Submissions"), lines),),
+        tables=(Table(f"Submissions per {period.name}", (sentences.capitalized(period.name), "Submissions"), lines),),
     )

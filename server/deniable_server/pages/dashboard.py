@@ -13,22 +13,21 @@ from flask.typing import ResponseReturnValue
 
 from deniable_protocol import Question, Survey
 from deniable_protocol.survey import tells_mean
-from deniable_server.access import may, signed_in
-from deniable_server.analysis import SurveyEstimates
-from deniable_server.api import find, here
-from deniable_server.asking import AskedWrongly, Parameters
+from deniable_server.analysis.estimates import SurveyEstimates
+from deniable_server.analysis.query import Parameters
+from deniable_server.analysis.relations import SurveyComparison
+from deniable_server.errors import BadQuery, NotComparable, Withheld
 from deniable_server.estimator import QuestionEstimate
-from deniable_server.estimator.comparison import NotComparable
-from deniable_server.groups import Withheld
-from deniable_server.relations import SurveyComparison
-from deniable_server.results import COMPARE, CROSSTAB, ESTIMATES, analysis, compared, crossed
 from deniable_server.storage import Published, utc_today
+from deniable_server.web.auth import may, signed_in
+from deniable_server.web.context import find, here
+from deniable_server.web.results import COMPARE, CROSSTAB, ESTIMATES, analysis, compared, crossed
 from deniable_server.wording import answer_texts, channel_in_words, group_text, group_texts, question_in_words
 
-from . import words
+from . import sentences
 from .charts import Bars, Empty, MeanChart, days_chart, question_chart
-from .frame import page, shown_to
-from .relation_charts import Dots, crosstab_chart, differences_chart, groups_chart
+from .group_charts import Dots, crosstab_chart, differences_chart, groups_chart
+from .layout import page, shown_to
 
 dashboard = Blueprint("dashboard", __name__, template_folder="templates")
 
@@ -61,9 +60,9 @@ def overview(survey: str) -> ResponseReturnValue:
     try:
         asked = Parameters(published.document.survey, shown, list(ESTIMATES)).asked()
         estimates = analysis(published).estimates(here().storage.status(published), asked)
-    except (AskedWrongly, Withheld) as error:
+    except (BadQuery, Withheld) as error:
         return _view("overview.html", published, given, 422, refusal=str(error))
-    notices = Counter(notice for question in estimates.questions for notice in words.notices(question))
+    notices = Counter(notice for question in estimates.questions for notice in sentences.notices(question))
     response = _view(
         "overview.html",
         published,
@@ -92,19 +91,19 @@ def compare(survey: str) -> ResponseReturnValue:
     if "question" in given and ("by" in given or "with" in given):
         try:
             result = compared(published, Parameters(published.document.survey, given, list(COMPARE)))
-        except (AskedWrongly, Withheld, NotComparable) as error:
+        except (BadQuery, Withheld, NotComparable) as error:
             return _view("compare.html", published, given, 422, refusal=str(error), **shown)
         question = next(each for each in published.document.survey.questions if each.id == result.question)
         names, texts = _names(published, result), answer_texts(question)
         unit = getattr(question, "unit", None) or ""
         said = [
-            (words.difference(row, names, texts[row.code] if row.code else "", unit), row.adjusted_p_value)
+            (sentences.difference(row, names, texts[row.code] if row.code else "", unit), row.adjusted_p_value)
             for row in result.differences
         ]
         shown |= {
             "result": result,
             "chart": differences_chart(question, result.differences, names, result.confidence),
-            "sentences": [sentence for sentence, _ in said],
+            "differences": [sentence for sentence, _ in said],
             "clear": [sentence for sentence, p in said if p is not None and p <= 1 - result.confidence],
         }
     return _view("compare.html", published, given, **shown)
@@ -122,7 +121,7 @@ def crosstab(survey: str) -> ResponseReturnValue:
     if "rows" in given and "columns" in given:
         try:
             result = crossed(published, Parameters(asked, given, list(CROSSTAB)))
-        except (AskedWrongly, Withheld) as error:
+        except (BadQuery, Withheld) as error:
             return _view("crosstab.html", published, given, 422, refusal=str(error), **shown)
         texts, titles = _texts(asked), _titles(asked)
         shown |= {
@@ -148,7 +147,7 @@ def _view(template: str, published: Published, given: Given, code: int = 200, **
         levels=LEVELS,
         texts=_texts(survey),
         titles=_titles(survey),
-        words=words,
+        sentences=sentences,
         minimum=here().settings.minimum_group,
         **values,
     )

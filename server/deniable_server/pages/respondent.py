@@ -11,8 +11,8 @@ from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
 from deniable_protocol import detection_power, in_words
-from deniable_server.api import here
-from deniable_server.openapi import documented
+from deniable_server.web.context import here
+from deniable_server.web.openapi import documented
 
 respondent = Blueprint("respondent", __name__, template_folder="templates")
 

@@ -10,13 +10,13 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from deniable_protocol import Problem, SurveyError, in_words, parse_survey, publish
 from deniable_protocol.document import MAX_BYTES
-from deniable_server.access import make_token, signed_in
-from deniable_server.api import find, here
+from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import plan_survey
-from deniable_server.problems import Kind, Refusal
-from deniable_server.storage import SurveyDiffers
+from deniable_server.storage.tokens import make_token
+from deniable_server.web.auth import signed_in
+from deniable_server.web.context import find, here
 
-from .frame import page, shown_to
+from .layout import page, shown_to
 
 surveys = Blueprint("surveys", __name__, template_folder="templates")
 
@@ -123,7 +123,7 @@ def share(survey: str) -> ResponseReturnValue:
     label = " ".join(request.form.get("label", "").split())[:100]
     secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days), maker=signed_in())
     _note("link-made", link=made.id, survey=survey)
-    return _sharing(survey, url_for("visits.shared", secret=secret, _external=True), made.expires_on)
+    return _sharing(survey, url_for("sign_in.shared", secret=secret, _external=True), made.expires_on)
 
 
 @surveys.post("/surveys/<survey>/share/<link>/revoke")

@@ -13,17 +13,13 @@ import msgspec
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from deniable_protocol import DeniableError
+from deniable_server.errors import PlanError
 
 Variance = Callable[[float], float]
 """From a true share to the variance of one respondent's contribution to its estimate: sampling plus noise.
 
 For a mean the share does not matter: it is the worst case, in squares of the range.
 """
-
-
-class PlanError(DeniableError):
-    """What is wanted of a plan is out of range; the message has a line for each such number."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):

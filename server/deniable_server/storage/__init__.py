@@ -21,8 +21,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from deniable_protocol import DeniableError, Document
-from deniable_server.tallies import Content, Statistics
+from deniable_protocol import Document
+from deniable_server.errors import StorageError
+from deniable_server.statistics import Content, Statistics
 
 Role: TypeAlias = Literal["reader", "analyst", "admin"]
 Status: TypeAlias = Literal["open", "closed"]
@@ -105,26 +106,6 @@ class Accepted(NamedTuple):
 
     accepted: int
     duplicates: int
-
-
-class StorageError(DeniableError):
-    """Storage cannot be used as it is; the message says what to do."""
-
-
-class Unavailable(StorageError):
-    """Storage cannot write or read just now: locked, full, read-only or gone. Nothing was acknowledged; try again."""
-
-
-class SurveyDiffers(DeniableError):
-    """A survey of this id is already published, with other content."""
-
-
-class SurveyClosed(DeniableError):
-    """The survey takes no more submissions."""
-
-
-class IdConflict(DeniableError):
-    """A submission of this id is already stored, with other content."""
 
 
 Standing: TypeAlias = Literal["moving", "moved", "filling"]
@@ -326,14 +307,14 @@ def open_storage(url: str, *, create: bool = True) -> Storage:
     """The storage at a path, ``sqlite:///path`` or ``postgresql://…``; made where there is none, if that is wanted."""
     path = sqlite_path(url)
     if path is not None:
-        from .sqlite import SQLiteStorage
+        from deniable_server.storage.sqlite.storage import SQLiteStorage
 
         return SQLiteStorage(path, create=create)
     kind = url.partition("://")[0]
     if kind not in ("postgresql", "postgres"):
         raise StorageError(f"{kind}:// is not a known kind of database; use a path, sqlite:///path or postgresql://…")
     try:
-        from .postgres import PostgresStorage
+        from deniable_server.storage.postgres.storage import PostgresStorage
     except ImportError:
         raise StorageError("PostgreSQL needs its client:  pip install 'deniable[postgres]'") from None
     return PostgresStorage(url, create=create)

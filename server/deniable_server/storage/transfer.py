@@ -17,10 +17,11 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from deniable_server.tallies import Statistics, merge
+from deniable_server.errors import StorageError
+from deniable_server.statistics import Statistics, merge
 
-from . import STANDINGS, Listed, Published, Row, Storage, StorageError
-from .reading import CHUNK, tally_texts
+from . import STANDINGS, Listed, Published, Row, Storage
+from .queries import CHUNK, tally_texts
 
 Progress = Callable[[int], None]
 
@@ -194,8 +195,8 @@ def _compare(source: Storage, target: Storage) -> int:
 
 def restore_from_sqlite(backup: Path, target: Storage) -> None:
     """Everything from a backup into a storage that has nothing yet. The backup itself is left as it is."""
-    from .copies import restore
-    from .sqlite import SQLiteStorage
+    from deniable_server.storage.sqlite.backup import restore
+    from deniable_server.storage.sqlite.storage import SQLiteStorage
 
     if target.surveys() or target.keyring.tokens():
         raise StorageError("The target has surveys or tokens already, and is not overwritten; use an empty database")
@@ -207,8 +208,8 @@ def restore_from_sqlite(backup: Path, target: Storage) -> None:
 
 def copy_to_sqlite(source: Storage, target: Path) -> None:
     """A backup of any storage as an SQLite file: each survey as it was when its turn came, proved sound."""
-    from .copies import finished
-    from .sqlite import SQLiteStorage
+    from deniable_server.storage.sqlite.backup import finished
+    from deniable_server.storage.sqlite.storage import SQLiteStorage
 
     with finished(target, "the copy") as partial, _closing(SQLiteStorage(partial)) as copy:
         for listed in source.surveys():

@@ -18,7 +18,7 @@ from .decode import decode, decoding_matrix
 from .design import design
 from .document import Document, publish, verify
 from .draws import Draws, RandomBytes
-from .errors import AnswerError, DeniableError, DocumentError, Problem, SurveyError
+from .errors import AnswerError, DeniableError, DocumentError, Problem, SubmissionError, SurveyError
 from .exact import ONE, N, exp_floor, largest_favour, log_ceiling
 from .submission import Submission, check_answers, draw_report, encode, randomize
 from .survey import (
@@ -56,6 +56,7 @@ __all__ = [
     "Scale",
     "Segment",
     "Submission",
+    "SubmissionError",
     "Subset",
     "Survey",
     "SurveyError",

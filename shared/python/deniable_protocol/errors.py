@@ -3,7 +3,8 @@
     DeniableError
     ├── SurveyError      a survey file cannot be used; lists every problem with its place
     ├── DocumentError    a published document is refused before anything is randomised
-    └── AnswerError      the answers or segments do not fit the survey
+    ├── AnswerError      the answers or segments do not fit the survey
+    └── SubmissionError  what arrived is no submission to this survey
 
 No message in this tree ever repeats an answer: messages end up in logs, and logs leave the device.
 """
@@ -55,3 +56,12 @@ class DocumentError(_Problems):
 
 class AnswerError(_Problems):
     """The answers or segments do not fit the survey. Nothing was randomised."""
+
+
+class SubmissionError(_Problems):
+    """A submission is malformed, or does not fit the survey. Nothing of it was kept."""
+
+    @property
+    def wrong_digest(self) -> bool:
+        """Whether the only thing wrong is that the submission was made for another document."""
+        return all(problem.reason == "digest" for problem in self.problems)

@@ -12,23 +12,9 @@ from typing import Any
 
 from .checks import MAX_SAFE, Checker, join
 from .document import Document
-from .errors import DeniableError, Problem
 
 SUBMISSION_ID = re.compile(r"[0-9a-f]{32}")
 KEYS = ("id", "digest", "reports", "segments")
-
-
-class SubmissionError(DeniableError):
-    """A submission is malformed, or does not fit the survey. ``problems`` says where."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
-
-    @property
-    def wrong_digest(self) -> bool:
-        """Whether the only thing wrong is that the submission was made for another document."""
-        return all(problem.reason == "digest" for problem in self.problems)
 
 
 def check_submission(check: Checker, document: Document, tree: object, place: str = "") -> dict[str, Any] | None:

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable_protocol import Document, Survey, publish, randomize, survey_from_tree, verify
-from deniable_server.access import make_token
-from deniable_server.audit import panel
+from deniable_server.checks.audit import panel
 from deniable_server.simulate import Population, Respondent
 from deniable_server.storage import open_storage
+from deniable_server.storage.tokens import make_token
 from running import Server, ask, running
 
 from . import Outcome, Watch

@@ -1,7 +1,7 @@
 """The privacy audit: both shipped randomisers, every channel kind, and no more epsilon to be seen than is stated.
 
-``deniable_server.audit`` does it, as behind ``deniable audit``. Here both languages are looked at together, so that
-the 99.9% are over every channel, pair of answers and event of the two.
+``deniable_server.checks.audit`` does it, as behind ``deniable audit``. Here both languages are looked at together, so
+that the 99.9% are over every channel, pair of answers and event of the two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable_protocol import parse_survey, publish
-from deniable_server.audit import Finding, Tallies, conclude, tally
+from deniable_server.checks.audit import Finding, Tallies, conclude, tally
 
 from . import Outcome, Watch
 

@@ -16,8 +16,9 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from deniable_server.access import make_token
-from deniable_server.storage import StorageError, open_storage
+from deniable_server.errors import StorageError
+from deniable_server.storage import open_storage
+from deniable_server.storage.tokens import make_token
 
 from . import Outcome, Watch
 from .parcels import Book, Connection, Maker, published

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable_protocol import publish, survey_from_tree
-from deniable_server.access import make_token
 from deniable_server.storage import open_storage
+from deniable_server.storage.tokens import make_token
 from running import Answer, Server, ask
 
 from . import Outcome, Watch

@@ -9,8 +9,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from deniable_server.access import make_token
 from deniable_server.storage import open_storage
+from deniable_server.storage.tokens import make_token
 from postgres import cluster
 from running import ask
 

@@ -31,7 +31,7 @@ from deniable_protocol import (
     survey_from_tree,
     verify,
 )  # fmt: skip
-from deniable_server.node import find_node
+from deniable_server.checks.node import find_node
 from hostile import hostile_survey
 from surveys import surveys
 

@@ -19,9 +19,9 @@ from typing import Any
 import psycopg
 
 from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
-from deniable_server.storage.copies import SQLiteView
-from deniable_server.storage.pool import SCHEMA, PostgresView
-from deniable_server.storage.reading import find_damage
+from deniable_server.storage.postgres.pool import SCHEMA, PostgresView
+from deniable_server.storage.queries import find_damage
+from deniable_server.storage.sqlite.backup import SQLiteView
 
 CAMPUSES = ("north", "south")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from deniable_protocol import Document, randomize, verify
-from deniable_server.intake import Intake
 from deniable_server.settings import Settings
 from deniable_server.storage import Row, Storage, open_storage
+from deniable_server.web.submission_reader import SubmissionReader
 
 from .traces import Event, Received, Sent
 
@@ -43,7 +43,7 @@ class Promises:
         self.sent: set[bytes] = set()
         self.published: set[str] = set()
         self.closed: set[str] = set()
-        self._intakes: dict[str, Intake] = {}
+        self._intakes: dict[str, SubmissionReader] = {}
         self._requests = 0
         self._open: dict[str, bytearray] = defaultdict(bytearray)
 
@@ -51,7 +51,7 @@ class Promises:
         """A survey that submissions can be made for."""
         document = verify(published)
         self.documents[document.survey.id] = document
-        self._intakes[document.survey.id] = Intake(document)
+        self._intakes[document.survey.id] = SubmissionReader(document)
 
     def make(self, survey: str, count: int | None = None) -> bytes:
         """The body of a request with a submission, or with a batch of so many."""

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 import deniable
-from deniable_server.access import make_token
 from deniable_server.storage import open_storage
+from deniable_server.storage.tokens import make_token
 
 from . import Outcome, Watch
 from .bursts import Answer, Burst, Storm, request

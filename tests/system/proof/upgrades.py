@@ -12,8 +12,8 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from deniable_server.storage import Row
-from deniable_server.storage.schema import migrations
-from deniable_server.storage.sqlite import SQLiteStorage
+from deniable_server.storage.sqlite.schema import migrations
+from deniable_server.storage.sqlite.storage import SQLiteStorage
 from running import ask
 
 from .parcels import Book, Connection, Maker, published

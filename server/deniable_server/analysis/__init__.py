@@ -1,0 +1,1 @@
+"""How an analyst asks a survey something: one way for HTTP, pages and the command line."""

@@ -1,0 +1,1 @@
+"""What operators and survey teams check: the doctor for an installation, the audit for a randomiser."""

@@ -1,0 +1,225 @@
+"""Commands on survey files and published surveys, and the audit of their randomisers."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+from deniable_protocol import SurveyError, in_words, publish, verify
+from deniable_server.checks.audit import CONFIDENCE, Finding, audit
+from deniable_server.wording import channel_in_words
+
+from .common import (
+    DATABASE,
+    FILE,
+    JSON,
+    Group,
+    existing,
+    find_survey,
+    is_published,
+    opened,
+    out,
+    print_json,
+    progress_bar,
+    read_survey,
+)
+
+
+@click.group(cls=Group)
+def survey() -> None:
+    """Check, compile, publish, list and close surveys."""
+
+
+@survey.command()
+@FILE
+@JSON
+def check(file: Path, as_json: bool) -> None:
+    """Check a survey FILE (TOML or JSON): every error at once, each with its place."""
+    try:
+        parsed = read_survey(file)
+    except SurveyError as error:
+        if not as_json:
+            raise
+        print_json({"problems": [problem._asdict() for problem in error.problems]})
+        sys.exit(1)
+    document = verify(publish(parsed))
+    if as_json:
+        questions = [
+            {"id": q.id, "type": q.type, "epsilon": q.epsilon, "channel": channel_in_words(q, document.channels[q.id])}
+            for q in parsed.questions
+        ]
+        print_json({"survey": parsed.id, "epsilon": parsed.epsilon, "digest": document.digest, "questions": questions})
+        return
+    grid = Grid(title=f"{parsed.title} ({parsed.id})", title_justify="left")
+    for heading in ("Question", "Type", "How it is randomised", "ε"):
+        grid.add_column(heading, justify="right" if heading == "ε" else "left")
+    for question in parsed.questions:
+        grid.add_row(
+            question.id, question.type, channel_in_words(question, document.channels[question.id]), question.epsilon
+        )
+    grid.add_section()
+    grid.add_row("all together", "", "", parsed.epsilon)
+    out.print(grid)
+    largest = max(parsed.questions, key=lambda question: question.exact_epsilon)
+    out.print(f"The least protected answer is {largest.id}. {in_words(largest.exact_epsilon)}")
+    out.print(Text(f"{file}: ok", style="green"))
+
+
+@survey.command(name="compile")
+@FILE
+def compile_(file: Path) -> None:
+    """Print the published document of a survey FILE: the bytes that clients verify."""
+    click.echo(publish(read_survey(file)), nl=False)
+
+
+@survey.command(name="publish")
+@FILE
+@DATABASE
+@JSON
+def publish_(file: Path, database: str, as_json: bool) -> None:
+    """Publish a survey FILE. From then on it never changes; publishing it again unchanged does nothing."""
+    parsed = read_survey(file)
+    with opened(database) as storage:
+        created = storage.publish(publish(parsed))
+        digest = find_survey(storage, parsed.id).document.digest
+    if as_json:
+        print_json({"survey": parsed.id, "digest": digest, "created": created})
+        return
+    click.echo(f"{parsed.id} is published." if created else f"{parsed.id} was published before, unchanged.")
+    click.echo("The link for clients, which pins it; put your server's address in front:")
+    click.echo(f"/s/{parsed.id}#{digest}")
+
+
+@survey.command(name="list")
+@DATABASE
+@JSON
+def list_(database: str, as_json: bool) -> None:
+    """All published surveys."""
+    with existing(database) as storage:
+        surveys = storage.surveys()
+    if as_json:
+        print_json({"surveys": [asdict(listed) for listed in surveys]})
+        return
+    if not surveys:
+        click.echo("No surveys yet; publish one with  deniable survey publish FILE")
+        return
+    grid = Grid()
+    grid.add_column("Id", no_wrap=True)
+    grid.add_column("Title", overflow="fold")
+    for heading in ("Status", "Published", "Closed"):
+        grid.add_column(heading, no_wrap=True)
+    grid.add_column("Submissions", justify="right", no_wrap=True)
+    for listed in surveys:
+        grid.add_row(
+            listed.id,
+            Text(listed.title),
+            listed.status,
+            listed.published_on,
+            listed.closed_on or "",
+            f"{listed.submissions:,}",
+        )
+    out.print(grid)
+
+
+@survey.command()
+@click.argument("survey_id")
+@DATABASE
+@JSON
+def close(survey_id: str, database: str, as_json: bool) -> None:
+    """Close a survey: no more submissions, and the order in which they came is wiped from the file."""
+    with existing(database) as storage:
+        closed = storage.close_survey(find_survey(storage, survey_id))
+    if as_json:
+        print_json({"survey": survey_id, "status": "closed", "closed_now": closed})
+    else:
+        click.echo(f"{survey_id} {'is closed' if closed else 'was closed before'}. Estimates can still be read.")
+
+
+@click.command(name="audit", short_help="Prove and test the privacy of a survey.")
+@FILE
+@click.option(
+    "--draws", default=100_000, show_default=True, type=click.IntRange(min=1), help="Submissions to randomise."
+)
+@click.option(
+    "--language",
+    default="python",
+    show_default=True,
+    type=click.Choice(["python", "js"]),
+    help="Which shipped randomiser to run: the Python client, or the browser's under node.",
+)
+@JSON
+def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
+    """Prove the privacy of a survey FILE (or published document) exactly, and test it on the shipped randomiser.
+
+    Fails if the reports prove, with 99.9% confidence over everything looked at, more epsilon than is stated.
+    """
+    findings = run_audit(_read_published(file), draws, language)
+    if as_json:
+        print_json({"language": language, "draws": draws, "questions": [_finding_tree(f) for f in findings]})
+    else:
+        print_audit(findings, draws, language)
+    if not all(finding.passed for finding in findings):
+        sys.exit(1)
+
+
+def _read_published(file: Path) -> bytes:
+    """A published document as it is, or the one that a survey file compiles to."""
+    raw = file.read_bytes()
+    return raw if is_published(file, raw) else publish(read_survey(file))
+
+
+def run_audit(published: bytes, draws: int, language: str) -> list[Finding]:
+    with progress_bar(f"randomising ({language})", draws) as advance:
+        return audit(published, draws, language, advance)
+
+
+def print_audit(findings: list[Finding], draws: int, language: str) -> None:
+    grid = Grid()
+    grid.add_column("Question")
+    grid.add_column("Odds, exact", overflow="fold")
+    for heading in ("ε exact", "ε stated", "ε seen ≥"):
+        grid.add_column(heading, justify="right")
+    grid.add_column("")
+    for finding in findings:
+        odds = f"{finding.odds.numerator} / {finding.odds.denominator}" if finding.odds else ""
+        if finding.delta is not None:
+            odds = f"within e^ε but for δ = {_three_digits_up(finding.delta)}"
+        verdict = Text("ok", style="green") if finding.passed else Text("BROKEN", style="bold red")
+        exact = f"{finding.exact:f}" if finding.exact is not None else ""
+        grid.add_row(finding.question, odds, exact, finding.stated, f"{finding.observed.epsilon:.4f}", verdict)
+    out.print(grid)
+    worst = max(findings, key=lambda finding: finding.observed.epsilon - float(finding.stated))
+    out.print(
+        f"ε seen: what {draws:,} submissions of the {language} randomiser prove at the worst pair of answers and "
+        f"event, {CONFIDENCE:.1%} over all. Closest to its limit: {worst.question}, "
+        f"{worst.observed.pair[0]} against {worst.observed.pair[1]}, {worst.observed.event}."
+    )
+
+
+def _three_digits_up(value: Fraction) -> str:
+    with localcontext() as context:
+        context.prec, context.rounding = 3, ROUND_CEILING
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):.2e}"
+
+
+def _finding_tree(finding: Finding) -> dict[str, Any]:
+    return {
+        "id": finding.question,
+        "channel": finding.channel,
+        "epsilon": finding.stated,
+        "odds": f"{finding.odds.numerator}/{finding.odds.denominator}" if finding.odds else None,
+        "epsilon_exact": f"{finding.exact:f}" if finding.exact is not None else None,
+        "delta_exact": f"{finding.delta.numerator}/{finding.delta.denominator}" if finding.delta is not None else None,
+        "epsilon_observed": finding.observed.epsilon,
+        "pair": list(finding.observed.pair),
+        "event": finding.observed.event,
+        "passed": finding.passed,
+    }

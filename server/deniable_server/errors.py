@@ -1,0 +1,162 @@
+"""All errors that the server raises on purpose, in one tree. Each names the kind of problem that callers are told.
+
+    DeniableError                       of the protocol: catch it to catch everything below
+    ├── SubmissionError                 of the protocol: a body is no submission to this survey
+    │   ├── NotJSON                     the body is not strict JSON
+    │   └── TooMany                     the batch is too large
+    └── ServerError
+        ├── Refusal                     a route refuses a request; carries its own kind and detail
+        ├── StorageError                the database cannot be used as it is
+        │   └── Unavailable             it cannot be read or written just now; try again
+        ├── SurveyDiffers               another survey was published under this id
+        ├── SurveyClosed                the survey takes no more submissions
+        ├── IdConflict                  this id is stored with other content
+        ├── BadQuery                    an analyst asked for something that does not exist
+        │   └── NotComparable           two groups were asked different things
+        ├── ImpossibleWeights           no weights give the wanted margins
+        ├── Withheld                    the answer would show a group that is too small
+        ├── PlanError                   what is wanted of a plan is out of range
+        ├── AuditError                  the audit could not run
+        ├── ExportError                 an export cannot be written or read
+        ├── SimulationError             the simulation cannot go on
+        └── SettingError                a setting cannot be used
+
+May not: import anything of the server, so that everything else can import this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import ClassVar
+
+from deniable_protocol import DeniableError, Problem, SubmissionError
+
+RETRY_SECONDS = 5
+
+
+class Kind(Enum):
+    """All kinds of problem: a stable name for programs, a status, and a title for people."""
+
+    BAD_REQUEST = ("bad-request", 400, "Bad request")
+    NOT_JSON = ("not-json", 400, "Not valid JSON")
+    BAD_PARAMETER = ("bad-parameter", 400, "Invalid parameter")
+    UNAUTHORIZED = ("unauthorized", 401, "Access token required")
+    FORBIDDEN = ("forbidden", 403, "Not allowed for this role")
+    FORM = ("foreign-form", 403, "Form not accepted")
+    NOT_FOUND = ("not-found", 404, "Not found")
+    METHOD = ("method-not-allowed", 405, "Method not allowed")
+    INCOMPLETE = ("incomplete", 408, "Request incomplete or too slow")
+    CONFLICT = ("id-conflict", 409, "This id is already stored with other content")
+    WRONG_DIGEST = ("wrong-digest", 409, "Made for another version of the survey")
+    CLOSED = ("survey-closed", 409, "Survey closed")
+    DIFFERS = ("survey-differs", 409, "A published survey cannot be changed")
+    TOO_LARGE = ("too-large", 413, "Request too large")
+    MEDIA_TYPE = ("media-type", 415, "Unsupported media type")
+    INVALID = ("invalid", 422, "Invalid content")
+    WITHHELD = ("withheld", 422, "Group too small to show")
+    RATE_LIMIT = ("rate-limit", 429, "Too many requests")
+    INTERNAL = ("internal", 500, "Internal server error")
+    BUSY = ("busy", 503, "Server busy")
+    UNAVAILABLE = ("unavailable", 503, "Storage unavailable")
+
+    def __init__(self, slug: str, status: int, title: str) -> None:
+        self.slug, self.status, self.title = slug, status, title
+
+
+class ServerError(DeniableError):
+    """The root of what is the server's own."""
+
+    kind: ClassVar[Kind] = Kind.INVALID
+
+
+class Refusal(ServerError):
+    """Raised by a route to end in a problem document."""
+
+    def __init__(self, kind: Kind, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.kind = kind  # type: ignore[misc]  # each refusal has its own
+        self.headers = headers or {}
+
+
+class NotJSON(SubmissionError):
+    """The body is not the strict JSON that both languages read in the same way."""
+
+    kind: ClassVar[Kind] = Kind.NOT_JSON
+
+    def __init__(self) -> None:
+        super().__init__([Problem("", "json", "the body is not strict JSON in UTF-8")])
+
+
+class TooMany(SubmissionError):
+    """A batch holds more submissions than a request may."""
+
+    kind: ClassVar[Kind] = Kind.TOO_LARGE
+
+
+class StorageError(ServerError):
+    """Storage cannot be used as it is; the message says what to do. It may name paths, so callers never see it."""
+
+    kind = Kind.UNAVAILABLE
+
+
+class Unavailable(StorageError):
+    """Storage cannot write or read just now: locked, full, read-only or gone. Nothing was acknowledged; try again."""
+
+
+class SurveyDiffers(ServerError):
+    """A survey of this id is already published, with other content."""
+
+    kind = Kind.DIFFERS
+
+
+class SurveyClosed(ServerError):
+    """The survey takes no more submissions."""
+
+    kind = Kind.CLOSED
+
+
+class IdConflict(ServerError):
+    """A submission of this id is already stored, with other content."""
+
+    kind = Kind.CONFLICT
+
+
+class BadQuery(ServerError):
+    """What was asked about does not exist in the survey, or a number is out of range."""
+
+    kind = Kind.BAD_PARAMETER
+
+
+class NotComparable(BadQuery):
+    """The groups were asked different things; the message names what differs."""
+
+
+class ImpossibleWeights(ServerError):
+    """No weights make these submissions agree with the margins."""
+
+
+class Withheld(ServerError):
+    """What was asked for would show a group below the minimum size."""
+
+    kind = Kind.WITHHELD
+
+
+class PlanError(ServerError):
+    """What is wanted of a plan is out of range; the message has a line for each such number."""
+
+
+class AuditError(ServerError):
+    """The audit itself could not run."""
+
+
+class ExportError(ServerError):
+    """An export cannot be written, or cannot be used as it is; the message says what to do."""
+
+
+class SimulationError(ServerError):
+    """The simulation cannot go on."""
+
+
+class SettingError(ServerError):
+    """A setting cannot be used; the message names it and says what it takes."""

@@ -1,0 +1,144 @@
+"""Counts an export on this machine: group of rows by group of rows, so that its size costs time but no memory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from deniable_server.analysis.relations import Axis, Crossing
+from deniable_server.errors import ExportError
+from deniable_server.statistics import Codes, Counts, Statistics, count_columns, from_slots
+
+from . import DOCUMENT, MANIFEST, Engine, File, content, damaged, read_export
+from .arrow import pa, pq, schema_of
+
+T = TypeVar("T")
+S = TypeVar("S")
+THREADS = 2
+"""That read ahead: one is enough where reading is quicker than counting."""
+
+
+class _Group(NamedTuple):
+    """One group of rows of a file."""
+
+    file: str
+    number: int
+
+
+class LocalEngine(Engine):
+    """Arrow reads ahead on other threads, while this one counts: numpy counts too quickly for threads to share it."""
+
+    def __init__(self, folder: str) -> None:
+        if "://" in folder:
+            raise ExportError(f"{folder} is an address: the local engine reads folders; use --engine spark")
+        path = self._path = Path(folder)
+        self.export = read_export(folder, content(path / MANIFEST), content(path / DOCUMENT))
+        self._document = self.export.published.document
+        self._segments = self._document.survey.segments
+        self._questions = self._document.survey.questions
+        self._groups = [group for groups in _ahead(self._check, self.export.manifest.files) for group in groups]
+
+    def beside(self, folder: str) -> LocalEngine:
+        return LocalEngine(folder)
+
+    def statistics(self) -> Statistics:
+        total: dict[Codes, Counts] = {}
+        names = [each.id for each in (*self._segments, *self._questions)]
+        for group, table in self._tables(names):
+            segments = [self._positions(table, place) for place in range(len(self._segments))]
+            reports = (self._reports(table, place) for place in range(len(self._questions)))
+            try:
+                counted = count_columns(self._document, table.num_rows, segments, reports)
+            except ValueError as error:
+                raise damaged(self.export.folder, group.file, f"does not fit the survey ({error})") from None
+            for codes, row in counted.items():
+                total[codes] = total[codes] + row if codes in total else row.copy()
+        return from_slots(self._document, total)
+
+    def count(self, crossing: Crossing) -> None:
+        asked = [(self._questions if axis.groups is None else self._segments)[axis.place] for axis in crossing[:2]]
+        wanted = [self._segments[place] for place in crossing.wanted]
+        counts = np.zeros(crossing.joint.slots, dtype=np.int64)
+        for _, table in self._tables([each.id for each in (*asked, *wanted)]):
+            chosen: Any = slice(None)
+            for place, positions in crossing.wanted.items():
+                here = np.isin(self._positions(table, place), [*positions])
+                chosen = here if isinstance(chosen, slice) else chosen & here
+            rows, columns = (self._values(table, axis)[chosen] for axis in (crossing.rows, crossing.columns))
+            counts += crossing.joint.count(rows, columns)
+        crossing.joint.add_counts(counts)
+
+    def _check(self, file: File) -> list[_Group]:
+        """The groups of a file that is what the manifest says."""
+        path = self._path / file.name
+        try:
+            with path.open("rb") as reader:
+                if os.fstat(reader.fileno()).st_size != file.bytes:
+                    raise damaged(self.export.folder, file.name, "has another size than when it was written")
+                if hashlib.file_digest(reader, hashlib.sha256).hexdigest() != file.sha256:
+                    raise damaged(self.export.folder, file.name, "is not the file that was written")
+            metadata = pq.read_metadata(path)
+        except FileNotFoundError:
+            raise damaged(self.export.folder, file.name, "is missing") from None
+        except (OSError, pa.ArrowException) as error:
+            raise damaged(self.export.folder, file.name, f"cannot be read ({type(error).__name__})") from None
+        wanted, found = schema_of(self._document), metadata.schema.to_arrow_schema()
+        kinds = [field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in wanted]
+        if found.names != wanted.names or found.types != kinds or metadata.num_rows != file.rows:
+            raise damaged(self.export.folder, file.name, "has other columns or rows than were written")
+        return [_Group(file.name, number) for number in range(metadata.num_row_groups)]
+
+    def _tables(self, names: Sequence[str]) -> Iterator[tuple[_Group, Any]]:
+        """These columns, group by group."""
+        codes = [segment.id for segment in self._segments]
+
+        def read(group: _Group) -> tuple[_Group, Any]:
+            try:
+                with pq.ParquetFile(self._path / group.file, read_dictionary=codes) as file:
+                    return group, file.read_row_group(group.number, columns=names, use_threads=False)
+            except (OSError, pa.ArrowException) as error:
+                raise damaged(self.export.folder, group.file, f"cannot be read ({type(error).__name__})") from None
+
+        return _ahead(read, self._groups)
+
+    def _values(self, table: Any, axis: Axis) -> Counts:
+        """The reports of a question, or the numbers of the groups of a segment's codes."""
+        if axis.groups is None:
+            return self._reports(table, axis.place)
+        return np.array(axis.groups)[self._positions(table, axis.place)]
+
+    def _reports(self, table: Any, place: int) -> Counts:
+        reports: Counts = table.column(self._questions[place].id).to_numpy().astype(np.int64)
+        return reports
+
+    def _positions(self, table: Any, place: int) -> Counts:
+        """The positions of a segment's codes. Each file, and each part of one, numbers codes in a way of its own."""
+        known = {option.code: position for position, option in enumerate(self._segments[place].options)}
+        parts = []
+        for chunk in table.column(self._segments[place].id).chunks:
+            here = np.array([known.get(code, -1) for code in chunk.dictionary.to_pylist()], dtype=np.int64)
+            parts.append(here[chunk.indices.to_numpy()])
+        return np.concatenate(parts)
+
+
+def _ahead(work: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
+    """The results of some work on each item, in order; other threads are a few items ahead."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        running: deque[Future[T]] = deque()
+        try:
+            for item in items:
+                running.append(pool.submit(work, item))
+                if len(running) > THREADS:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+        finally:
+            for future in running:
+                future.cancel()

@@ -1,0 +1,232 @@
+"""The geometry of charts that set things against each other: groups, their differences, and two questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar
+
+from deniable_protocol import Question
+from deniable_protocol.survey import tells_mean
+from deniable_server.analysis.relations import SurveyCrosstab
+from deniable_server.estimator import TOO_NOISY, QuestionEstimate, Share
+from deniable_server.estimator.comparison import Difference
+from deniable_server.estimator.crosstab import Crosstab, JointShare
+from deniable_server.wording import answer_texts, independence_in_words, merged_text, probability
+
+from . import sentences
+from .charts import (
+    HEADS,
+    UNKNOWN,
+    Axis,
+    Empty,
+    Row,
+    Table,
+    Tick,
+    cells,
+    label,
+    limits_at,
+    mean_cells,
+    mean_mark,
+    scale_axis,
+    share_axis,
+    share_cells,
+    share_row,
+    table_places,
+    tenth,
+    unit_of,
+)
+
+SHAPES = 4
+"""Marks that can be told apart without colour; with more groups they come again."""
+HEATS = 9
+"""The hottest of the classes heat-0, heat-1 and so on."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines that belong together, and what they are about."""
+
+    label: str
+    title: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Blocks of dots with whiskers on one axis; around zero where they are differences."""
+
+    kind: ClassVar[str] = "dots"
+    about: str
+    axis: Axis
+    blocks: tuple[Block, ...]
+    tables: tuple[Table, ...]
+    around_zero: bool = False
+    note: str = ""
+
+
+# --- groups ------------------------------------------------------------------------------------------------------
+
+
+def groups_chart(
+    question: Question, groups: Sequence[tuple[str, QuestionEstimate]], confidence: float = 0.95
+) -> Dots | Empty:
+    """Per option, or for the mean, a line for each group."""
+    if not any(estimate.answers for _, estimate in groups):
+        return Empty()
+    if tells_mean(question):
+        return _mean_groups(question, groups, confidence)
+    texts = answer_texts(question)
+    every = [share for _, estimate in groups for share in estimate.shares]
+    axis, places = share_axis(max(share.high for share in every)), _places(every)
+    blocks, lines = [], []
+    for i, option in enumerate(groups[0][1].shares):
+        shares = [(name, estimate.shares[i]) for name, estimate in groups]
+        rows = [share_row(name, share, axis, places, shape=j % SHAPES) for j, (name, share) in enumerate(shares)]
+        blocks.append(Block(*label(texts[option.code]), tuple(rows)))
+        lines += [(texts[option.code], (name, *share_cells(share))) for name, share in shares]
+    heads = ("Answer", "Group", *HEADS)
+    table = Table(f"In percent; {limits_at(confidence)}", heads, tuple(lines))
+    return Dots(f"Shares in {sentences.counted(len(groups), 'group')}", axis, tuple(blocks), (table,))
+
+
+def _mean_groups(question: Question, groups: Sequence[tuple[str, QuestionEstimate]], confidence: float) -> Dots:
+    assert tells_mean(question)
+    axis, unit = scale_axis(question), unit_of(question)
+    rows, lines = [], []
+    for i, (name, estimate) in enumerate(groups):
+        mean = estimate.mean
+        assert mean is not None
+        value, low, high = sentences.mean_in_numbers(question, mean)
+        said = sentences.NO_ANSWER_TELLS if mean.value is None else TOO_NOISY if sentences.is_noisy(mean) else value
+        limits = "" if mean.value is None else f"{low} to {high}"
+        rows.append(Row(*label(name), mean_mark(mean, axis), said, limits, shape=i % SHAPES))
+        lines.append((name, mean_cells(mean, axis)))
+    table = Table(sentences.capitalized(limits_at(confidence)), ("Group", *HEADS), tuple(lines))
+    block = Block(*label(f"Mean, {unit}" if unit else "Mean"), tuple(rows))
+    return Dots(f"Means in {sentences.counted(len(groups), 'group')}", axis, (block,), (table,))
+
+
+# --- differences -------------------------------------------------------------------------------------------------
+
+
+def differences_chart(
+    question: Question, differences: Sequence[Difference], names: Mapping[str, str], confidence: float = 0.95
+) -> Dots | Empty:
+    """A line for each difference, around zero; a block for each pair of groups."""
+    if all(row.estimate is None for row in differences):
+        return Empty("Too few answers to compare.")
+    texts, unit, means = answer_texts(question), unit_of(question), tells_mean(question)
+    scale = 1 if means else 100
+    axis = zero_axis(max(max(abs(row.low), abs(row.high)) for row in differences), scale)
+    places = None if means else _places(differences)
+    pairs: dict[str, list[Row]] = {}
+    lines = []
+    for row in differences:
+        value, low, high = (signed(number) for number in sentences.difference_in_numbers(row, places))
+        said = sentences.NO_ANSWER_TELLS if row.estimate is None else TOO_NOISY if sentences.is_noisy(row) else value
+        limits = "" if row.estimate is None else f"{low} to {high}"
+        mark = axis.mark(None if sentences.is_noisy(row) else row.estimate, row.low, row.high)
+        pair = " − ".join(sentences.apart(names.get(each, each)) for each in (row.first, row.second))
+        answer = "Mean" if row.code is None else texts[row.code]
+        p = "" if row.adjusted_p_value is None else sentences.p_in_words(row.adjusted_p_value)
+        pairs.setdefault(pair, []).append(Row(*label(answer), mark, said, limits, extra=p))
+        numbers = cells(row.estimate, row.low, row.high, row.standard_error, table_places(axis) if means else 2, scale)
+        tests = [UNKNOWN if each is None else probability(each) for each in (row.p_value, row.adjusted_p_value)]
+        lines.append((pair, (answer, *numbers, *tests)))
+    what = (f"in {unit}" if unit else "in the question’s units") if means else "in percentage points"
+    heads = ("Groups", "Answer", "Difference", *HEADS[1:], "p", "Adjusted p")
+    return Dots(
+        about=f"Differences {what}, first group minus second",
+        axis=axis,
+        blocks=tuple(Block(*label(pair), tuple(rows)) for pair, rows in pairs.items()),
+        tables=(Table(f"{sentences.capitalized(what)}; {limits_at(confidence)}", heads, tuple(lines)),),
+        around_zero=True,
+        note=f"First group minus second, {what}. p: how often as large a difference would come by chance, allowing for "
+        "all that are shown.",
+    )
+
+
+def _places(numbers: Iterable[Share | JointShare | Difference]) -> int:
+    return sentences.common_places(number.high - number.low for number in numbers)
+
+
+def signed(number: str) -> str:
+    """With a plus where it is above zero."""
+    return number if not number.strip("0.,") or number.startswith("−") else f"+{number}"
+
+
+def zero_axis(furthest: float, scale: int) -> Axis:
+    """As far below zero as above, to a round number that is not below this one."""
+    far = Decimal(repr(furthest)) * scale
+    if not far:
+        far = Decimal(1)
+    unit = Decimal(1).scaleb(far.adjusted())
+    end = next(unit * step for step in (1, 2, 4, 6, 8, 10) if unit * step >= far)
+    end = min(end, Decimal(100)) if scale == 100 else end
+    texts = [signed(sentences.short_text(end * i / 2)) for i in range(-2, 3)]
+    ticks = tuple(Tick(tenth(25.0 * i), text) for i, text in enumerate(texts))
+    return Axis(-float(end / scale), float(end / scale), ticks)
+
+
+# --- two questions -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A share in words, and how dark it is; nothing is dark that is too noisy to say."""
+
+    value: str
+    limits: str
+    heat: int
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A table of shares, with totals in its last column and line; it needs no other table."""
+
+    kind: ClassVar[str] = "heat"
+    about: str
+    columns: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[Cell, ...], Cell], ...]
+    totals: tuple[Cell, ...]
+    note: str
+    tables: tuple[Table, ...] = ()
+
+
+def crosstab_chart(
+    result: Crosstab | SurveyCrosstab,
+    row_texts: Mapping[str, str],
+    column_texts: Mapping[str, str],
+    row_title: str = "",
+    column_title: str = "",
+) -> HeatMap | Empty:
+    """The shares of all pairs of answers as a heat map."""
+    if not result.submissions:
+        return Empty()
+    shares = {(cell.row, cell.column): cell for cell in result.cells}
+    known = [cell.estimate for cell in result.cells if cell.estimate is not None and not sentences.is_noisy(cell)]
+    top, places = max(known, default=0.0), _places(result.cells)
+    lines = []
+    for total in result.row_totals:
+        inner = tuple(_cell(shares[total.code, column.code], places, top) for column in result.column_totals)
+        lines.append((merged_text(row_texts, total.code), inner, _cell(total, places)))
+    names = sentences.quoted(row_title or result.rows), sentences.quoted(column_title or result.columns)
+    return HeatMap(
+        about=f"Shares of all, with {100 * result.confidence:.4g}% intervals; darker cells hold more. "
+        f"Rows: “{names[0]}”; columns: “{names[1]}”.",
+        columns=tuple(merged_text(column_texts, column.code) for column in result.column_totals),
+        lines=tuple(lines),
+        totals=tuple(_cell(column, places) for column in result.column_totals),
+        note=independence_in_words(result.independence),
+    )
+
+
+def _cell(share: Share | JointShare, places: int, top: float = 0.0) -> Cell:
+    value, low, high = sentences.percents(share, places)
+    if share.estimate is None:
+        return Cell(sentences.NO_ANSWER_TELLS, "", 0)
+    if sentences.is_noisy(share):
+        return Cell("too noisy", f"{low}–{high}%", 0)
+    return Cell(f"{value}%", f"{low}–{high}%", round(HEATS * share.estimate / top) if top else 0)

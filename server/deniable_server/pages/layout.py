@@ -1,0 +1,115 @@
+"""What all pages of analysts and admins share: who may see them, their headers, and how an error looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec
+
+import msgspec
+from flask import Flask, Response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from deniable_server.errors import Kind, Refusal, StorageError
+from deniable_server.storage import Role
+from deniable_server.web.auth import comes_from_own_form, form_word, may, signed_in
+from deniable_server.web.context import here
+from deniable_server.web.problems import ProblemDocument
+
+P = ParamSpec("P")
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+_read_problem = msgspec.json.Decoder(ProblemDocument).decode
+
+
+def page(template: str, code: int = 200, /, **values: Any) -> Response:
+    """A page, never kept by the browser: the next person at this computer shall not find it."""
+    try:
+        token = signed_in()
+    except StorageError:  # a page that says so can be shown all the same
+        token = None
+    html = render_template(
+        template,
+        token=token,
+        is_admin=token is not None and may(token, "admin", None),
+        is_analyst=token is not None and may(token, "analyst", None),
+        word=form_word(),
+        **values,
+    )
+    response = Response(html, code, content_type="text/html; charset=utf-8")
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Cache-Control"] = "no-store"
+    # To ourselves only: without any, browsers do not say either which page a form comes from.
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    return response
+
+
+def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callable[P, ResponseReturnValue]]:
+    """The page is for browsers that have signed in with this role or a higher one; others are asked to."""
+
+    def decorate(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
+        @wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+            token = signed_in()
+            if token is None:
+                return _ask_to_sign_in()
+            survey = kwargs.get("survey")
+            if not may(token, role, survey if isinstance(survey, str) else None):
+                here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
+                raise Refusal(Kind.FORBIDDEN, f"This page needs a token of the role {role}.")
+            if request.method == "POST":
+                check_form()
+            return view(*args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def check_form() -> None:
+    """Refusal unless the form that was sent is one of ours."""
+    if not comes_from_own_form():
+        here().events.refused("foreign-form", signed_in(), route=request.endpoint or "")
+        raise Refusal(
+            Kind.FORM,
+            "It did not come from a page of this server. Go back, reload the page and try again. If that does not "
+            "help: a proxy in front must pass on the Host header unchanged, with its port.",
+        )
+
+
+def _ask_to_sign_in() -> ResponseReturnValue:
+    if request.method == "POST":
+        raise Refusal(Kind.UNAUTHORIZED, "The session is over; nothing was changed. Sign in, and try again.")
+    # To a link on another site the browser does not add our cookie. Followed once more from a page of ours, it does.
+    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        return page("again.html", address=_here())
+    return redirect(url_for("sign_in.sign_in", next=_here()), 303)
+
+
+def _here() -> str:
+    return request.script_root + request.full_path.rstrip("?")
+
+
+def register(app: Flask) -> None:
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.add_template_filter(lambda number: f"{number:,}", "thousands")
+
+    @app.after_request
+    def show_problems_as_pages(response: Response) -> Response:
+        """Who asks for a page gets errors as one; programs get them as documents."""
+        if response.mimetype != "application/problem+json" or request.path.startswith("/api/"):
+            return response
+        if request.accept_mimetypes.best_match(["application/problem+json", "text/html"]) != "text/html":
+            return response
+        problem = _read_problem(response.get_data())
+        shown = page("problem.html", problem.status, problem=problem)
+        for name in ("Retry-After", "Allow"):
+            if name in response.headers:
+                shown.headers[name] = response.headers[name]
+        return shown

@@ -1,0 +1,118 @@
+"""Running the server, on granian."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+import tempfile
+
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces
+from granian.log import LogLevels
+
+from deniable_server.errors import SettingError, StorageError
+from deniable_server.settings import Settings, parse_bind
+from deniable_server.storage import open_storage
+
+log = logging.getLogger(__name__)
+
+THREADS = "DENIABLE_THREADS"
+"""The environment variable by which the workers learn how many threads each has."""
+
+
+def listen_error(bind: str) -> str | None:
+    """Why nothing can listen at this address, before anything is started there."""
+    try:
+        host, port = resolve(bind)
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            return None
+    except socket.gaierror:
+        return f"Cannot listen at {bind}: this machine has no address of that name; use an IP address"
+    except OSError as error:
+        hint = "; stop what listens there, or choose another --bind" if error.errno == errno.EADDRINUSE else ""
+        return f"Cannot listen at {bind}: {os.strerror(error.errno or 0)}{hint}"
+
+
+def resolve(bind: str) -> tuple[str, int]:
+    """The IP address and port to listen at: a name such as localhost is looked up."""
+    host, port = parse_bind(bind)
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return str(found[0][4][0]), port
+
+
+def serve(settings: Settings, workers: int, threads: int) -> None:
+    """Serve until SIGTERM or SIGINT; then finish what was begun, and leave a tidy database."""
+    if trouble := listen_error(settings.bind):
+        raise SettingError(trouble)
+    # All that could keep the workers from starting is found out here, where it can be said plainly.
+    storage = open_storage(settings.database)
+    try:
+        storage.ready()
+        settings.ensure_secret_key(storage.secret_key)
+    finally:
+        storage.close()
+    environment = settings.to_environment()
+    with tempfile.TemporaryDirectory(prefix="deniable-metrics-") as folder:
+        if workers > 1:
+            environment["PROMETHEUS_MULTIPROC_DIR"] = folder
+        os.environ.update(environment | {THREADS: str(threads)})
+        host, port = resolve(settings.bind)
+        forking: list[int] = []
+        os.register_at_fork(before=lambda: forking.append(os.getpid()), after_in_child=lambda: _end_with(forking[-1]))
+        server = Granian(
+            "deniable_server.serving.gateway:create_gateway",
+            address=host,
+            port=port,
+            interface=Interfaces.RSGI,
+            http=HTTPModes.http1,  # while it could still be HTTP/2, a connection that says nothing has no time limit
+            factory=True,
+            workers=workers,
+            websockets=False,
+            respawn_failed_workers=True,
+            workers_kill_timeout=30,
+            log_level=LogLevels.error,
+            log_access=False,  # an access log would note who sent a submission, and when
+            log_dictconfig=logging_config(),
+        )
+        server.on_startup(lambda: log.info("Listening at http://%s%s", settings.bind, settings.base_path))
+        server.serve()
+        # Workers end without closing their connections, which is safe; closing one here cuts the log they leave.
+        try:
+            open_storage(settings.database, create=False).close()
+        except StorageError as error:
+            log.error("%s", error)
+        log.info("Stopped")
+
+
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed would go on and hold the port: on Linux, have the system end it as well.
+
+    By SIGKILL, which a worker that is just starting or working cannot miss, and which loses nothing: what it has
+    acknowledged is on disk. A parent that ends in order waits for its workers, and this does not come to pass.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)  # not the parent's, which would do nothing until the worker has its own
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:  # killed before the system knew
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def logging_config() -> dict[str, object]:
+    """Logs to standard error: what the server does, never who asked."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(message)s", "datefmt": "%Y-%m-%dT%H:%M:%S%z"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+        "loggers": {
+            "deniable_server": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+            "_granian": {"handlers": ["stderr"], "propagate": False},
+        },
+        "root": {"handlers": ["stderr"], "level": "WARNING"},
+    }

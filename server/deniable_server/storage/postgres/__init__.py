@@ -1,0 +1,1 @@
+"""Storage in PostgreSQL, for any number of servers."""

@@ -1,0 +1,70 @@
+"""Single submissions in PostgreSQL: put in, looked for, taken out again. All in one transaction, which the caller has.
+
+May not: decide what becomes of a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+
+from deniable_server.storage import Row
+
+from .pool import Connection, of
+
+
+def insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
+    """Insert those that are new, if the survey is open. In id order: servers that have several in common then wait for
+    each other, and do not lock each other out.
+    """
+    rows = sorted(rows)
+    return connection.execute(
+        of(
+            number,
+            "INSERT INTO {inbox} SELECT {number}, new.* FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"
+            " WHERE NOT EXISTS (SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)"
+            " AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
+            " ON CONFLICT DO NOTHING",
+        ),
+        ([row.id for row in rows], [row.content for row in rows]),
+    )
+
+
+def look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
+    """Whether commits are kept, whether the survey is open, and how many of these are sealed: as it is by now."""
+    return connection.execute(
+        of(
+            number,
+            "SELECT {durable}, status = 'open',"
+            " (SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))"
+            " FROM surveys WHERE number = {number}",
+        ),
+        ([row.id for row in rows],),
+    )
+
+
+def withdraw(connection: Connection, number: int, rows: Sequence[Row]) -> int:
+    """Take those out of the inbox again that are sealed."""
+    return connection.execute(
+        of(
+            number,
+            "DELETE FROM {inbox} AS mine USING {sealed} AS known WHERE mine.survey = {number}"
+            " AND mine.id = ANY(%s) AND known.survey = {number} AND known.id = mine.id",
+        ),
+        ([row.id for row in rows],),
+    ).rowcount
+
+
+def contents_of(connection: Connection, number: int, rows: Sequence[Row]) -> dict[bytes, str]:
+    """What is stored under these ids."""
+    found = connection.execute(
+        of(
+            number,
+            "SELECT id, content FROM {inbox} WHERE survey = {number} AND id = ANY(%(ids)s)"
+            " UNION ALL SELECT id, content FROM {sealed} WHERE survey = {number} AND id = ANY(%(ids)s)",
+        ),
+        {"ids": [row.id for row in rows]},
+    )
+    return {bytes(submission): content for submission, content in found}

@@ -1,0 +1,229 @@
+"""The PostgreSQL schema, as numbered migrations: applied in this order, for ever, and recorded with the change itself.
+
+A migration that was released never changes; what it got wrong, the next one mends. Of several servers that start at
+once, one migrates while the others wait (an advisory lock); then they find it done.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import LiteralString, NamedTuple
+
+from psycopg.sql import SQL, Identifier
+
+from deniable_server.errors import StorageError
+
+from .pool import SCHEMA, Connection, of
+
+LOCKS = 0x64656E69 << 32  # "deni": our advisory locks begin here, so that they are not taken for another program's
+SLOTS = 256
+"""Advisory locks, and counters, that each survey may have."""
+
+
+class Migration(NamedTuple):
+    """A step of the schema."""
+
+    number: int
+    name: str
+    statements: tuple[LiteralString, ...]
+
+
+def lock_of(survey: int, slot: int) -> int:
+    """The advisory lock of a survey's counter; survey 0 is the installation as a whole."""
+    return LOCKS + survey * SLOTS + slot
+
+
+class Installed(NamedTuple):
+    """What tells an installation from others, and a secret that all its servers have."""
+
+    id: str
+    secret_key: str
+
+
+def migrate(connection: Connection, *, create: bool) -> Installed:
+    """Bring the schema up to date, in the transaction that the caller commits."""
+    connection.execute("SET LOCAL lock_timeout = 0")  # a migration may take long
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(0, 0),))
+    applied: set[int] = set()
+    if connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migrations",)).fetchone() != (None,):
+        applied = {number for (number,) in connection.execute("SELECT number FROM migrations")}
+        if newer := sorted(applied - {migration.number for migration in MIGRATIONS}):
+            raise StorageError(
+                f"This database was written by a newer Deniable (it has migration {newer[0]}, which this version does "
+                "not know). Install that version again, or restore a backup made before the upgrade."
+            )
+    elif connection.execute(ANOTHERS, (SCHEMA,)).fetchone():
+        raise StorageError(
+            f"The schema {SCHEMA} of this database is another user's, or another program has something in it; give "
+            "Deniable a database of its own"
+        )
+    elif not create:
+        raise StorageError("There is no installation in this database. Start with  deniable survey publish FILE")
+    else:
+        connection.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(Identifier(SCHEMA)))
+    for migration in MIGRATIONS:
+        if migration.number not in applied:
+            for statement in migration.statements:
+                connection.execute(statement)
+            connection.execute("INSERT INTO migrations (number, name) VALUES (%s, %s)", migration[:2])
+    if not applied:
+        made = (secrets.token_hex(16), secrets.token_hex(32))
+        connection.execute("INSERT INTO installation (id, secret_key) VALUES (%s, %s)", made)
+    row = connection.execute("SELECT id, secret_key FROM installation").fetchone()
+    assert row is not None
+    return Installed(*row)
+
+
+def make_partitions(connection: Connection, number: int) -> None:
+    """The tables of one survey's submissions, made and then attached: that locks out nobody who uses other surveys."""
+    for statement in PARTITIONS:
+        connection.execute(of(number, statement))
+
+
+ANOTHERS = """
+    SELECT 1 FROM pg_namespace AS own WHERE nspname = %s AND (
+        NOT pg_has_role(nspowner, 'USAGE')
+        OR EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = own.oid)
+        OR EXISTS (SELECT 1 FROM pg_proc WHERE pronamespace = own.oid)
+        OR EXISTS (SELECT 1 FROM pg_operator WHERE oprnamespace = own.oid)
+        OR EXISTS (SELECT 1 FROM pg_type WHERE typnamespace = own.oid)
+    )
+"""
+"""Finds a schema that somebody else has made or filled: what is in it would be run as us."""
+
+PARTITIONS: tuple[LiteralString, ...] = (
+    "CREATE TABLE {inbox} (LIKE inbox INCLUDING ALL)",
+    # No samples of it are kept for the planner: they would tell who was waiting when, and outlive the rows.
+    "ALTER TABLE {inbox} ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0, ALTER content SET STATISTICS 0",
+    "ALTER TABLE inbox ATTACH PARTITION {inbox} FOR VALUES IN ({number})",
+    "CREATE TABLE {sealed} (LIKE sealed INCLUDING ALL)",
+    "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
+)
+
+MIGRATIONS = (
+    Migration(
+        1,
+        "surveys, submissions, statistics, tokens and sessions",
+        (
+            """
+            CREATE TABLE migrations (
+                number integer PRIMARY KEY,  -- they are applied in this order
+                name text NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE installation (  -- one row
+                id text PRIMARY KEY,  -- random: tells this database from another at the same address
+                secret_key text NOT NULL,  -- for servers that are given none: with it, forms of one hold on all
+                standing text  -- what it is to a move
+                    CHECK (standing IN ('moving', 'moved', 'filling'))
+            )
+            """,
+            """
+            CREATE TABLE surveys (
+                number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- short name of the survey in other tables
+                id text COLLATE "C" NOT NULL UNIQUE  -- the id that the survey file gives it
+                    CHECK (length(id) BETWEEN 2 AND 63),
+                document bytea NOT NULL,  -- the published document, byte for byte
+                digest text NOT NULL  -- SHA-256 of the document, in hex
+                    CHECK (length(digest) = 64),
+                status text NOT NULL DEFAULT 'open'  -- closing: takes no more submissions, not yet folded and rewritten
+                    CHECK (status IN ('open', 'closing', 'closed')),
+                published_on date NOT NULL,  -- day of publication (UTC)
+                closed_on date,  -- day of closing (UTC)
+                CHECK ((status = 'open') = (closed_on IS NULL))
+            )
+            """,
+            # Submissions that were acknowledged and not yet folded. There is no foreign key: it would lock the survey's
+            # row for every submission, and each survey has its own partition anyhow.
+            """
+            CREATE TABLE inbox (
+                survey integer NOT NULL,  -- whose submission this is
+                id bytea NOT NULL  -- the submission's random id: makes a retry recognisable, says nothing
+                    CHECK (octet_length(id) = 16),
+                content text NOT NULL,  -- JSON: [reports in question order, positions of segment codes]
+                PRIMARY KEY (survey, id)
+            ) PARTITION BY LIST (survey)
+            """,
+            "ALTER TABLE inbox ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0",
+            "ALTER TABLE inbox ALTER content SET STATISTICS 0",
+            # Folded submissions: laid down by id, which is random. Written anew when the survey is closed.
+            """
+            CREATE TABLE sealed (
+                survey integer NOT NULL,  -- as in inbox
+                id bytea NOT NULL  -- as in inbox
+                    CHECK (octet_length(id) = 16),
+                content text NOT NULL,  -- as in inbox
+                PRIMARY KEY (survey, id)
+            ) PARTITION BY LIST (survey)
+            """,
+            # What estimates are computed from. Several counters per combination: servers that fold at the same time
+            # take different ones, so that none waits for another; together they are the statistics.
+            """
+            CREATE TABLE statistics (
+                survey integer NOT NULL REFERENCES surveys (number),  -- whose statistics these are
+                slot smallint NOT NULL,  -- which counter
+                segments text COLLATE "C" NOT NULL,  -- JSON: the combination of segment codes, as positions
+                submissions bigint NOT NULL  -- folded submissions with this combination
+                    CHECK (submissions > 0),
+                counts text NOT NULL,  -- JSON: per question, how many reports hold each option, or how often each came
+                PRIMARY KEY (survey, slot, segments)
+            )
+            """,
+            """
+            CREATE TABLE days (  -- submissions per day: the finest time that is kept
+                survey integer NOT NULL,  -- whose submissions these are
+                day date NOT NULL,  -- the day (UTC)
+                slot smallint NOT NULL,  -- which counter: each connection has its own
+                accepted bigint NOT NULL  -- submissions first accepted on that day
+                    CHECK (accepted > 0),
+                PRIMARY KEY (survey, day, slot)
+            ) WITH (fillfactor = 50)
+            """,
+            """
+            CREATE TABLE tokens (
+                id text COLLATE "C" PRIMARY KEY,  -- short name, to list and revoke it by
+                role text NOT NULL  -- a reader sees the results of one survey; admins may also do what analysts may
+                    CHECK (role IN ('reader', 'analyst', 'admin')),
+                label text NOT NULL,  -- whose it is, or what for, as its maker noted
+                digest text NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
+                    CHECK (length(digest) = 64),
+                created_on date NOT NULL,  -- day of making (UTC)
+                survey text COLLATE "C" REFERENCES surveys (id),  -- the id of the survey that a reader may see
+                expires_on date,  -- the last day (UTC) that it holds for; NULL: until it is revoked
+                maker text COLLATE "C" REFERENCES tokens (id) ON DELETE CASCADE,  -- whose holder made this one
+                CHECK ((role = 'reader') = (survey IS NOT NULL))
+            )
+            """,
+            """
+            CREATE TABLE sessions (  -- browsers of analysts that have shown a token
+                digest text COLLATE "C" PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex
+                    CHECK (length(digest) = 64),
+                token text COLLATE "C" NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- the token that was shown
+                began_at bigint NOT NULL,  -- when it was shown: seconds since 1970
+                idle_at bigint NOT NULL,  -- when it ends unless it is used before: put off, in steps, while it is
+                expires_at bigint NOT NULL  -- when it ends however much it is used
+            )
+            """,
+            # A database that was moved refuses to be written: these are there for that, and disabled.
+            """
+            CREATE FUNCTION fence() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN
+                RAISE EXCEPTION '%', (SELECT standing FROM deniable.installation) USING ERRCODE = 'DN001';
+            END$$
+            """,
+            "CREATE TRIGGER fence BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION fence()",
+            "CREATE TRIGGER fence BEFORE INSERT ON sealed FOR EACH ROW EXECUTE FUNCTION fence()",
+            "CREATE TRIGGER fence BEFORE INSERT OR UPDATE OF status ON surveys FOR EACH ROW EXECUTE FUNCTION fence()",
+            "CREATE TRIGGER fence BEFORE INSERT OR DELETE ON tokens FOR EACH ROW EXECUTE FUNCTION fence()",
+            "CREATE TRIGGER fence BEFORE INSERT OR DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION fence()",
+            "ALTER TABLE inbox DISABLE TRIGGER fence",
+            "ALTER TABLE sealed DISABLE TRIGGER fence",
+            "ALTER TABLE surveys DISABLE TRIGGER fence",
+            "ALTER TABLE tokens DISABLE TRIGGER fence",
+            "ALTER TABLE sessions DISABLE TRIGGER fence",
+            "CREATE INDEX sessions_of_token ON sessions (token)",
+            "CREATE INDEX tokens_of_maker ON tokens (maker)",
+        ),
+    ),
+)

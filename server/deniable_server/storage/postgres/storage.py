@@ -1,0 +1,415 @@
+"""PostgreSQL storage: any number of servers on one database.
+
+Durability: every commit is synced before ``accept`` returns; fsync, full_page_writes and synchronous_commit are read
+back when a connection opens. Speed: requests that wait for a commit share the next one, in each process; processes do
+not wait for each other, for no row is written by all of them.
+
+Once: a submission is first inserted into the inbox, where its id is unique; a statement of its own, which sees all that
+is committed by then, looks whether it is sealed. Submissions reach the sealed table by way of the inbox only: whoever
+holds an id there is the only one who can, so that both answers hold until the commit.
+
+Privacy: folding moves submissions to the sealed table in id order, in one transaction. Until the survey is closed, the
+place and the transaction of a sealed row (ctid, xmin) may tell in which folding, of at least ``fold_at`` submissions,
+it came. Closing writes all of them anew in id order, in one transaction, into a new file: then nothing does.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from datetime import date
+from pathlib import Path
+from typing import LiteralString, cast
+
+import psycopg
+from psycopg.errors import DeadlockDetected, LockNotAvailable
+from psycopg.sql import SQL, Identifier
+
+from deniable_protocol import verify
+from deniable_server.errors import IdConflict, StorageError, SurveyClosed, Unavailable
+from deniable_server.storage import STANDINGS, Accepted, Listed, Published, Row, Standing, Symptom, utc_today
+from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another, unsealed
+from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_codes, write_counts
+from deniable_server.storage.tokens import Statement, TableKeyring
+
+from .checks import examine
+from .pool import IMPATIENT, NOT_DURABLE, Clashed, Connection, Locked, Pool, PostgresView, explained, of, translated
+from .rows import contents_of, insert, look_again, withdraw
+from .schema import SLOTS, lock_of, make_partitions, migrate
+
+log = logging.getLogger(__name__)
+
+TRIES = 5
+"""How often a transaction is begun that others' transactions have broken off."""
+
+SHORT_LOCK = "200ms"
+"""How long closing waits at a time for tables of its own: whoever comes meanwhile waits behind it."""
+
+COUNTERS = 64
+"""Counters of statistics, and of days, that each survey may have; the last of its advisory locks is for closing."""
+CLOSING = SLOTS - 1
+
+WRITE_ANEW: tuple[LiteralString, ...] = (
+    "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
+    # Like the partition, not like its parent, whose lock all others who close would wait for.
+    "CREATE TABLE {anew} (LIKE {sealed} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
+    "INSERT INTO {anew} SELECT * FROM {sealed} ORDER BY id",
+    "ALTER TABLE {anew} ADD CONSTRAINT {anew_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
+    "ANALYZE {anew}",
+)
+PUT_IN_PLACE: tuple[LiteralString, ...] = (
+    "TRUNCATE {inbox}",  # that is a new file, too: nothing is left of those that were deleted
+    "ALTER TABLE sealed DETACH PARTITION {sealed}",
+    "DROP TABLE {sealed}",
+    "ALTER TABLE {anew} RENAME TO {sealed}",
+    "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
+    "UPDATE surveys SET status = 'closed' WHERE number = {number}",
+)
+
+FENCED_TABLES = ("inbox", "sealed", "surveys", "tokens", "sessions")
+
+
+class PostgresStorage(DatabaseStorage):
+    """One database, shared by all servers that have its address."""
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        create: bool = True,
+        busy_seconds: float = 5.0,
+        fold_at: int = 1_000,
+        today: Callable[[], date] = utc_today,
+    ) -> None:
+        super().__init__(fold_at, today)
+        self._pool = Pool(address, busy_seconds)
+        connection = self._pool.connect()
+        try:
+            self._pool.installation, self._secret_key = migrate(connection, create=create)
+            self._unfolded.update(
+                dict(connection.execute("SELECT survey, count(*) FROM inbox GROUP BY survey").fetchall())
+            )
+            connection.commit()
+        except psycopg.Error as error:
+            raise explained(error) from None
+        finally:
+            connection.close()
+        self._keyring = TableKeyring(self._reading, self._write, today)
+
+    @property
+    def keyring(self) -> TableKeyring:
+        return self._keyring
+
+    @property
+    def secret_key(self) -> str:
+        return self._secret_key
+
+    def _reading(self, *surveys: int) -> AbstractContextManager[PostgresView]:
+        return self._pool.reading(*surveys)
+
+    def _write(self, *statements: Statement, minor: bool = False) -> int:
+        with self._pool.writing(quietly=minor) as connection:
+            return [connection.execute(translated(statement), values).rowcount for statement, values in statements][-1]
+
+    # --- surveys -----------------------------------------------------------------------------------------------------
+
+    def publish(self, published: bytes) -> bool:
+        document = verify(published)
+        with self._pool.writing() as connection:
+            row = connection.execute(
+                "INSERT INTO surveys (id, document, digest, published_on) VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT DO NOTHING RETURNING number",
+                (document.survey.id, published, document.digest, self._today()),
+            ).fetchone()
+            if row is not None:
+                make_partitions(connection, row[0])
+                return True
+            known = connection.execute("SELECT document FROM surveys WHERE id = %s", (document.survey.id,)).fetchone()
+        assert known is not None
+        refuse_another(bytes(known[0]), document)
+        return False
+
+    def _begin_closing(self, survey: Published) -> bool:
+        number = survey.number
+        with self._pool.writing() as connection:
+            # Waits for those who are inserting. Who comes later reads the status after that, and finds it changed.
+            connection.execute(of(number, "LOCK TABLE {inbox} IN SHARE ROW EXCLUSIVE MODE"))
+            begun = connection.execute(
+                "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, %s)"
+                " WHERE number = %s AND status <> 'closed'",
+                (self._today(), number),
+            )
+            return begun.rowcount > 0
+
+    def _seal(self, survey: Published) -> None:
+        self._empty_inbox(survey)
+        number = survey.number
+        with self._pool.keeping() as connection:
+            # From here on nobody folds. Whatever was being folded is sealed now.
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, CLOSING),))
+            if connection.execute("SELECT status FROM surveys WHERE number = %s", (number,)).fetchone() == ("closed",):
+                return  # another server was quicker
+            for statement in WRITE_ANEW:
+                connection.execute(of(number, statement))
+            self._lock_out(connection, number)
+            if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone():
+                raise Unavailable("a submission is still waiting; try again")  # it never is, and would be lost
+            for statement in PUT_IN_PLACE:
+                connection.execute(of(number, statement))
+        log.info("Closed %s", survey.document.survey.id)
+
+    def _empty_inbox(self, survey: Published) -> None:
+        """Fold the rest; what other servers are folding just now is waited for."""
+        deadline = time.monotonic() + self._pool.patience
+        while True:
+            self.fold(survey)
+            with self._pool.reading() as view:
+                left = view.rows(f"SELECT 1 FROM {view.table('inbox', survey.number)} LIMIT 1")  # noqa: S608 -- our own names
+            if not left:
+                return
+            if time.monotonic() > deadline:
+                raise Unavailable("other servers are still folding; try again")
+            time.sleep(0.01)
+
+    def _lock_out(self, connection: Connection, number: int) -> None:
+        """The caller's transaction has these tables for itself; whoever comes meanwhile waits only for moments."""
+        deadline = time.monotonic() + self._pool.patience
+        while True:
+            try:
+                with connection.transaction():
+                    connection.execute("SELECT set_config('lock_timeout', %s, true)", (SHORT_LOCK,))
+                    connection.execute(of(number, "LOCK TABLE {inbox}, {sealed}, ONLY sealed IN ACCESS EXCLUSIVE MODE"))
+                return
+            except (LockNotAvailable, DeadlockDetected):
+                if time.monotonic() > deadline:
+                    raise Unavailable(
+                        "a download is under way, and keeps its submissions from being written anew; try again when it "
+                        "has ended"
+                    ) from None
+                time.sleep(0.05)
+
+    # --- submissions -------------------------------------------------------------------------------------------------
+
+    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+        for _ in range(TRIES - 1):
+            try:
+                return self._store_once(requests)
+            except Clashed:  # with the same submissions, sent to several servers at once in different orders
+                continue
+        return self._store_once(requests)
+
+    def _store_once(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+        with self._pool.writing() as connection:
+            outcomes: Sequence[Accepted | Exception] = [Accepted(len(rows), 0) for _, rows in requests]
+            if not self._store_all(connection, requests):
+                connection.rollback()
+                # Around all of them: by itself, the transaction of each request would be committed at its end, and what
+                # broke off after it would be stored and not counted.
+                with connection.transaction():
+                    outcomes = [self._store(connection, *request) for request in requests]
+                    self._count_days(connection, newly_accepted(requests, outcomes))
+        for (survey, _), outcome in zip(requests, outcomes, strict=True):
+            if isinstance(outcome, Accepted):
+                self._unfolded[survey.number] += outcome.accepted
+        return outcomes
+
+    def _store_all(self, connection: Connection, requests: list[Request]) -> bool:
+        """The quick way, in one exchange with the database, for requests that nothing speaks against: False where
+        anything does, for any of them.
+        """
+        surveys: dict[int, list[Row]] = {}
+        for survey, rows in requests:
+            surveys.setdefault(survey.number, []).extend(rows)
+        with connection.pipeline():
+            asked = [
+                (
+                    len(rows),
+                    insert(connection, number, rows),
+                    look_again(connection, number, rows),
+                )
+                for number, rows in sorted(surveys.items())
+            ]
+            self._count_days(connection, {number: len(rows) for number, rows in surveys.items()})
+        return all(inserted.rowcount == n and looked.fetchone() == (True, True, 0) for n, inserted, looked in asked)
+
+    def _store(self, connection: Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
+        """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
+        try:
+            with connection.transaction():
+                inserted = insert(connection, survey.number, rows).rowcount
+                looked = look_again(connection, survey.number, rows).fetchone()
+                assert looked is not None
+                is_durable, is_open, sealed = looked
+                if not is_durable:
+                    raise Unavailable(NOT_DURABLE)
+                # One that was being folded, so that its id was free in the inbox again, and that is sealed by now.
+                added = inserted - (withdraw(connection, survey.number, rows) if inserted and sealed else 0)
+                if added < len(rows):
+                    known = contents_of(connection, survey.number, rows)
+                    missing = len({row.id for row in rows} - set(known))
+                    if any(known.setdefault(submission, content) != content for submission, content in rows):
+                        raise IdConflict("Nothing of this request was stored.")
+                    if missing:
+                        raise SurveyClosed("It takes no more submissions.")
+                if added and not is_open:
+                    raise SurveyClosed("It takes no more submissions.")
+                return Accepted(added, len(rows) - added)
+        except (IdConflict, SurveyClosed) as refusal:
+            return refusal
+
+    def _count_days(self, connection: Connection, added: Mapping[int, int]) -> None:
+        """Each connection has counters of its own: one for all would have servers wait for each other's commits."""
+        for number, count in sorted(added.items()):
+            if not count:
+                continue
+            connection.execute(
+                "INSERT INTO days AS known VALUES (%s, %s, pg_backend_pid() %% %s::integer, %s)"
+                " ON CONFLICT (survey, day, slot) DO UPDATE SET accepted = known.accepted + excluded.accepted",
+                (number, self._today(), COUNTERS, count),
+            )
+
+    # --- folding -----------------------------------------------------------------------------------------------------
+
+    def fold(self, survey: Published, at_least: int = 1) -> int:
+        chunk = moved = self._fold_chunk(survey, at_least)
+        while chunk == CHUNK:  # else nothing was left, and what has come since may be few
+            chunk = self._fold_chunk(survey, at_least)
+            moved += chunk
+        self._unfolded.pop(survey.number, None)
+        if moved:
+            self._wipe_inbox(survey.number)
+            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
+        return moved
+
+    def _fold_chunk(self, survey: Published, at_least: int) -> int:
+        """Several servers may fold at once: each takes rows that no other has, and counts them for itself."""
+        number = survey.number
+        # Where it is done between two commits, those who answer wait for it.
+        with self._pool.keeping(None if at_least == 1 else IMPATIENT) as connection:
+            free = connection.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (lock_of(number, CLOSING),))
+            if free.fetchone() != (True,):
+                return 0  # the survey is being closed: its inbox is empty
+            contents = [
+                content
+                for (content,) in connection.execute(
+                    of(
+                        number,
+                        "WITH taken AS MATERIALIZED (SELECT id FROM {inbox} WHERE survey = {number} ORDER BY id"
+                        " LIMIT %s FOR UPDATE SKIP LOCKED),"
+                        " moved AS (DELETE FROM {inbox} AS old USING taken WHERE survey = {number}"
+                        " AND old.id = taken.id RETURNING old.*),"
+                        " laid AS (INSERT INTO {sealed} SELECT * FROM moved ORDER BY id)"
+                        " SELECT content FROM moved",
+                    ),
+                    (CHUNK,),
+                )
+            ]
+            if len(contents) < at_least:
+                connection.rollback()
+                return 0
+            if contents:
+                self._add_statistics(connection, survey, contents)
+        return len(contents)
+
+    def _wipe_inbox(self, number: int) -> None:
+        """Where it is empty and nobody is at it, give it a new file: the old one still tells who came after whom."""
+        with suppress(Unavailable), self._pool.keeping(IMPATIENT) as connection:
+            connection.execute(of(number, "LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE NOWAIT"))
+            if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone() is None:
+                connection.execute(of(number, "TRUNCATE {inbox}"))
+
+    @staticmethod
+    def _add_statistics(connection: Connection, survey: Published, contents: Sequence[str]) -> None:
+        """Into the first counter that nobody else is at: there are as many as servers ever folded at the same time."""
+        number = survey.number
+        found = connection.execute(
+            "SELECT slot FROM generate_series(0, %s) AS slot WHERE pg_try_advisory_xact_lock(%s + slot) LIMIT 1",
+            (COUNTERS - 1, lock_of(number, 0)),
+        ).fetchone()
+        if found is None:
+            raise Locked("so many servers never folded at once")
+        (slot,) = found
+        kept = {
+            segments: read_cell(submissions, counts)
+            for segments, submissions, counts in connection.execute(
+                "SELECT segments, submissions, counts FROM statistics WHERE survey = %s AND slot = %s", (number, slot)
+            )
+        }
+        cells = {write_codes(codes): cell for codes, cell in tally_texts(survey.document, contents).items()}
+        total = {segments: kept[segments] + cell if segments in kept else cell for segments, cell in cells.items()}
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO statistics VALUES (%s, %s, %s, %s, %s) ON CONFLICT (survey, slot, segments)"
+                " DO UPDATE SET submissions = excluded.submissions, counts = excluded.counts",
+                [(number, slot, codes, cell.submissions, write_counts(cell)) for codes, cell in total.items()],
+            )
+
+    # --- moving ------------------------------------------------------------------------------------------------------
+
+    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
+        number = survey.number
+        ids, contents = [row.id for row in rows], [row.content for row in rows]
+        with self._pool.keeping() as connection:
+            new = connection.execute(
+                of(
+                    number,
+                    "INSERT INTO {sealed} SELECT {number}, * FROM unnest(%s::bytea[], %s::text[])"
+                    " ON CONFLICT DO NOTHING",
+                ),
+                (ids, contents),
+            )
+            if new.rowcount < len(rows):
+                raise StorageError("Some of these submissions are here already")
+            self._add_statistics(connection, survey, contents)
+
+    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
+        with self._pool.keeping() as connection:
+            connection.execute("DELETE FROM days WHERE survey = %s", (survey.number,))
+            for day, accepted in days.items():
+                connection.execute("INSERT INTO days VALUES (%s, %s, 0, %s)", (survey.number, day, accepted))
+            connection.execute(
+                "UPDATE surveys SET status = %s, published_on = %s, closed_on = %s WHERE number = %s",
+                (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
+            )
+            connection.execute(of(survey.number, "ANALYZE {sealed}"))
+
+    def stand(self, standing: Standing | None) -> None:
+        change = SQL("ENABLE" if standing in ("moving", "moved") else "DISABLE")
+        with self._pool.keeping() as connection:
+            for table in FENCED_TABLES:  # waits for those who are writing, and for no reader
+                connection.execute(SQL("ALTER TABLE {} {} TRIGGER fence").format(Identifier(table), change))
+            connection.execute("UPDATE installation SET standing = %s", (standing,))
+
+    @property
+    def standing(self) -> Standing | None:
+        with self._pool.reading() as view:
+            ((standing,),) = view.rows("SELECT standing FROM installation")
+        return cast("Standing | None", standing)
+
+    # --- operation ---------------------------------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        if standing := self.standing:
+            raise Unavailable(STANDINGS[standing])
+        if self._pool.write_failed:
+            # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space and
+            # leaves nothing.
+            with self._pool.writing() as connection:
+                probe = Identifier(f"probe_{connection.info.backend_pid}")
+                rows = SQL("SELECT repeat('x', 1000) FROM generate_series(1, 100)")
+                connection.execute(SQL("CREATE TABLE {} AS {}").format(probe, rows))
+                connection.execute(SQL("DROP TABLE {}").format(probe))
+
+    def circumstances(self) -> list[Symptom]:
+        with self._pool.reading() as view:
+            return examine(view)
+
+    def backup(self, target: str) -> None:
+        from deniable_server.storage.transfer import copy_to_sqlite
+
+        copy_to_sqlite(self, Path(target))
+
+    def close(self) -> None:
+        self._pool.close()

@@ -1,0 +1,180 @@
+"""What is read from a database, the same from each kind: its statements are those that all of them understand.
+
+May not: write, or know which database it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from itertools import islice
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from deniable_protocol import DeniableError, Document, verify
+from deniable_server.statistics import Cell, Codes, Content, Statistics, merge, tally
+
+from . import Row, Stored
+
+CHUNK = 10_000
+"""Submissions that are held in memory, or moved in one transaction, at a time."""
+
+read_content = msgspec.json.Decoder(Content).decode
+_codes = msgspec.json.Decoder(tuple[int, ...])
+_counts = msgspec.json.Decoder(list[list[int]])
+
+
+class View(ABC):
+    """One state of a database, which stays the same while others write. Values are named in statements as :name."""
+
+    errors: type[Exception]
+    """What reading may raise."""
+
+    @abstractmethod
+    def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
+        """All rows that this gives."""
+
+    @abstractmethod
+    def stream(self, statement: str, **values: object) -> Iterator[tuple[Any, ...]]:
+        """The same for any number of rows: few are in memory at a time."""
+
+    def table(self, name: str, number: int) -> str:
+        """Where the rows of this table are that belong to the survey of this number."""
+        return name
+
+    def damage(self) -> list[str]:
+        """What the database itself finds wrong with its files."""
+        return []
+
+
+class StoredIn(Stored):
+    """The submissions of one survey in a view."""
+
+    def __init__(self, view: View, number: int) -> None:
+        self._view, self._number = view, number
+
+    def __iter__(self) -> Iterator[Row]:
+        sealed, inbox = self._view.table("sealed", self._number), self._view.table("inbox", self._number)
+        rows = self._view.stream(
+            f"SELECT id, content FROM {sealed} WHERE survey = :number"  # noqa: S608 -- our own names
+            f" UNION ALL SELECT id, content FROM {inbox} WHERE survey = :number ORDER BY id",
+            number=self._number,
+        )
+        return (Row(*row) for row in rows)
+
+    @property
+    def days(self) -> dict[date, int]:
+        return days(self._view, self._number)
+
+
+class Read:
+    """Submissions, read: the same each time they are gone through."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[tuple[bytes, Content]]:
+        return ((submission, read_content(content)) for submission, content in self._rows)
+
+
+def survey(view: View, id_: str) -> tuple[int, bytes] | None:
+    """The number and the published document of a survey."""
+    found = view.rows("SELECT number, document FROM surveys WHERE id = :id", id=id_)
+    return (found[0][0], bytes(found[0][1])) if found else None
+
+
+def status(view: View, number: int) -> str:
+    """Open, closing or closed."""
+    found = view.rows("SELECT status FROM surveys WHERE number = :number", number=number)
+    return str(found[0][0]) if found else "closed"
+
+
+def listed(view: View) -> list[tuple[str, str, str, str | None, int]]:
+    """Of all surveys by id: id, status, first and last day, submissions."""
+    return view.rows(
+        "SELECT id, status, CAST(published_on AS TEXT), CAST(closed_on AS TEXT),"
+        " (SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) FROM days WHERE survey = number) FROM surveys ORDER BY id"
+    )
+
+
+def days(view: View, number: int) -> dict[date, int]:
+    """Submissions accepted per day; there may be several counts of one day."""
+    total: Counter[date] = Counter()
+    for day, accepted in view.rows(
+        "SELECT CAST(day AS TEXT), accepted FROM days WHERE survey = :number ORDER BY day", number=number
+    ):
+        total[date.fromisoformat(day)] += accepted
+    return dict(total)
+
+
+def statistics(view: View, number: int, document: Document) -> Statistics:
+    """The sufficient statistics: of what is folded as they are kept, and of the few that wait."""
+    return merge([_sealed(view, number), recount(view, number, document, ("inbox",))])
+
+
+def _sealed(view: View, number: int) -> Statistics:
+    """Several cells of the same segments add up."""
+    rows = view.rows("SELECT segments, submissions, counts FROM statistics WHERE survey = :number", number=number)
+    return merge({_codes.decode(segments): read_cell(*cell)} for segments, *cell in rows)
+
+
+def recount(view: View, number: int, document: Document, tables: Sequence[str] = ("sealed", "inbox")) -> Statistics:
+    """The statistics of what these tables hold, counted from every submission."""
+    total: Statistics = {}
+    for name in tables:
+        statement = f"SELECT content FROM {view.table(name, number)} WHERE survey = :number"  # noqa: S608 -- our own names
+        rows = view.stream(statement, number=number)
+        while contents := [content for (content,) in islice(rows, CHUNK)]:
+            total = merge([total, tally_texts(document, contents)])
+    return total
+
+
+def tally_texts(document: Document, contents: Iterable[str]) -> Statistics:
+    """The statistics of submissions as they are stored."""
+    return tally(document, [read_content(content) for content in contents])
+
+
+def read_cell(submissions: int, counts: str) -> Cell:
+    return Cell(submissions, [np.array(count, np.int64) for count in _counts.decode(counts)])
+
+
+def write_codes(codes: Codes) -> str:
+    return msgspec.json.encode(codes).decode()
+
+
+def write_counts(cell: Cell) -> str:
+    return msgspec.json.encode([count.tolist() for count in cell.counts]).decode()
+
+
+def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
+    """What is wrong in a database: files, documents, statistics against a recount, days against submissions; of these
+    surveys, or of all.
+    """
+    try:
+        if damage := view.damage():
+            return [f"the database is damaged: {line}" for line in damage]
+        for number, id_, published, digest in view.rows("SELECT number, id, document, digest FROM surveys"):
+            if numbers is not None and number not in numbers:
+                continue
+            document = verify(bytes(published))
+            if document.digest != digest or document.survey.id != id_:
+                damage.append(f"the document of {id_} is not the one that was published")
+            if _sealed(view, number) != recount(view, number, document, ("sealed",)):
+                damage.append(f"the statistics of {id_} differ from a recount")
+            recount(view, number, document, ("inbox",))  # that it can be read is all there is to check
+            stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))
+            if stored != (accepted := sum(days(view, number).values())):
+                damage.append(f"{id_} holds {stored} submissions, but {accepted} were accepted")
+    except (view.errors, DeniableError, msgspec.MsgspecError, ValueError) as error:
+        # The type only: what cannot be read may quote what it could read.
+        return [f"the database is damaged: {type(error).__name__} while reading it"]
+    return damage
+
+
+def _size(view: View, name: str, number: int) -> int:
+    statement = f"SELECT count(*) FROM {view.table(name, number)} WHERE survey = :number"  # noqa: S608 -- our own names
+    return int(view.rows(statement, number=number)[0][0])

@@ -1,0 +1,128 @@
+"""Whether a database is sound, and copies of it that are.
+
+May not: change a database that is in use.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from deniable_server.errors import StorageError
+from deniable_server.storage.queries import View, find_damage
+
+from .connections import refuse_leftovers, sync
+from .schema import migrations
+
+
+class SQLiteView(View):
+    """What a connection sees in its transaction."""
+
+    errors = sqlite3.Error
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(statement, values).fetchall()
+
+    def stream(self, statement: str, **values: object) -> Iterator[tuple[Any, ...]]:
+        return self._connection.execute(statement, values)
+
+    def damage(self) -> list[str]:
+        return [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+
+
+def copy_database(connection: sqlite3.Connection, target: Path) -> None:
+    """A compacted copy of everything, proved sound, while others go on reading and writing."""
+    with finished(target, "the copy") as partial:
+        # VACUUM INTO copies table by table, in key order: a backup tells nothing of arrival order.
+        connection.execute("VACUUM INTO ?", (str(partial),))
+
+
+def restore(source: Path, target: Path) -> None:
+    """Put a backup where a database belongs, once it is proved sound. Never overwrites one."""
+    if not source.is_file():
+        raise StorageError(f"{source} is not a file")
+    for ending in ("-wal", "-journal"):
+        if (log := source.with_name(source.name + ending)).exists() and log.stat().st_size:
+            raise StorageError(
+                f"{log} lies beside it: {source} is the file of a database in use, or of one that crashed, and not "
+                f"all of it. Make a backup first:  deniable backup --database '{source}' --to FILE"
+            )
+    with finished(target, str(source)) as partial, source.open("rb") as reader, partial.open("wb") as writer:
+        shutil.copyfileobj(reader, writer)
+
+
+@contextmanager
+def finished(final: Path, name: str) -> Iterator[Path]:
+    """A private file to fill; it gets its final name once it is sound, so that a copy is there whole or not at all."""
+    _refuse_taken(final)
+    partial = final.with_name(f".{final.name}.partial")
+    try:
+        partial.unlink(missing_ok=True)
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL, 0o600))
+        yield partial
+        _check_copy(partial, name)
+        sync(partial)
+        _name(partial, final)
+        sync(final.parent)
+    except (OSError, sqlite3.Error) as error:
+        if not final.parent.is_dir():
+            raise StorageError(f"The folder {final.parent} does not exist") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StorageError(f"{final} could not be written: {reason}. Nothing was left behind.") from None
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _name(partial: Path, final: Path) -> None:
+    """Unlike a rename, a link does not overwrite what came into being meanwhile; some file systems have none."""
+    try:
+        os.link(partial, final)
+    except FileExistsError:
+        raise
+    except OSError:
+        _refuse_taken(final)
+        partial.rename(final)
+
+
+def _refuse_taken(final: Path) -> None:
+    if final.exists():
+        raise StorageError(f"{final} exists already, and is not overwritten; move it away first, or use another path")
+    refuse_leftovers(final)
+
+
+def _check_copy(path: Path, name: str) -> None:
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+    try:
+        refuse_foreign(Path(name), connection)
+        damage = find_damage(SQLiteView(connection))
+    except sqlite3.DatabaseError:
+        raise StorageError(f"{name} is not a backup of Deniable's") from None
+    finally:
+        connection.close()
+    if damage:
+        raise StorageError(f"{name} is not sound: " + "; ".join(damage))
+
+
+def refuse_foreign(path: Path, connection: sqlite3.Connection) -> None:
+    """StorageError for a database of another program, or of a newer Deniable."""
+    tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table'").fetchone()[0]
+    known = {migration.name for migration in migrations.pending(Database(sqlite3.connect(":memory:")))}
+    applied = {migration.name for migration in migrations.applied(Database(connection))}
+    if tables and not applied:
+        raise StorageError(f"{path} is a database of another program; give Deniable a path of its own")
+    if unknown := sorted(applied - known):
+        raise StorageError(
+            f"{path} was written by a newer Deniable (it has {unknown[0]}, which this version does not know). "
+            "Install that version again, or restore a backup made before the upgrade to another path."
+        )

@@ -1,0 +1,311 @@
+"""Connections to an SQLite file: one that writes, any number that read, all of them durable.
+
+May not: know what the tables are for.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from deniable_server.errors import StorageError, Unavailable
+from deniable_server.storage import STANDINGS
+
+log = logging.getLogger(__name__)
+
+
+class Connections:
+    """``turn`` is held by the one thread that writes; ``reading`` needs no turn.
+
+    They belong to one file for good: where it was moved away or replaced, nothing is read or acknowledged any more.
+    """
+
+    def __init__(self, path: Path, busy_seconds: float, *, create: bool) -> None:
+        self.path, self._busy_seconds = path, busy_seconds
+        self.write_failed = False
+        self.turn = threading.Lock()
+        self._writer: sqlite3.Connection | None = None
+        self._keeper: sqlite3.Connection | None = None
+        self._readers: deque[sqlite3.Connection] = deque()
+        self._reading: set[object] = set()
+        self._inherited = False
+        try:
+            if create and not path.exists():
+                _create(path)
+            self._file = _identity(path)
+        except OSError as error:
+            raise explained(path, error) from None
+        _living.add(self)
+
+    def _check_file(self) -> None:
+        """Unavailable where the file of this name is not the one that was opened, or was opened before a fork."""
+        if self._inherited:
+            raise Unavailable("a reader was under way when this process forked; open the storage after forking")
+        try:
+            same = _identity(self.path) == self._file
+        except OSError:
+            same = False
+        if not same:
+            raise Unavailable(f"{self.path} was moved away or replaced while in use; put it back, or start again")
+
+    def open(self) -> sqlite3.Connection:
+        """A new connection, after reading back that it keeps what it acknowledges."""
+        self._check_file()
+        connection = None
+        try:
+            # mode=rw: SQLite itself never makes a file, and so never takes an old log for that of a new one.
+            location = f"{self.path.absolute().as_uri()}?mode=rw"
+            connection = sqlite3.connect(
+                location, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+            )
+            connection.execute("PRAGMA foreign_keys=ON")
+            connection.execute("PRAGMA secure_delete=ON")
+            mode = self._enter_wal(connection)
+            connection.execute("PRAGMA synchronous=FULL")
+            (sync,) = connection.execute("PRAGMA synchronous").fetchone()
+        except (OSError, sqlite3.Error) as error:
+            if connection is not None:
+                connection.close()
+            raise explained(self.path, error) from None
+        if (mode, sync) != ("wal", 2):
+            connection.close()
+            raise StorageError(
+                f"{self.path} cannot promise durability: journal_mode is {mode} and synchronous is {sync}, "
+                "not wal and 2 (FULL). Network file systems do not support WAL: use a local disk."
+            )
+        return connection
+
+    def _enter_wal(self, connection: sqlite3.Connection) -> str:
+        """The change to WAL needs the file for itself, and SQLite does not wait for that by itself."""
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                return str(connection.execute("PRAGMA journal_mode=WAL").fetchone()[0])
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees one state of the database throughout."""
+        self._check_file()
+        mark = object()
+        self._reading.add(mark)
+        try:
+            connection = self._reader()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            except sqlite3.Error as error:
+                connection.close()
+                raise explained(self.path, error) from None
+            except BaseException:  # the reader's own trouble: the connection is still good
+                self._put_back(connection)
+                raise
+            self._put_back(connection)
+        finally:
+            self._reading.discard(mark)
+
+    def _reader(self) -> sqlite3.Connection:
+        try:
+            return self._readers.pop()
+        except IndexError:
+            connection = self.open()
+            connection.execute("PRAGMA query_only=ON")
+            return connection
+
+    def _put_back(self, connection: sqlite3.Connection) -> None:
+        connection.execute("ROLLBACK")
+        self._readers.append(connection)
+
+    @contextmanager
+    def writing(self, *, housekeeping: bool = False) -> Iterator[sqlite3.Connection]:
+        """A transaction that is on disk when the block has ended. The caller holds the turn.
+
+        That of housekeeping may fail without a word: it is no respondent's, and is tried again.
+        """
+        try:
+            self._check_file()
+            writer = self._write_connection()
+            writer.execute("BEGIN IMMEDIATE")
+            yield writer
+            writer.execute("COMMIT")
+        except BaseException as error:
+            self._drop_writer()
+            if isinstance(error, sqlite3.Error | StorageError):
+                trouble = explained(self.path, error)
+                if not housekeeping:
+                    self._note_failure(trouble)
+                raise trouble from None
+            raise
+        if self.write_failed and not housekeeping:
+            log.warning("Writing works again")
+            self.write_failed = False
+
+    def _write_connection(self) -> sqlite3.Connection:
+        if self._writer is None:
+            self._writer = self.open()
+        if self._keeper is None:
+            self._keeper = self._index_keeper()
+        return self._writer
+
+    def _index_keeper(self) -> sqlite3.Connection:
+        """A connection that does nothing more: while one is open, the index of the log is not made anew from the log.
+
+        When a sync fails, its commit may stand in the log and yet never reach the disk, whatever syncs succeed later.
+        The index does not know of it, and the next commit overwrites it. An index made anew would: later commits would
+        come after it, be acknowledged, and be lost behind it in a power cut.
+        """
+        keeper = self.open()
+        try:
+            keeper.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.Error:
+            keeper.close()
+            raise
+        return keeper
+
+    def _drop_writer(self) -> None:
+        """After a failed write a connection may hold a broken state: the next transaction opens another."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with suppress(sqlite3.Error):
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
+            writer.close()
+
+    def _note_failure(self, trouble: StorageError) -> None:
+        # Only the first of a row of failures is logged: each of the others would note a respondent's time.
+        if not self.write_failed:
+            log.error("Writing failed, and nothing is acknowledged until it works again: %s", trouble)
+        self.write_failed = True
+
+    def cut_log(self, *, patient: bool) -> bool:
+        """Move the write-ahead log into the file and cut it to nothing; False where a reader is in the way."""
+        try:
+            writer = self._write_connection()
+            writer.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000) if patient else 50}")
+            (busy, _, _) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            writer.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000)}")
+        except sqlite3.Error as error:
+            self._drop_writer()
+            raise explained(self.path, error) from None
+        return not busy
+
+    def compact(self) -> None:
+        """Write the whole file anew, every table in the order of its keys. The caller holds the turn."""
+        try:
+            self._write_connection().execute("VACUUM")
+        except sqlite3.Error as error:
+            self._drop_writer()
+            raise explained(self.path, error) from None
+        if not self.cut_log(patient=True):
+            raise Unavailable(
+                "a download is under way, and keeps the log from being wiped; try again when it has ended"
+            )
+
+    def close(self) -> None:
+        with self.turn:
+            self._close_idle()
+
+    def _close_idle(self) -> None:
+        self._drop_writer()
+        if self._keeper is not None:
+            self._keeper.close()
+            self._keeper = None
+        while self._readers:
+            self._readers.pop().close()
+
+    # SQLite forbids to use a parent's connection in a child, and a child that inherits one takes no locks of its own.
+    # So none is open while a process forks, but those of readers under way: with one of them, the child has no storage.
+
+    def before_fork(self) -> None:
+        self.turn.acquire()
+        self._close_idle()
+
+    def after_fork_in_parent(self) -> None:
+        self.turn.release()
+
+    def after_fork_in_child(self) -> None:
+        self.turn = threading.Lock()
+        self._inherited = self._inherited or bool(self._reading)
+
+
+def explained(path: Path, error: Exception) -> StorageError:
+    """SQLite's error as one of ours: what it means here, and whether waiting can help."""
+    if isinstance(error, StorageError):
+        return error
+    if not path.parent.is_dir():
+        return StorageError(f"The folder of {path} does not exist; make it, or choose another database")
+    if path.is_dir():
+        return StorageError(f"{path} is a folder; give the path of a file in it")
+    if isinstance(error, FileNotFoundError):
+        return StorageError(f"There is no database at {path}")
+    if "not a database" in str(error):
+        return StorageError(f"{path} is not an SQLite database; choose another path")
+    if str(error) in STANDINGS.values():
+        return Unavailable(str(error))
+    return Unavailable(f"{path}: {error}")
+
+
+def refuse_leftovers(path: Path) -> None:
+    """StorageError where the log of an earlier database lies here: SQLite would take it for that of a new one."""
+    for ending in ("-wal", "-shm", "-journal"):
+        if (left := path.with_name(path.name + ending)).exists():
+            raise StorageError(
+                f"{left} is left from the database that was here, and may hold submissions of it. Move the database "
+                "and all files whose names start like it together, or use another path"
+            )
+
+
+def _create(path: Path) -> None:
+    """An empty file for its owner only, unless another process is making it just now."""
+    try:
+        refuse_leftovers(path)
+    except StorageError:
+        if not path.exists():
+            raise
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    # Its name is on disk before SQLite makes other files: after a power cut, these would be leftovers without it.
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Have the system put a file on disk, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+_living: weakref.WeakSet[Connections] = weakref.WeakSet()
+
+
+def _for_all(act: Callable[[Connections], None]) -> Callable[[], None]:
+    def acts() -> None:
+        for connections in list(_living):
+            act(connections)
+
+    return acts
+
+
+os.register_at_fork(
+    before=_for_all(Connections.before_fork),
+    after_in_parent=_for_all(Connections.after_fork_in_parent),
+    after_in_child=_for_all(Connections.after_fork_in_child),
+)

@@ -1,0 +1,345 @@
+"""SQLite storage: one file, WAL, every commit synced to disk.
+
+Durability: ``synchronous=FULL`` in WAL mode syncs the log at each commit, before ``accept`` returns; both settings are
+read back when a connection opens. Speed: requests that wait for a commit share the next one.
+
+Privacy: a submission first lies in the inbox, where page layout and the log still tell when it came. Folding moves
+submissions to the sealed table in id order; ``secure_delete`` wipes what they leave behind, and the log is cut off. As
+many that come in one commit are sealed at once, in id order, and stay in the log until it is cut or written over.
+Between foldings of at least ``fold_at`` submissions, the layout of a sealed page may still tell in which of them a
+submission came; closing a survey compacts the file, and then nothing does.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from deniable_protocol import verify
+from deniable_server.errors import IdConflict, StorageError, SurveyClosed, Unavailable
+from deniable_server.storage import STANDINGS, Accepted, Listed, Published, Row, Standing, Symptom, utc_today
+from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another, unsealed
+from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_codes, write_counts
+from deniable_server.storage.tokens import Statement, TableKeyring
+
+from .backup import SQLiteView, copy_database, refuse_foreign
+from .connections import Connections, explained
+from .schema import migrations
+
+log = logging.getLogger(__name__)
+
+ROWS_AT_ONCE = 250
+"""Rows that one statement inserts."""
+
+MINOR_PATIENCE = 1.0
+"""Seconds that a page waits to note that its session is in use, while others write."""
+
+FENCED = (
+    "INSERT ON inbox",
+    "INSERT ON sealed",
+    "INSERT ON surveys",
+    "UPDATE OF status ON surveys",
+    "INSERT ON tokens",
+    "DELETE ON tokens",
+    "INSERT ON sessions",
+    "DELETE ON sessions",
+)
+"""What nobody may do any more in a database that was moved."""
+
+
+class SQLiteStorage(DatabaseStorage):
+    """One SQLite file. One connection writes; reading connections are kept for the next reader."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        create: bool = True,
+        busy_seconds: float = 5.0,
+        fold_at: int = 1_000,
+        today: Callable[[], date] = utc_today,
+    ) -> None:
+        super().__init__(fold_at, today)
+        self._connections = Connections(Path(path), busy_seconds, create=create)
+        self._keyring = TableKeyring(self._reading, self._write, today)
+        _prepare(self._connections)
+        with self._connections.reading() as db:
+            self._unfolded.update(dict(db.execute("SELECT survey, count(*) FROM inbox GROUP BY survey")))
+
+    @property
+    def keyring(self) -> TableKeyring:
+        return self._keyring
+
+    @contextmanager
+    def _reading(self, *surveys: int) -> Iterator[SQLiteView]:
+        with self._connections.reading() as db:
+            yield SQLiteView(db)
+
+    def _write(self, *statements: Statement, minor: bool = False) -> int:
+        turn = self._connections.turn
+        if not turn.acquire(timeout=MINOR_PATIENCE if minor else -1):
+            return 0  # a survey is being closed, say: reading does not wait for that
+        try:
+            with self._connections.writing(housekeeping=minor) as db:
+                return [db.execute(statement, values).rowcount for statement, values in statements][-1]
+        finally:
+            turn.release()
+
+    # --- surveys -----------------------------------------------------------------------------------------------------
+
+    def publish(self, published: bytes) -> bool:
+        document = verify(published)
+        with self._connections.turn, self._connections.writing() as db:
+            known = db.execute("SELECT document FROM surveys WHERE id = ?", (document.survey.id,)).fetchone()
+            if known is None:
+                db.execute(
+                    "INSERT INTO surveys (id, document, digest, published_on) VALUES (?, ?, ?, ?)",
+                    (document.survey.id, published, document.digest, self._today().isoformat()),
+                )
+                return True
+        refuse_another(known[0], document)
+        return False
+
+    def _begin_closing(self, survey: Published) -> bool:
+        closing = (
+            "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, :day)"
+            " WHERE number = :number AND status <> 'closed'"
+        )
+        return self._write((closing, {"day": self._today().isoformat(), "number": survey.number})) > 0
+
+    def _seal(self, survey: Published) -> None:
+        with self._connections.turn:
+            self._fold(survey)
+            self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
+            with self._connections.writing() as db:
+                db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
+            log.info("Closed %s", survey.document.survey.id)
+            self._connections.cut_log(patient=False)
+
+    # --- submissions -------------------------------------------------------------------------------------------------
+
+    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+        with self._connections.turn, self._connections.writing() as db:
+            outcomes: Sequence[Accepted | Exception]
+            if self._store_all(db, requests):
+                outcomes = [Accepted(len(rows), 0) for _, rows in requests]
+            else:
+                db.execute("ROLLBACK")
+                db.execute("BEGIN IMMEDIATE")
+                outcomes = [self._store(db, *request) for request in requests]
+            self._count_days(db, requests, outcomes)
+        return outcomes
+
+    def _store_all(self, db: sqlite3.Connection, requests: list[Request]) -> bool:
+        """The quick way, for requests that nothing speaks against: False where anything does, for any of them."""
+        surveys: dict[int, tuple[Published, list[Row]]] = {}
+        for survey, rows in requests:
+            surveys.setdefault(survey.number, (survey, []))[1].extend(rows)
+        for survey, rows in surveys.values():
+            # So many at once are as good as a folding: they are sealed in the order of their ids.
+            sealed = len(rows) >= self._fold_at
+            if sealed:
+                rows.sort()
+            if not self._is_open(db, survey) or self._insert(db, survey, rows, sealed=sealed) < len(rows):
+                return False
+            if sealed:
+                self._add_statistics(db, survey, [row.content for row in rows])
+        return True
+
+    def _store(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
+        """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
+        db.execute("SAVEPOINT request")
+        added = self._insert(db, survey, rows, sealed=False)
+        refusal: Exception | None = None
+        if added < len(rows) and not all(self._is_stored(db, survey.number, row) for row in rows):
+            refusal = IdConflict("Nothing of this request was stored.")
+        elif added and not self._is_open(db, survey):
+            refusal = SurveyClosed("It takes no more submissions.")
+        if refusal:
+            db.execute("ROLLBACK TO request")
+        db.execute("RELEASE request")
+        return refusal or Accepted(added, len(rows) - added)
+
+    def _insert(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], *, sealed: bool) -> int:
+        """How many of these were new, and are there now. As few statements as can be: each may cost this thread its
+        turn with the interpreter.
+        """
+        before = db.total_changes
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[start : start + ROWS_AT_ONCE]
+            db.execute(_insertion(len(some), sealed=sealed), (survey.number, *chain.from_iterable(some)))
+        added = db.total_changes - before
+        if not sealed:
+            self._unfolded[survey.number] += added  # a bound: should this be rolled back, folding finds less
+        return added
+
+    @staticmethod
+    def _is_open(db: sqlite3.Connection, survey: Published) -> bool:
+        found = db.execute("SELECT status FROM surveys WHERE number = ?", (survey.number,)).fetchone()
+        return bool(found == ("open",))
+
+    @staticmethod
+    def _is_stored(db: sqlite3.Connection, number: int, row: Row) -> bool:
+        found = db.execute(
+            "SELECT content FROM inbox WHERE survey = ?1 AND id = ?2"
+            " UNION ALL SELECT content FROM sealed WHERE survey = ?1 AND id = ?2",
+            (number, row.id),
+        ).fetchone()
+        return bool(found == (row.content,))
+
+    def _count_days(
+        self, db: sqlite3.Connection, requests: list[Request], outcomes: Sequence[Accepted | Exception]
+    ) -> None:
+        day = self._today().isoformat()
+        db.executemany(
+            "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted",
+            [(number, day, count) for number, count in newly_accepted(requests, outcomes).items()],
+        )
+
+    # --- folding -----------------------------------------------------------------------------------------------------
+
+    def fold(self, survey: Published, at_least: int = 1) -> int:
+        with self._connections.turn:
+            return self._fold(survey, at_least)
+
+    def _fold(self, survey: Published, at_least: int = 1) -> int:
+        """Fold all that waits, if it is enough: another server may have folded just now, and few would stand out."""
+        chunk = moved = self._fold_chunk(survey, at_least)
+        while chunk == CHUNK:  # else nothing was left, and what has come since may be few
+            chunk = self._fold_chunk(survey, at_least)
+            moved += chunk
+        self._unfolded.pop(survey.number, None)
+        if moved:
+            # A long reader is not waited for here: the next folding cuts the log again.
+            self._connections.cut_log(patient=False)
+            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
+        return moved
+
+    def _fold_chunk(self, survey: Published, at_least: int) -> int:
+        with self._connections.writing(housekeeping=True) as db:
+            rows = db.execute(
+                "SELECT id, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
+            ).fetchall()
+            if len(rows) < at_least:
+                return 0
+            if rows:
+                up_to = (survey.number, rows[-1][0])
+                db.execute("INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id <= ? ORDER BY id", up_to)
+                db.execute("DELETE FROM inbox WHERE survey = ? AND id <= ?", up_to)
+                self._add_statistics(db, survey, [content for _, content in rows])
+        return len(rows)
+
+    @staticmethod
+    def _add_statistics(db: sqlite3.Connection, survey: Published, contents: Iterable[str]) -> None:
+        number = survey.number
+        for codes, cell in tally_texts(survey.document, contents).items():
+            segments = write_codes(codes)
+            known = db.execute(
+                "SELECT submissions, counts FROM statistics WHERE survey = ? AND segments = ?", (number, segments)
+            ).fetchone()
+            if known is not None:
+                cell = read_cell(*known) + cell
+            row = (number, segments, cell.submissions, write_counts(cell))
+            db.execute("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", row)
+
+    # --- moving ------------------------------------------------------------------------------------------------------
+
+    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
+        with self._connections.turn, self._connections.writing() as db:
+            if self._insert(db, survey, rows, sealed=True) < len(rows):
+                raise StorageError("Some of these submissions are here already")
+            self._add_statistics(db, survey, [row.content for row in rows])
+
+    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
+        with self._connections.turn, self._connections.writing() as db:
+            db.execute("DELETE FROM days WHERE survey = ?", (survey.number,))
+            counts = [(survey.number, day.isoformat(), accepted) for day, accepted in days.items()]
+            db.executemany("INSERT INTO days VALUES (?, ?, ?)", counts)
+            db.execute(
+                "UPDATE surveys SET status = ?, published_on = ?, closed_on = ? WHERE number = ?",
+                (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
+            )
+
+    def stand(self, standing: Standing | None) -> None:
+        with self._connections.turn, self._connections.writing() as db:
+            names = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'standing_%'").fetchall()
+            for statement in (*(f"DROP TRIGGER {name}" for (name,) in names), *_standing(standing)):
+                db.execute(statement)
+
+    @property
+    def standing(self) -> Standing | None:
+        with self._connections.reading() as db:
+            found = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'standing_%' LIMIT 1").fetchone()
+        return None if found is None else found[0].split("_")[1]
+
+    # --- operation ---------------------------------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        with self._connections.reading() as db:
+            db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
+        if standing := self.standing:
+            raise Unavailable(STANDINGS[standing])
+        if self._connections.write_failed:
+            # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space
+            # and leaves nothing.
+            with self._connections.turn, self._connections.writing() as db:
+                db.execute("CREATE TABLE probe AS SELECT zeroblob(100000)")
+                db.execute("DROP TABLE probe")
+
+    def circumstances(self) -> list[Symptom]:
+        return [Symptom("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database")]
+
+    def backup(self, target: str) -> None:
+        connection = self._connections.open()
+        try:
+            copy_database(connection, Path(target))
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        self._connections.close()
+
+
+def _standing(standing: Standing | None) -> Iterator[str]:
+    """The triggers that note it, by their names, and refuse what nobody may do any more."""
+    if standing == "filling":
+        yield "CREATE TRIGGER standing_filling BEFORE INSERT ON surveys WHEN 0 BEGIN SELECT 1; END"
+    elif standing is not None:
+        for number, change in enumerate(FENCED):
+            raises = f"BEGIN SELECT RAISE(ABORT, '{STANDINGS[standing]}'); END"
+            yield f"CREATE TRIGGER standing_{standing}_{number} BEFORE {change} {raises}"
+
+
+@lru_cache(maxsize=2 * ROWS_AT_ONCE)
+def _insertion(rows: int, *, sealed: bool) -> str:
+    """The statement that inserts so many rows, but for those that are there already, folded or not."""
+    table, other = ("sealed", "inbox") if sealed else ("inbox", "sealed")
+    return (  # made of our own words and question marks
+        f"INSERT INTO {table} SELECT ?1, column1, column2 FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
+        f" WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1) ON CONFLICT DO NOTHING"
+    )
+
+
+def _prepare(connections: Connections) -> None:
+    """Bring the schema up to date, in one transaction, or say why that cannot be."""
+    connection = connections.open()
+    try:
+        refuse_foreign(connections.path, connection)
+        if migrations.pending(Database(connection)):
+            connection.execute(
+                "BEGIN IMMEDIATE"
+            )  # of several starting servers, one migrates and the others find it done
+            migrations.apply(Database(connection))
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise explained(connections.path, error) from None
+    finally:
+        connection.close()

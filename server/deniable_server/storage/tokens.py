@@ -1,0 +1,148 @@
+"""Tokens and sessions in the tables of a database of either kind."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import date, timedelta
+from typing import Any, Protocol, TypeAlias
+
+from deniable_server.errors import StorageError
+
+from . import Keyring, Role, Session, Storage, Token, utc_today
+from .queries import View
+
+_COLUMNS = "tokens.id, role, label, tokens.digest, CAST(created_on AS TEXT), survey, CAST(expires_on AS TEXT), maker"
+_SESSION = "sessions.digest, token, began_at, idle_at, expires_at"
+_ADD = (
+    "INSERT INTO tokens (id, role, label, digest, created_on, survey, expires_on, maker) VALUES"
+    " (:id, :role, :label, :digest, :created_on, :survey, :expires_on, :maker)"
+)
+_BEGIN = (
+    "INSERT INTO sessions (digest, token, began_at, idle_at, expires_at) VALUES"
+    " (:digest, :token, :began_at, :idle_at, :expires_at)"
+)
+
+Statement: TypeAlias = tuple[str, dict[str, Any]]
+
+
+class Writing(Protocol):
+    """Has these statements done in one transaction; returns how many rows the last one changed.
+
+    What is ``minor`` may fail without much ado: it is tried again.
+    """
+
+    def __call__(self, *statements: Statement, minor: bool = False) -> int: ...
+
+
+class TableKeyring(Keyring):
+    """The tables ``tokens`` and ``sessions`` of the storage that they belong to."""
+
+    def __init__(
+        self, reading: Callable[[], AbstractContextManager[View]], write: Writing, today: Callable[[], date]
+    ) -> None:
+        self._reading, self._write, self._today = reading, write, today
+
+    def _rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
+        with self._reading() as view:
+            return view.rows(statement, **values)
+
+    def add(self, token: Token) -> None:
+        if token.survey and not self._rows("SELECT 1 FROM surveys WHERE id = :id", id=token.survey):
+            raise StorageError(f"No survey has the id {token.survey}")
+        self._write((_ADD, {name: getattr(token, name) for name in Token.__dataclass_fields__}))
+
+    def tokens(self) -> list[Token]:
+        return [Token(*row) for row in self._rows(f"SELECT {_COLUMNS} FROM tokens ORDER BY created_on, id")]  # noqa: S608 -- our own words
+
+    def find(self, digest: str) -> Token | None:
+        found = self._rows(f"SELECT {_COLUMNS} FROM tokens WHERE digest = :digest", digest=digest)  # noqa: S608 -- our own words
+        return self._holding(Token(*found[0])) if found else None
+
+    def revoke(self, token: str) -> bool:
+        return self._write(("DELETE FROM tokens WHERE id = :id", {"id": token})) > 0
+
+    def begin(self, session: Session, now: int, most: int) -> None:
+        kept = (
+            "SELECT digest FROM sessions WHERE token = :token AND digest <> :digest"
+            " ORDER BY idle_at DESC, digest LIMIT :others"
+        )
+        self._write(
+            ("DELETE FROM sessions WHERE expires_at <= :now OR idle_at <= :now", {"now": now}),
+            (_BEGIN, {name: getattr(session, name) for name in Session.__dataclass_fields__}),
+            (
+                f"DELETE FROM sessions WHERE token = :token AND digest <> :digest AND digest NOT IN ({kept})",  # noqa: S608 -- our own words
+                {"token": session.token, "digest": session.digest, "others": most - 1},
+            ),
+        )
+
+    def shown(self, session: str, now: int) -> tuple[Token, Session] | None:
+        found = self._rows(
+            f"SELECT {_SESSION}, {_COLUMNS} FROM sessions JOIN tokens ON tokens.id = token"  # noqa: S608 -- our own words
+            " WHERE sessions.digest = :digest AND expires_at > :now AND idle_at > :now",
+            digest=session,
+            now=now,
+        )
+        token = self._holding(Token(*found[0][5:])) if found else None
+        return None if token is None else (token, Session(*found[0][:5]))
+
+    def used(self, session: str, idle_at: int) -> None:
+        change = "UPDATE sessions SET idle_at = :idle_at WHERE digest = :digest"
+        self._write((change, {"idle_at": idle_at, "digest": session}), minor=True)
+
+    def sessions(self, token: str, now: int) -> list[Session]:
+        rows = self._rows(
+            f"SELECT {_SESSION} FROM sessions WHERE token = :token AND expires_at > :now AND idle_at > :now"  # noqa: S608 -- our own words
+            " ORDER BY idle_at DESC, digest",
+            token=token,
+            now=now,
+        )
+        return [Session(*row) for row in rows]
+
+    def end(self, session: str) -> None:
+        self._write(("DELETE FROM sessions WHERE digest = :digest", {"digest": session}))
+
+    def end_all(self, token: str | None = None) -> int:
+        which = "" if token is None else " WHERE token = :token"
+        return self._write((f"DELETE FROM sessions{which}", {} if token is None else {"token": token}))  # noqa: S608 -- our own words
+
+    def _holding(self, token: Token) -> Token | None:
+        """The token, unless it has expired."""
+        return None if token.expires_on is not None and token.expires_on < self._today().isoformat() else token
+
+
+def make_token(
+    storage: Storage,
+    role: Role,
+    label: str,
+    *,
+    survey: str | None = None,
+    days: int | None = None,
+    maker: Token | None = None,
+) -> tuple[str, Token]:
+    """A new token: the secret, which is not kept, and what is. It holds for so many days, today being the first, and
+    not longer than its maker's.
+    """
+    secret = secrets.token_urlsafe(32)  # 256 bits: nobody guesses it, so its plain digest is safe to keep
+    today = utc_today()
+    ends = [] if days is None else [(today + timedelta(days=days - 1)).isoformat()]
+    if maker is not None and maker.expires_on is not None:
+        ends.append(maker.expires_on)
+    token = Token(
+        secrets.token_hex(4),
+        role,
+        label,
+        digest_of(secret),
+        today.isoformat(),
+        survey,
+        min(ends, default=None),
+        None if maker is None else maker.id,
+    )
+    storage.keyring.add(token)
+    return secret, token
+
+
+def digest_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,201 @@
+"""Who may do what: tokens and their roles, shown with each request, or once by a browser that then has a session.
+
+A session lasts a working day at most, and two hours from the last page that a person has opened in it. Its secret is in
+a cookie that no script and no other site can use; the server keeps only its digest, and forgets it at sign-out or when
+the token is revoked. A session only reads from the interface for programs; what changes anything goes through forms,
+which carry a word that other sites do not know.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from flask import g, request
+from werkzeug.wrappers import Response
+
+from deniable_server.errors import Kind, Refusal, StorageError
+from deniable_server.storage import Role, Session, Storage, Token
+from deniable_server.storage.tokens import digest_of
+
+from .context import here
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="deniable"'}
+_RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "admin": 2}
+SESSION_SECONDS = 12 * 3600
+IDLE_SECONDS = 2 * 3600
+NOTED_SECONDS = 300
+"""Use is noted in steps of this: not every page costs a write."""
+MOST_SESSIONS: dict[Role, int] = {"reader": 1_000, "analyst": 20, "admin": 20}
+"""Of one token, the last used: many people may open one shared link, but nobody fills the database with it."""
+
+
+def may(token: Token, role: Role, survey: str | None) -> bool:
+    """Whether a token allows what this role may do with this survey. Admins may do whatever analysts may, and analysts
+    may read what readers may; a reader's token is for one survey.
+    """
+    return _RANKS[token.role] >= _RANKS[role] and (token.survey is None or token.survey == survey)
+
+
+def requires(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The route is for tokens of this role or a higher one."""
+
+    def decorate(route: Callable[P, R]) -> Callable[P, R]:
+        @wraps(route)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            survey = kwargs.get("survey")
+            check_role(role, survey if isinstance(survey, str) else None)
+            return route(*args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def check_role(role: Role, survey: str | None = None) -> None:
+    """Refusal unless the request shows a token that allows this."""
+    token = _bearer()
+    if token is None and request.method in ("GET", "HEAD"):
+        token = signed_in()
+    if token is None:
+        detail = "Send the header  Authorization: Bearer <token>, or sign in with a browser."
+        raise Refusal(Kind.UNAUTHORIZED, detail, _CHALLENGE)
+    if not may(token, role, survey):
+        here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
+        reach = "" if token.survey is None else ", and this one is for one survey only"
+        raise Refusal(Kind.FORBIDDEN, f"This needs a token of the role {role}{reach}.")
+    g.acting = token
+
+
+def acting() -> Token:
+    """The token that let this request pass."""
+    token: Token = g.acting
+    return token
+
+
+def _bearer() -> Token | None:
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, secret = header.partition(" ")
+    if scheme.lower() != "bearer" or not secret:
+        raise Refusal(Kind.UNAUTHORIZED, "Send the header  Authorization: Bearer <token>.", _CHALLENGE)
+    token = _storage().keyring.find(digest_of(secret.strip()))
+    if token is None:
+        here().events.refused("unknown-token", way="header")
+        here().wrong_headers.spend(request.remote_addr)
+        raise Refusal(Kind.UNAUTHORIZED, "This token is not known; it may have expired or been revoked.", _CHALLENGE)
+    here().events.used(token)
+    return token
+
+
+# --- sessions of browsers --------------------------------------------------------------------------------------------
+
+
+def signed_in() -> Token | None:
+    """The token that this browser has shown, if its session still holds."""
+    if "signed_in" not in g:
+        secret = request.cookies.get(_cookie_name())
+        g.signed_in = None if secret is None else _shown(digest_of(secret))
+    token: Token | None = g.signed_in
+    return token
+
+
+def _shown(session: str) -> Token | None:
+    now = int(time.time())
+    found = _storage().keyring.shown(session, now)
+    if found is None:
+        return None
+    token, kept = found
+    # A page that looks for news by itself is not somebody who is there; browsers tell the two apart.
+    opened = request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
+    if opened and kept.idle_at < now + IDLE_SECONDS - NOTED_SECONDS:
+        with suppress(StorageError):  # what cannot be written now, the next page writes
+            _storage().keyring.used(session, now + IDLE_SECONDS)
+    return token
+
+
+def current_session() -> str:
+    """The digest of the session that the request shows."""
+    return digest_of(request.cookies.get(_cookie_name(), ""))
+
+
+def sign_in(response: Response, token: Token) -> None:
+    """Begin a session for whoever gets this response; one that they had before ends."""
+    _end_session()
+    secret = secrets.token_urlsafe(32)
+    now = int(time.time())
+    session = Session(digest_of(secret), token.id, now, now + IDLE_SECONDS, now + SESSION_SECONDS)
+    _storage().keyring.begin(session, now, MOST_SESSIONS[token.role])
+    here().events.did("signed-in", token)
+    # Strict: the cookie is not sent with anything that another site asks for, not even with a link from there.
+    response.set_cookie(
+        _cookie_name(),
+        secret,
+        max_age=SESSION_SECONDS,
+        path=_cookie_path(),
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Strict",
+    )
+
+
+def sign_out(response: Response) -> None:
+    """End the session, here and in the browser."""
+    if token := signed_in():
+        here().events.did("signed-out", token)
+    _end_session()
+    response.delete_cookie(
+        _cookie_name(), path=_cookie_path(), secure=request.is_secure, httponly=True, samesite="Strict"
+    )
+
+
+def form_word() -> str:
+    """What a form of this session must carry: another site cannot know it."""
+    secret = request.cookies.get(_cookie_name(), "")
+    key = here().secret_key
+    return hmac.new(key.encode(), b"form " + secret.encode(), hashlib.sha256).hexdigest()
+
+
+def comes_from_own_form() -> bool:
+    """Whether a form was sent from a page of this server. Browsers say where a form comes from; the word stands also
+    where an old one does not.
+    """
+    if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        return False
+    # Only the host: behind a proxy that is not trusted, the scheme would be another one.
+    origin = request.headers.get("Origin")
+    if origin is not None and origin.partition("://")[2] != request.host:
+        return False
+    if _cookie_name() not in request.cookies and origin is None and "Sec-Fetch-Site" not in request.headers:
+        return False  # without a session the word is the same for all: then the browser has to say
+    return hmac.compare_digest(request.form.get("word", "").encode(), form_word().encode())
+
+
+def _end_session() -> None:
+    if secret := request.cookies.get(_cookie_name()):
+        _storage().keyring.end(digest_of(secret))
+
+
+def _cookie_name() -> str:
+    """Behind TLS, browsers hold the prefix to its promise: no page without TLS, and no neighbour, can set this."""
+    if not request.is_secure:
+        return "deniable"
+    return "__Secure-deniable" if request.script_root else "__Host-deniable"
+
+
+def _cookie_path() -> str:
+    return request.script_root or "/"
+
+
+def _storage() -> Storage:
+    return here().storage

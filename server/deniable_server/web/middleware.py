@@ -1,0 +1,137 @@
+"""What stands between the network and the routes: base path, proxies, other origins, and the rate of requests.
+
+May not: keep an address anywhere but in memory, or for longer than one window of the rate limit.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask, Response, request
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from deniable_server.errors import Kind
+from deniable_server.settings import Settings
+
+from .problems import problem
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+log = logging.getLogger(__name__)
+
+
+def register(app: Flask, settings: Settings) -> None:
+    """Wrap the app in what the settings ask for."""
+    if settings.base_path:
+        app.wsgi_app = BasePath(app.wsgi_app, settings.base_path)  # type: ignore[method-assign]
+    # The header would speak for a whole site, of which this is then only a part.
+    app.wsgi_app = SecurityHeaders(app.wsgi_app, whole_host=not settings.base_path)  # type: ignore[method-assign]
+    if not settings.trusted_proxies:
+        app.wsgi_app = WarnUntrustedProxy(app.wsgi_app)  # type: ignore[method-assign]
+    else:
+        n = settings.trusted_proxies
+        # The host's name comes in the Host header: a proxy that does not overwrite X-Forwarded-Host would let a visitor
+        # choose what the links on our pages say.
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=0)  # type: ignore[method-assign]
+    _share_with_other_origins(app, settings.allowed_origins)
+
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
+    "Cache-Control": "no-store",
+}
+"""What every response says to browsers unless it says otherwise: load, run, guess, keep and pass on nothing."""
+
+
+class SecurityHeaders:
+    """Adds these headers to whatever leaves the app: outermost, so that no error can get around it."""
+
+    def __init__(self, inner: WSGIApplication, *, whole_host: bool) -> None:
+        self._inner = inner
+        self._tls_only = "max-age=31536000" + ("; includeSubDomains" if whole_host else "")
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            said = {name.lower() for name, _ in headers}
+            added = [(name, value) for name, value in HEADERS.items() if name.lower() not in said]
+            if environ.get("wsgi.url_scheme") == "https":
+                added.append(("Strict-Transport-Security", self._tls_only))
+            return start_response(status, [*headers, *added], *rest)
+
+        return self._inner(environ, start)
+
+
+class WarnUntrustedProxy:
+    """Says once that a proxy speaks of TLS and is not believed: without, cookies lack their promise to travel by TLS
+    only, and all visitors share one address in the rate limit.
+    """
+
+    def __init__(self, inner: WSGIApplication) -> None:
+        self._inner, self._said = inner, False
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if not self._said and "HTTP_X_FORWARDED_PROTO" in environ:
+            self._said = True
+            log.warning("A proxy in front says X-Forwarded-Proto, but --trusted-proxies is 0: it is not listened to")
+        return self._inner(environ, start_response)
+
+
+class BasePath:
+    """Serves the app under a path, for proxies that pass addresses on unchanged."""
+
+    def __init__(self, inner: WSGIApplication, path: str) -> None:
+        self._inner, self._path = inner, path
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path != self._path and not path.startswith(self._path + "/"):
+            response = problem(Kind.NOT_FOUND, f"This server's addresses start with {self._path}/.")
+            return response(environ, start_response)
+        environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + self._path
+        environ["PATH_INFO"] = path[len(self._path) :] or "/"
+        return self._inner(environ, start_response)
+
+
+def _share_with_other_origins(app: Flask, allowed: tuple[str, ...]) -> None:
+    """CORS on what respondents' pages use, errors included. No credentials are ever allowed."""
+
+    @app.after_request
+    def share(response: Response) -> Response:
+        if not _is_public(request.path):
+            return response
+        response.headers.extend(sharing(allowed, request.headers.get("Origin")))
+        if request.method == "OPTIONS":
+            response.headers["Access-Control-Allow-Methods"] = "GET, POST"
+            response.headers["Access-Control-Allow-Headers"] = "Content-Type"
+            response.headers["Access-Control-Max-Age"] = "86400"
+        return response
+
+
+def sharing(allowed: tuple[str, ...], origin: str | None) -> list[tuple[str, str]]:
+    """The headers by which a page of this origin may read a response, if it may."""
+    headers = [("Access-Control-Expose-Headers", "Deniable-Digest, Deniable-Status, Retry-After")]
+    if "*" in allowed:
+        headers.append(("Access-Control-Allow-Origin", "*"))
+    else:
+        headers.append(("Vary", "Origin"))
+        if origin is not None and origin in allowed:
+            headers.append(("Access-Control-Allow-Origin", origin))
+    return headers
+
+
+def _is_public(path: str) -> bool:
+    """Whether this is a survey, its submissions, or the module that pages load."""
+    if path == "/deniable.js" or path.startswith("/deniable/"):
+        return True
+    head, _, rest = path.partition("/api/v1/surveys/")
+    survey, _, action = rest.partition("/")
+    return not head and bool(survey) and action in ("", "submissions")

@@ -1,0 +1,71 @@
+"""The security log: what people with tokens did, and what was refused.
+
+A line is ``at=<UTC> event=<name> token=<id> …``. May not: hold an address, a secret, a label, or anything of a
+respondent, whose requests make no event at all. Only our own words and ids get through: nobody can forge a line.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from threading import Lock
+
+from deniable_server.storage import Token
+
+log = logging.getLogger(__name__)
+
+MOST_REFUSALS = 60
+"""Lines about refusals in a minute, in each process: whoever knocks all day does not fill the disk."""
+USES_EVERY = 3600
+"""Seconds after which the use of a token by programs is noted again."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9._-]{1,80}")
+
+
+class SecurityLog:
+    """Writes the lines of one process."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock, self._lock = clock, Lock()
+        self._minute, self._refusals, self._left_out = 0, 0, 0
+        self._uses: dict[str, float] = {}
+
+    def did(self, event: str, token: Token, **about: str) -> None:
+        """Somebody with a token did this."""
+        self._write(logging.INFO, event, token, about)
+
+    def used(self, token: Token) -> None:
+        """A program has shown this token: noted once in a while, not at each request."""
+        with self._lock:
+            now = self._clock()
+            if now - self._uses.get(token.id, float("-inf")) < USES_EVERY:
+                return
+            self._uses = {known: at for known, at in self._uses.items() if now - at < USES_EVERY} | {token.id: now}
+        self.did("token-used", token)
+
+    def refused(self, event: str, token: Token | None = None, **about: str) -> None:
+        """Something was refused, to the holder of a token or to a stranger."""
+        with self._lock:
+            minute, left_out = int(self._clock() // 60), 0
+            if minute != self._minute:
+                left_out, self._left_out, self._refusals, self._minute = self._left_out, 0, 0, minute
+            self._refusals += 1
+            if full := self._refusals > MOST_REFUSALS:
+                self._left_out += 1
+        if left_out:
+            self._write(logging.WARNING, "refusals-left-out", None, {"count": str(left_out)})
+        if not full:
+            self._write(logging.WARNING, event, token, about)
+
+    def _write(self, level: int, event: str, token: Token | None, about: dict[str, str]) -> None:
+        at = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        who = {} if token is None else {"token": token.id, "role": token.role}
+        fields = {"at": at, "event": event, **who, **about}
+        # What is not a plain word, such as a survey's id that nobody has published, is not repeated.
+        words = [
+            f"{name}={value if name == 'at' or _PLAIN.fullmatch(value) else '?'}" for name, value in fields.items()
+        ]
+        log.log(level, "%s", " ".join(words))

@@ -1,0 +1,172 @@
+"""From a posted body to the rows that are stored: every check on what respondents' devices send.
+
+There are two ways through. The careful one is the definition: strict JSON, then ``check_submission``. The quick one is
+for bodies as clients write them: msgspec decodes and checks types, keys and ranges in one go, with a type made for the
+survey. Whatever the quick way does not take goes the careful way, which takes it or says everything that is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import astuple
+
+from deniable_protocol import Document, Subset
+from deniable_protocol.checks import Checker, strict_json
+from deniable_protocol.errors import Problem, SubmissionError
+from deniable_protocol.receive import SUBMISSION_ID, check_submission
+from deniable_server.errors import NotJSON, TooMany
+from deniable_server.statistics import channels_of, size
+from deniable_server.storage import Row
+
+MAX_BATCH = 10_000
+MAX_PROBLEMS = 20
+MAX_CAREFUL = 1_000_000
+"""Bytes of a body that is looked at in detail: that takes many times its size in memory, and anyone can send one."""
+
+_encode = msgspec.json.Encoder().encode
+_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+class SubmissionReader:
+    """Reads the bodies that are posted to one survey."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        survey = document.survey
+        self._positions = [
+            {option.code: position for position, option in enumerate(segment.options)} for segment in survey.segments
+        ]
+        self._subsets = [
+            (i, channel.is_report) for i, channel in enumerate(channels_of(document)) if isinstance(channel, Subset)
+        ]
+        self._decoder = msgspec.json.Decoder(_posted_type(document))
+
+    def read(self, body: bytes) -> list[Row]:
+        """The rows of a submission or a batch; SubmissionError where anything at all is wrong."""
+        rows = self._read_quickly(body)
+        if rows is not None:
+            return rows
+        if len(body) > MAX_CAREFUL:
+            raise self._coarse_error(body)
+        return self._read_carefully(body)
+
+    def _read_quickly(self, body: bytes) -> list[Row] | None:
+        try:
+            posted = self._decoder.decode(body)
+        except _REFUSED:
+            return None
+        # msgspec lets the last of two equal keys win. But for white space, which no text of a submission holds, no body
+        # is shorter than its canonical form, and a repeated key makes it longer: with equal lengths, none is repeated.
+        if len(msgspec.json.encode(posted)) != len(body.translate(None, b" \t\r\n")):
+            return None
+        single = (posted.id, posted.digest, posted.reports, posted.segments)
+        if posted.submissions is msgspec.UNSET:
+            submissions = [] if msgspec.UNSET in single else [posted]
+        else:
+            submissions = posted.submissions if single == (msgspec.UNSET,) * 4 else []
+        rows = []
+        for submission in submissions:
+            reports = astuple(submission.reports)
+            if self._subsets and not all(is_report(reports[i]) for i, is_report in self._subsets):
+                return None
+            rows.append(self._row(submission.id, reports, astuple(submission.segments)))
+        return rows or None
+
+    def _coarse_error(self, body: bytes) -> SubmissionError:
+        """What is wrong with a large body, as far as it can be told without building it up in memory.
+
+        Of msgspec's message only the place is used: the rest may quote the body.
+        """
+        try:
+            self._decoder.decode(body)
+        except msgspec.ValidationError as error:
+            message, _, rest = str(error).rpartition(" - at `$")
+            place = rest.rstrip("`").lstrip(".") if message else ""
+            if place == "submissions" and "length <=" in message:
+                return TooMany([Problem(place, "range", f"at most {MAX_BATCH} at a time")])
+            return SubmissionError([Problem(place, "invalid", "does not fit; send less at a time for the details")])
+        except _REFUSED:
+            return NotJSON()
+        return SubmissionError([Problem("", "invalid", "does not fit; send less at a time for the details")])
+
+    def _read_carefully(self, body: bytes) -> list[Row]:
+        try:
+            tree = strict_json(body.decode())
+        except ValueError:  # its message may quote the body
+            raise NotJSON from None
+        check = Checker()
+        batch = isinstance(tree, dict) and "submissions" in tree
+        if batch:
+            submissions = tree["submissions"]
+            if len(tree) > 1:
+                check.note("", "unknown", "a batch holds no key but submissions")
+            if not isinstance(submissions, list):
+                check.note("submissions", "type", "must be a list")
+                submissions = []
+            elif not submissions:
+                check.note("submissions", "range", "must not be empty")
+            if len(submissions) > MAX_BATCH:
+                raise TooMany(
+                    [Problem("submissions", "range", f"has {len(submissions)} entries; at most {MAX_BATCH} at a time")]
+                )
+        else:
+            submissions = [tree]
+        rows = []
+        for i, submission in enumerate(submissions):
+            clean = check_submission(check, self._document, submission, f"submissions[{i}]" if batch else "")
+            if clean is not None:
+                survey = self._document.survey
+                reports = tuple(clean["reports"][question.id] for question in survey.questions)
+                rows.append(
+                    self._row(clean["id"], reports, tuple(clean["segments"][segment.id] for segment in survey.segments))
+                )
+            if len(check.problems) >= MAX_PROBLEMS:
+                break
+        if check.problems:
+            raise SubmissionError(check.problems[:MAX_PROBLEMS])
+        return rows
+
+    def _row(self, submission: str, reports: tuple[int, ...], codes: tuple[str, ...]) -> Row:
+        segments = [positions[code] for positions, code in zip(self._positions, codes, strict=True)]
+        return Row(bytes.fromhex(submission), _encode((reports, segments)).decode())
+
+
+def _posted_type(document: Document) -> Any:
+    """A single submission or a batch, for the survey of this document, as msgspec types."""
+    reports = msgspec.defstruct(
+        "Reports",
+        [
+            (f"q{i}", Annotated[int, Meta(ge=0, le=(1 << n) - 1 if isinstance(channel, Subset) else n - 1)])
+            for i, (channel, n) in enumerate((channel, size(channel)) for channel in channels_of(document))
+        ],
+        rename={f"q{i}": question.id for i, question in enumerate(document.survey.questions)},
+        forbid_unknown_fields=True,
+        gc=False,  # nothing here can refer to itself, and a batch makes thousands of them
+    )
+    segments = msgspec.defstruct(
+        "Segments",
+        [
+            (f"s{i}", Literal[tuple(option.code for option in segment.options)])
+            for i, segment in enumerate(document.survey.segments)
+        ],
+        rename={f"s{i}": segment.id for i, segment in enumerate(document.survey.segments)},
+        forbid_unknown_fields=True,
+        gc=False,
+    )
+    identity = Annotated[str, Meta(pattern=rf"^{SUBMISSION_ID.pattern}\Z")]
+    fields: list[tuple[str, Any]] = [
+        ("id", identity),
+        ("digest", Literal[document.digest]),
+        ("reports", reports),
+        ("segments", segments),
+    ]
+    submission = msgspec.defstruct("Submission", fields, forbid_unknown_fields=True, gc=False)
+    batch = Annotated[list[submission], Meta(min_length=1, max_length=MAX_BATCH)]  # type: ignore[valid-type]
+    return msgspec.defstruct(
+        "Posted",
+        [(name, kind | msgspec.UnsetType, msgspec.UNSET) for name, kind in [*fields, ("submissions", batch)]],
+        forbid_unknown_fields=True,
+    )
