@@ -1,7 +1,7 @@
 """How often the intervals hold the truth, beside Wald's: exact sums over the distribution of the count, no simulation.
 
     python bench/coverage.py [--fine] [--json FILE]
-    python bench/peers.py && python bench/coverage.py --plot docs
+    python bench/peers.py && python bench/coverage.py --plot docs/evidence
 
 Exits with 1 if an interval holds the truth more than 0.002 less often than it says. The intervals are those of
 ``estimate_question`` (yes_no) and of ``share_of_support``, which it calls for each option (subset).

@@ -1,0 +1,53 @@
+"""Brings pages and files from outside docs/ into the site, and points links at them. MkDocs calls the two functions."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PAGES = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "shared/PROTOCOL.md": "protocol.md",
+}
+"""Pages of the repository, and their names in the site."""
+
+FILES = {
+    "LICENSE": "files/LICENSE.txt",
+    "client/web/deniable_web/deniable/texts.js": "files/texts.js",
+    "server/deniable_server/example.toml": "files/example.toml",
+    "server/deniable_server/pages/static/icon.svg": "images/icon.svg",
+}
+"""Files that pages link to, and their names in the site."""
+
+LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
+"""The address in a Markdown link or picture, without its heading; not one of another host, nor one on the same page."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages and files of the repository to those of docs/."""
+    for source, name in (PAGES | FILES).items():
+        files.append(File.generated(config, name, content=(ROOT / source).read_bytes()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Rewrite links that are right in the repository to where their targets are in the site."""
+    here = page.file.src_uri
+    in_repository = {name: source for source, name in PAGES.items()}.get(here, f"docs/{here}")
+
+    def moved(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(in_repository), link[1]))
+        name = (PAGES | FILES).get(target, target.removeprefix("docs/"))
+        return posixpath.relpath(name, posixpath.dirname(here) or ".")
+
+    return LINK.sub(moved, markdown)
