@@ -21,7 +21,6 @@ from playwright.sync_api import Browser
 
 from running import ask, free_port
 
-
 README, QUICKSTART = "README.md", "docs/quickstart.md"
 
 
