@@ -267,7 +267,7 @@ def test_an_own_form_that_is_refused(context: BrowserContext, host: Host, server
     refuse_all(page, server)
     fill_own_form(page)
     page.get_by_role("button", name="Send").click()
-    expect(page.locator("#message")).to_have_text("This did not work. Please tell whoever runs the survey.")
+    expect(page.locator("#message")).to_have_text("This did not work. Please tell the people who run the survey.")
     expect(page.locator("#form")).to_be_hidden()
 
 
