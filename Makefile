@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs lint types vectors screenshots wheel-test bench proof clean
+.PHONY: demo test lint types vectors screenshots wheel-test bench proof clean
 
 demo: $(VENV)/.installed
 	$(BIN)/deniable demo --once
@@ -19,6 +19,7 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 # The documentation as a site with search, in site/. Warnings, such as a link to nowhere, are errors.
+.PHONY: docs
 docs: $(VENV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "To read it:  $(BIN)/python -m http.server --directory site 8080  and open http://127.0.0.1:8080/"
