@@ -1,11 +1,13 @@
-"""The documentation as a site: it builds without a warning, has no broken link, and asks no other host for anything."""
+"""The documentation as a site: it builds without a warning, has no broken link, and loads nothing from another host."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import partial
 from html.parser import HTMLParser
@@ -15,7 +17,10 @@ from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import yaml
 from playwright.sync_api import Browser
+
+import deniable
 
 ELSEWHERE = re.compile(r"(https?:)?//", re.IGNORECASE)
 
@@ -111,3 +116,13 @@ def test_a_reader_finds_pages_without_leaving_the_host(browser: Browser, site: P
         page.get_by_role("textbox", name="Search").press_sequentially("continuity correction")
         page.locator(".md-search-result__item", has_text="Estimates").first.wait_for()
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+def test_the_packages_and_the_citation_agree(root: Path) -> None:
+    """The Python package, the npm package and the citation name the same version and the same licence."""
+    python = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    npm = json.loads((root / "client/web/package.json").read_text("utf-8"))
+    citation = yaml.safe_load((root / "CITATION.cff").read_text("utf-8"))
+    assert {deniable.__version__, npm["version"], citation["version"]} == {deniable.__version__}
+    assert {python["license"], npm["license"], citation["license"]} == {"Apache-2.0"}
+    assert f"SPDX-License-Identifier: {python['license']}\n" in (root / "LICENSE").read_text("utf-8")
