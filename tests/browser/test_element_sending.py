@@ -132,7 +132,7 @@ def test_a_receipt_that_cannot_be_shown(page: Page, server: Server) -> None:
         }"""
     )
     press_send(page)
-    expect(alert(page).get_by_role("heading")).to_have_text("Only the receipt cannot be shown")
+    expect(alert(page).get_by_role("heading")).to_have_text("The receipt cannot be shown")
     assert "Nothing was sent" not in shadow_text(page) and "12.5" not in shadow_text(page)
     assert page.evaluate("window.told") == ["submitted"]
     assert [row["status"] for row in kept(page)["ledger"]] == ["delivered"]
@@ -160,7 +160,7 @@ def test_a_fault_while_sending_is_not_said_to_be_harmless(page: Page, server: Se
 
 @pytest.mark.parametrize(
     ("kind", "title"),
-    [("survey-closed", "This survey is closed"), ("invalid", "The server did not take it")],
+    [("survey-closed", "This survey is closed"), ("invalid", "The server did not accept it")],
 )
 def test_what_is_refused_for_good_stays_so(page: Page, server: Server, kind: str, title: str) -> None:
     """Coming back to the page, as from the browser's memory, does not bring the form back."""
