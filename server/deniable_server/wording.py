@@ -158,8 +158,9 @@ def question_in_words(question: Question) -> str:
     """What a question's epsilon means for one person, who is judged by this report alone."""
     found = "a true “yes”" if isinstance(question, YesNo) else "the true answer"
     words = epsilon_in_words(question.exact_epsilon, question.exact_delta, ONE, found)
-    has_delta = isinstance(question, Number) and question.delta
-    return f"{words} (This includes δ = {question.delta}.)" if has_delta else words
+    if isinstance(question, Number) and question.delta is not None:
+        words += f" (This includes δ = {question.delta}.)"
+    return words
 
 
 def survey_delta(survey: Survey) -> Fraction:

@@ -329,7 +329,7 @@ def test_a_survey_that_this_device_has_seen_before(page: Page, server: Server) -
     open_survey(page, server)
     answer_with(page, None)
     open_survey(page, server)
-    expect(page.get_by_text("This copy of the survey was kept on this device")).to_be_visible()
+    expect(page.get_by_text("This is a copy of the survey that was kept on this device")).to_be_visible()
 
 
 def test_a_closed_survey(context: BrowserContext, tmp_path: Path, example: bytes) -> None:
@@ -442,7 +442,7 @@ def test_two_tabs(context: BrowserContext, server: Server) -> None:
     second.bring_to_front()
     send(second)
     expect(second.get_by_text("already answered on this device")).to_be_visible()
-    expect(second.get_by_text("Your answers were not kept.")).to_be_visible()
+    expect(second.get_by_text("Your true answers were not kept.")).to_be_visible()
     assert second.locator(".raw").all_text_contents() == first.locator(".raw").all_text_contents()
 
 

@@ -170,7 +170,7 @@ def test_a_closed_survey_says_so(page: Page, server: Server) -> None:
     faults = Faults(page)
     page.goto(server.base + "/s/over")
     expect(page.get_by_role("alert")).to_contain_text("This survey is closed")
-    expect(page.get_by_text("It takes no more answers. If you answered it")).to_be_visible()
+    expect(page.get_by_text("It no longer accepts answers. If you answered it")).to_be_visible()
     assert page.get_by_role("button", name="Review before sending").count() == 0
     assert violations(page) == [] and faults == []
 
