@@ -189,7 +189,7 @@ def test_a_changed_document_is_refused(
     changed = publish(survey_from_tree(tree(survey.name, "1.5")))
     answer_with(context, survey.api, fulfil(200, changed))
     error = load(visit(), survey.link)
-    assert error["reason"] == "changed" and "Ask who runs the survey" in error["message"]
+    assert error["reason"] == "changed" and "Ask the people who run the survey" in error["message"]
 
 
 def test_a_pinned_link_replaces_what_was_remembered(
@@ -294,7 +294,7 @@ def test_a_budget_is_exact_and_shared(visit: Callable[[], Page], new_survey: Cal
     page = visit()
     load(page, surveys[2].link, budget="5.30")
     error = submit(page)
-    assert error["reason"] == "budget" and "spends 2.51, and 5.3 of the budget of 5.3 is spent" in error["message"]
+    assert error["reason"] == "budget" and "spends 2.51, but 5.3 of the budget of 5.3 is already spent" in error["message"]
     assert len(kept(page)["ledger"]) == 2 and surveys[2].ids() == []
 
 

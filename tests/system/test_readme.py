@@ -185,15 +185,20 @@ def test_the_demo_serves_in_a_terminal_until_ctrl_c() -> None:
     """Its links work; Ctrl-C ends it and its server without an error."""
     port = free_port()
     mine, theirs = os.openpty()
-    with open(mine, encoding="utf-8") as screen:
-        demo = subprocess.Popen([*DEMO, "--bind", f"127.0.0.1:{port}"], stdout=theirs, stderr=subprocess.DEVNULL)
+    command = [*DEMO, "--bind", f"127.0.0.1:{port}"]
+    with (
+        open(mine, encoding="utf-8") as screen,
+        subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL) as demo,
+    ):
         os.close(theirs)
-        said = ""
-        while "Press Ctrl-C to stop." not in said:
-            said += screen.readline()
-        links = re.findall(rf"http://127\.0\.0\.1:{port}/\S*", said)
-        assert [ask(link).status for link in links] == [200, 200, 200]
-        demo.send_signal(signal.SIGINT)
+        try:
+            said = ""
+            while "Press Ctrl-C to stop." not in said:
+                said += screen.readline()
+            links = re.findall(rf"http://127\.0\.0\.1:{port}/\S*", said)
+            assert [ask(link).status for link in links] == [200, 200, 200]
+        finally:
+            demo.send_signal(signal.SIGINT)
         assert "Stopped." in screen.readline() + screen.readline()
         assert demo.wait(timeout=60) == 0
     assert listen_error(f"127.0.0.1:{port}") is None

@@ -105,8 +105,8 @@ export const record = (entry, budget) =>
     if (earlier) return earlier;
     const spent = sum(rows.map(({ epsilon }) => epsilon));
     if (budget !== undefined && units(sum([spent, entry.epsilon])) > units(budget)) {
-      const left = `${spent} of the budget of ${budget} is spent already`;
-      refuse("", "budget", `this survey spends ${entry.epsilon}, and ${left}`);
+      const left = `${spent} of the budget of ${budget} is already spent`;
+      refuse("", "budget", `this survey spends ${entry.epsilon}, but ${left}`);
     }
     put(entry);
     return entry;

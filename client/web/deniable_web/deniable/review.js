@@ -1,4 +1,4 @@
-// The review before sending: what was answered, how it is protected, and what is sent as it is.
+// The review before sending: what was answered, how it is protected, and what is sent without randomising.
 
 import { button, make, surveyText } from "./dom.js";
 import { answerInWords, protectionInWords, totalInWords } from "./wording.js";
