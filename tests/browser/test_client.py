@@ -398,8 +398,8 @@ def test_a_survey_that_closes_meanwhile(visit: Callable[[], Page], survey: Surve
     load(page, survey.link)
     survey.close()
     error = submit(page)
-    assert error["reason"] == "closed" and "The survey is closed" in error["message"]
-    assert error["receipt"]["refused"]["title"] == "The survey is closed" and not error["receipt"]["delivered"]
+    assert error["reason"] == "closed" and "Survey closed" in error["message"]
+    assert error["receipt"]["refused"]["title"] == "Survey closed" and not error["receipt"]["delivered"]
     assert run(page, "return window.client.closed;") is True
     assert submit(page)["reason"] == "already_answered"
     (row,) = kept(page)["ledger"]
