@@ -294,7 +294,8 @@ def test_a_budget_is_exact_and_shared(visit: Callable[[], Page], new_survey: Cal
     page = visit()
     load(page, surveys[2].link, budget="5.30")
     error = submit(page)
-    assert error["reason"] == "budget" and "spends 2.51, but 5.3 of the budget of 5.3 is already spent" in error["message"]
+    assert error["reason"] == "budget"
+    assert error["message"] == "this survey spends 2.51, but 5.3 of the budget of 5.3 is already spent"
     assert len(kept(page)["ledger"]) == 2 and surveys[2].ids() == []
 
 

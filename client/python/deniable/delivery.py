@@ -65,7 +65,7 @@ class Delivery:
         self._thread: threading.Thread | None = None
         self._running = False
         self._asked = False
-        self._changed = threading.Condition()  # guards the three above, and tells of what is settled
+        self._changed = threading.Condition()  # guards the three above, and signals what is settled
         # A queue and not an event: finish() runs inside garbage collection, where only put() never waits for a lock.
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
 
@@ -93,7 +93,7 @@ class Delivery:
             # The thread found nothing to do: another process on the same state was faster.
             with contextlib.suppress(StateError):
                 if self._state.status(submission) == "refused":
-                    return Refusal(None, "another process on this device was told so", "")
+                    return Refusal(None, "another process on this device got this answer", "")
         return settled if isinstance(settled, Refusal) else None
 
     def flush(self, deadline: float) -> bool:

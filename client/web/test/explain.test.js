@@ -1,4 +1,4 @@
-// What respondents are told about a channel is what the channel does: checked by going through all of its reports.
+// What respondents read about a channel is what the channel does: checked by going through all of its reports.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -167,7 +167,7 @@ test("the chances below a question are those of the channel, whatever the answer
   }
 });
 
-test("what is said of a report: its likelihood under the answers it points at, and the least under others", () => {
+test("what the receipt says of a report: its likelihood under the answers it points at, and the least under others", () => {
   for (const [question, channel] of asked) {
     for (const report of reportsOf(channel)) {
       const told = evidence(question, channel, report);
@@ -309,7 +309,7 @@ test("no figure promises more protection than there is", () => {
   assert.ok(checked > asked.length);
 });
 
-test("a report that is a single answer or point is said to be one, and a range how wide it is", () => {
+test("a report is called a single answer, a single point, or a range of its width", () => {
   const [[scale, narrow], [number, point], [wide, range]] = unusual;
   const line = (question, channel) => protectionInWords(question, channel, texts).line;
   assert.equal(line(scale, narrow), "In at least 6 of 100 cases a different answer from yours is sent.");
@@ -321,7 +321,7 @@ test("a report that is a single answer or point is said to be one, and a range h
   );
 });
 
-test("between two levels a range holds a number no more often than is said", () => {
+test("between two levels a range contains a number no more often than stated", () => {
   for (const [question, channel] of asked) {
     if (question.type !== "number" || channel.kind !== "band") continue;
     const { chances } = protection(question, channel);
@@ -364,7 +364,7 @@ test("with delta, the chance that the odds are exceeded is the table's, not delt
   assert.match(whyInWords(question, channel, 3, texts), /Some answers never lead to this report\./);
 });
 
-test("what is protected weakly is said to be, before and after", () => {
+test("weak protection is called weak, before and after sending", () => {
   const yesNo = (epsilon) => [{ id: "q", type: "yes_no", text: "?", epsilon }, band(Number(epsilon), 2, 1)];
   for (const [epsilon, weak, words] of [
     ["2.0", false, /for this question, .* at most 37% of the time\.$/],

@@ -112,7 +112,7 @@ export const record = (entry, budget) =>
     return entry;
   });
 
-/** How an entry stands, after noting how its delivery ended if it has. Once delivered stays delivered. */
+/** The status of an entry, after recording how its delivery ended if it has. Delivered stays delivered. */
 export const settle = (id, outcome) =>
   readLedger((rows, put) => {
     const row = rows.find((row) => row.id === id);

@@ -1,6 +1,6 @@
 // What a channel does, as facts for people: chances, odds, and what a report points at.
 //
-// May not: protect anything. This is explanation beside the randomiser, so doubles are fine here; where a figure has to
+// May not: protect anything. This only explains the randomiser, so doubles are fine here; where a figure has to
 // be rounded, it is rounded against us: odds, powers and what gives an answer away up, what protects it down.
 
 const N = 2 ** 53;

@@ -33,7 +33,7 @@ export function reviewView({ client, values, texts, onChange }) {
   ];
 }
 
-/** What all answers together could tell. */
+/** What all answers together could reveal. */
 export function totalBox({ survey, epsilon }, texts) {
   const sentences = totalInWords(survey, epsilon, texts).map((text) => make("p", {}, text));
   return make("section", { class: "total" }, make("h2", {}, texts.say("section.total")), ...sentences);

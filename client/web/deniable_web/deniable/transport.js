@@ -34,7 +34,7 @@ export async function request(url, timeout, options) {
     redirect: "error",
     signal: AbortSignal.timeout(timeout),
     ...options,
-    headers: { "Accept-Language": "*", ...options?.headers }, // the browser would tell which languages are spoken here
+    headers: { "Accept-Language": "*", ...options?.headers }, // the browser would reveal which languages are spoken here
   });
   const type = (headers.get("Content-Type") ?? "").split(";")[0].trim().toLowerCase();
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
