@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 
 from deniable_protocol import (
@@ -17,8 +19,10 @@ from deniable_protocol import (
     Scale,
     Segment,
     Subset,
+    Survey,
     Table,
-    in_words,
+    YesNo,
+    detection_power,
 )
 from deniable_protocol.checks import DECLINED
 from deniable_protocol.survey import plain as written
@@ -42,15 +46,6 @@ def channel_in_words(question: Question, channel: Channel) -> str:
         return f"a noisy bit on one of {len(channel.parts)} options"
     # A published document may hold any table; one that we designed has the name of its mechanism.
     return f"{getattr(question, 'mechanism', None) or 'table'} on {channel.answers} levels"
-
-
-def question_in_words(question: Question) -> str:
-    """What the question's epsilon, and delta where it has one, means for one person."""
-    words = in_words(question.exact_epsilon)
-    if not isinstance(question, Number) or question.delta is None:
-        return words
-    # For every event, P(report | answer) <= e^epsilon P(report | other answer) + delta.
-    return f"{words} (With Gaussian noise that is so but for δ = {question.delta}, which may come on top.)"
 
 
 def method_in_words(question: Question, channel: Channel) -> str:
@@ -132,3 +127,47 @@ def independence_in_words(test: Independence) -> str:
         return f"Independence: {test.note}."
     seen = f"as much dependence would be seen in {chance(test.p_value)} of surveys"
     return f"If the two were independent, {seen} ({chi_square(test.statistic, test.degrees_of_freedom)})."
+
+
+# --- what epsilon means -----------------------------------------------------------------------------------------------
+# The web client says the same, under "meaning" in texts.js; a test compares words and figures.
+
+WEAK = 50
+"""Percent. A guess that succeeds more often than this is more often right than not: the protection is called weak."""
+
+SUPPOSE = "Suppose someone tries to guess {what}, and accepts being wrong about 5% of people."
+ONE, ALL = "your answer from what was sent for this question", "your answers from everything that was sent"
+
+
+def found_percent(epsilon: Fraction, delta: Fraction | None = None) -> float:
+    """How often a guess succeeds at most if it is wrong about 5% of people: in percent, rounded up to a tenth."""
+    return math.ceil(detection_power(epsilon, delta) * 1000) / 10
+
+
+def epsilon_in_words(epsilon: Fraction, delta: Fraction | None, what: str, found: str) -> str:
+    """What an epsilon (and a delta) means for one person, in the sentence that everybody reads."""
+    percent = found_percent(epsilon, delta)
+    words = SUPPOSE.format(what=what)
+    if percent >= 100:
+        return f"{words} They could find the truth nearly always: this protects hardly at all."
+    weak = " This protects only weakly." if percent > WEAK else ""
+    return f"{words} They would find {found} at most {percent:g}% of the time.{weak}"
+
+
+def question_in_words(question: Question) -> str:
+    """What a question's epsilon means for one person, who is judged by this report alone."""
+    found = "a true “yes”" if isinstance(question, YesNo) else "the true answer"
+    words = epsilon_in_words(question.exact_epsilon, question.exact_delta, ONE, found)
+    if isinstance(question, Number) and question.delta is not None:
+        words += f" (This includes δ = {question.delta}.)"
+    return words
+
+
+def survey_delta(survey: Survey) -> Fraction:
+    """The deltas of all questions, which add up as the epsilons do (basic composition)."""
+    return sum((question.exact_delta or Fraction(0) for question in survey.questions), Fraction(0))
+
+
+def survey_in_words(survey: Survey) -> str:
+    """What the epsilons of all questions together mean for one person: a limit on anything their answers can reveal."""
+    return epsilon_in_words(survey.exact_epsilon, survey_delta(survey), ALL, "the truth")

@@ -189,7 +189,7 @@ def test_a_changed_document_is_refused(
     changed = publish(survey_from_tree(tree(survey.name, "1.5")))
     answer_with(context, survey.api, fulfil(200, changed))
     error = load(visit(), survey.link)
-    assert error["reason"] == "changed" and "Ask who runs the survey" in error["message"]
+    assert error["reason"] == "changed" and "Ask the people who run the survey" in error["message"]
 
 
 def test_a_pinned_link_replaces_what_was_remembered(
@@ -294,7 +294,8 @@ def test_a_budget_is_exact_and_shared(visit: Callable[[], Page], new_survey: Cal
     page = visit()
     load(page, surveys[2].link, budget="5.30")
     error = submit(page)
-    assert error["reason"] == "budget" and "spends 2.51, and 5.3 of the budget of 5.3 is spent" in error["message"]
+    assert error["reason"] == "budget"
+    assert error["message"] == "this survey spends 2.51, but 5.3 of the budget of 5.3 is already spent"
     assert len(kept(page)["ledger"]) == 2 and surveys[2].ids() == []
 
 
@@ -398,8 +399,8 @@ def test_a_survey_that_closes_meanwhile(visit: Callable[[], Page], survey: Surve
     load(page, survey.link)
     survey.close()
     error = submit(page)
-    assert error["reason"] == "closed" and "The survey is closed" in error["message"]
-    assert error["receipt"]["refused"]["title"] == "The survey is closed" and not error["receipt"]["delivered"]
+    assert error["reason"] == "closed" and "Survey closed" in error["message"]
+    assert error["receipt"]["refused"]["title"] == "Survey closed" and not error["receipt"]["delivered"]
     assert run(page, "return window.client.closed;") is True
     assert submit(page)["reason"] == "already_answered"
     (row,) = kept(page)["ledger"]

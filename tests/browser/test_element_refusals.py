@@ -137,7 +137,7 @@ def test_every_mechanism_is_explained(page: Page, server: Server) -> None:
     open_survey(page, server, "/s/mechanisms")
     assert "In at least 45 of 1,000,000 cases the opposite" in field(page, "hardly").inner_text()
     field(page, "hardly").locator("summary").click()
-    assert "hardly protected" in field(page, "hardly").inner_text()
+    assert "protects hardly at all" in field(page, "hardly").inner_text()
     field(page, "gaussian").locator("summary").click()
     assert "δ = 0.000001" in field(page, "gaussian").inner_text()
     for name in ("krr", "subsets", "exponential", "hardly"):
@@ -149,7 +149,7 @@ def test_every_mechanism_is_explained(page: Page, server: Server) -> None:
     text = shadow_text(page)
     for word in ("undefined", "NaN", "Infinity", "{"):
         assert word not in text
-    assert "22,026.47 times" in text and "hardly protected" in text
+    assert "22,026.47 times" in text and "protects hardly at all" in text
     assert faults == []
 
 
@@ -184,7 +184,7 @@ def test_no_name_of_a_question_confuses_the_form(page: Page, server: Server) -> 
     expect(field(page, "number").locator(".error")).to_be_visible()
 
 
-def test_weak_protection_is_told_in_every_view(page: Page, server: Server) -> None:
+def test_weak_protection_is_shown_in_every_view(page: Page, server: Server) -> None:
     """Below the question, in the review, and first in what the receipt says of the report."""
     weak = "This answer is only weakly protected"
     open_survey(page, server, "/s/odd-names")
@@ -197,7 +197,8 @@ def test_weak_protection_is_told_in_every_view(page: Page, server: Server) -> No
     expect(page.get_by_text(f"{weak}: what is sent may give it away.")).to_have_count(1)
     send(page)
     cells = page.locator("td.why > div").all_text_contents()
-    assert [cell.startswith(f"{weak}: from its report alone") for cell in cells] == [False, False, False, True, False]
+    assert [cell.startswith("Suppose someone tries to guess") for cell in cells] == [False, False, False, True, False]
+    assert "98.3% of the time. This protects only weakly." in cells[3]
     assert "nobody can tell" not in shadow_text(page).lower()
 
 
@@ -291,7 +292,7 @@ def test_a_pinned_link_is_stronger_than_what_was_seen_before(
 def test_a_survey_that_breaks_its_promise(page: Page, server: Server, example: bytes) -> None:
     """A channel that protects less than it says is refused before anything is asked."""
     answer_with(page, tampered(example))
-    failed(page, server.base + SURVEY, "This survey does not keep its promise", "favour_high")
+    failed(page, server.base + SURVEY, "This survey does not protect answers as it says", "favour_high")
 
 
 def test_a_survey_that_changed(page: Page, server: Server, example: bytes) -> None:
@@ -328,7 +329,7 @@ def test_a_survey_that_this_device_has_seen_before(page: Page, server: Server) -
     open_survey(page, server)
     answer_with(page, None)
     open_survey(page, server)
-    expect(page.get_by_text("This copy of the survey was kept on this device")).to_be_visible()
+    expect(page.get_by_text("This is a copy of the survey that was kept on this device")).to_be_visible()
 
 
 def test_a_closed_survey(context: BrowserContext, tmp_path: Path, example: bytes) -> None:
@@ -384,7 +385,7 @@ def test_a_device_without_space(page: Page, server: Server) -> None:
     full = "() => { throw new DOMException('full', 'QuotaExceededError'); }"
     page.evaluate(f"() => {{ IDBObjectStore.prototype.put = IDBObjectStore.prototype.add = {full}; }}")
     page.get_by_role("button", name="Send", exact=True).click()
-    expect(alert(page).get_by_role("heading")).to_have_text("This device could not keep what is to be sent")
+    expect(alert(page).get_by_role("heading")).to_have_text("This device could not save what is to be sent")
 
 
 UNKNOWN = "{ error: new DOMException('Internal error opening backing store', 'UnknownError') }"
@@ -410,7 +411,7 @@ def test_a_ledger_that_cannot_be_read_is_not_taken_for_an_empty_one(
     page.goto(server.base + SURVEY)
     until(page, lambda: page.evaluate("window.tried") == 1)
     page.clock.run_for(10_100)
-    expect(alert(page).get_by_role("heading")).to_have_text("This device could not keep what is to be sent")
+    expect(alert(page).get_by_role("heading")).to_have_text("This device could not save what is to be sent")
     page.evaluate("() => { IDBFactory.prototype.open = window.real; }")
     page.get_by_role("button", name="Try again").click()
     page.get_by_role("heading", name="Your receipt").wait_for()
@@ -441,7 +442,7 @@ def test_two_tabs(context: BrowserContext, server: Server) -> None:
     second.bring_to_front()
     send(second)
     expect(second.get_by_text("already answered on this device")).to_be_visible()
-    expect(second.get_by_text("Your answers were not kept.")).to_be_visible()
+    expect(second.get_by_text("Your true answers were not kept.")).to_be_visible()
     assert second.locator(".raw").all_text_contents() == first.locator(".raw").all_text_contents()
 
 
@@ -461,7 +462,7 @@ def test_the_server_refuses_for_good(page: Page, server: Server) -> None:
     fill(page)
     review(page)
     page.get_by_role("button", name="Send", exact=True).click()
-    expect(alert(page).get_by_role("heading")).to_have_text("The server did not take it")
+    expect(alert(page).get_by_role("heading")).to_have_text("The server did not accept it")
     page.reload()
     expect(status(page)).to_contain_text("The <b>content</b> does not fit")
 

@@ -93,7 +93,7 @@ def test_who_leaves_while_it_is_sent_finds_no_answers(page: Page, server: Server
     routes[0].continue_()
     page.get_by_role("heading", name="Your receipt").wait_for()
     assert page.locator(".answered").count() == 0
-    expect(page.get_by_text("Your answers were not kept.")).to_be_visible()
+    expect(page.get_by_text("Your true answers were not kept.")).to_be_visible()
 
 
 # --- after it was sent ------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_a_receipt_that_cannot_be_shown(page: Page, server: Server) -> None:
         }"""
     )
     press_send(page)
-    expect(alert(page).get_by_role("heading")).to_have_text("Only the receipt cannot be shown")
+    expect(alert(page).get_by_role("heading")).to_have_text("The receipt cannot be shown")
     assert "Nothing was sent" not in shadow_text(page) and "12.5" not in shadow_text(page)
     assert page.evaluate("window.told") == ["submitted"]
     assert [row["status"] for row in kept(page)["ledger"]] == ["delivered"]
@@ -160,7 +160,7 @@ def test_a_fault_while_sending_is_not_said_to_be_harmless(page: Page, server: Se
 
 @pytest.mark.parametrize(
     ("kind", "title"),
-    [("survey-closed", "This survey is closed"), ("invalid", "The server did not take it")],
+    [("survey-closed", "This survey is closed"), ("invalid", "The server did not accept it")],
 )
 def test_what_is_refused_for_good_stays_so(page: Page, server: Server, kind: str, title: str) -> None:
     """Coming back to the page, as from the browser's memory, does not bring the form back."""
@@ -196,8 +196,8 @@ def test_a_server_that_does_not_take_it_yet(page: Page, server: Server, code: in
         press_send(page)
     page.clock.run_for(11_000)
     expect(status(page)).to_have_text(
-        "Not sent yet. It will be sent when the server takes it again. "
-        "Keep this page open, or come back on this device."
+        "Not sent yet. It will be sent when the server accepts it again. "
+        "Keep this page open, or come back to it on this device."
     )
     page.unroute(SUBMISSIONS)
     page.clock.run_for(61_000)
@@ -211,19 +211,19 @@ def test_a_browser_that_keeps_nothing(page: Page, server: Server) -> None:
     open_survey(page, server)
     fill(page)
     review(page)
-    expect(page.get_by_text("It cannot remember that you have answered: please send only once")).to_be_visible()
+    expect(page.get_by_text("so it cannot remember that you have answered. Please send only once")).to_be_visible()
     page.route(SUBMISSIONS, lambda route: route.abort())
     press_send(page)
     page.clock.run_for(11_000)
     expect(status(page)).to_have_text(
         "Not sent yet. It will be sent when the network is back. "
-        "Keep this page open: this browser keeps nothing for later."
+        "Keep this page open: this browser cannot save it for later."
     )
 
 
 def test_a_browser_that_keeps_what_it_should(page: Page, server: Server) -> None:
-    """It is not told that it keeps nothing."""
+    """It is not said to save nothing."""
     open_survey(page, server)
     fill(page)
     review(page)
-    assert "keeps nothing" not in shadow_text(page)
+    assert "saves nothing" not in shadow_text(page)

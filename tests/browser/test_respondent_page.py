@@ -12,25 +12,28 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from werkzeug.serving import make_server
 
-from deniable_protocol import in_words, publish, survey_from_tree, verify
+from deniable_protocol import publish, survey_from_tree, verify
 from deniable_server import create_app
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
+from deniable_server.wording import survey_in_words
 from questionnaire import POLICY, SURVEY, Faults, fill, open_survey, overflows, ready, review, send, site, violations
 from running import Server, ask, storage_of
 
 
-def weak(name: str, *epsilons: str) -> bytes:
+def of(name: str, *epsilons: str) -> bytes:
     """A survey without segments."""
     asked = [{"id": f"q{i}", "type": "yes_no", "text": "?", "epsilon": e} for i, e in enumerate(epsilons)]
-    return publish(survey_from_tree({"id": name, "title": "Weak", "questions": asked}))
+    return publish(survey_from_tree({"id": name, "title": name, "questions": asked}))
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
     closed = example.replace(b'"campus-health"', b'"over"', 1)
     folder = tmp_path_factory.mktemp("site")
-    with site(folder, example, closed, weak("weak", "3.0", "1.0"), weak("weaker", "3.0")) as server:
+    with site(
+        folder, example, closed, of("weak", "3.0", "1.0"), of("weaker", "3.0"), of("safe", "1.0", "1.0")
+    ) as server:
         storage = open_storage(str(server.database))
         published = storage.find("over")
         assert published is not None
@@ -91,35 +94,50 @@ def test_it_loads_only_its_own_files(page: Page, server: Server) -> None:
 
 
 def test_what_the_page_says(page: Page, server: Server, example: bytes) -> None:
-    """Title, notice (once), the total in the accounting's words, and the digest, with headings in order."""
+    """Title, notice (once), what the total epsilon means, and the digest, with headings in order."""
     document = verify(example)
     page.goto(server.base + SURVEY)
     ready(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Campus health 2026")
     expect(page).to_have_title("Campus health 2026")
     expect(page.get_by_text("We ask so that the health service can plan.")).to_have_count(1)
-    expect(page.locator("main")).to_contain_text(in_words(document.survey.exact_epsilon, together=True))
+    expect(page.locator("main")).to_contain_text(survey_in_words(document.survey))
     expect(page.locator("#digest")).to_have_text(document.digest)
-    expect(page.locator("#pinned")).to_contain_text("does not name it, so nothing was compared")
+    expect(page.locator("#pinned")).to_contain_text("does not contain it, so there was nothing to compare")
     box = page.get_by_role("region", name="What happens to your answers")
-    expect(box).to_contain_text("That is not so for what is asked under “About you”: it is sent as it is.")
-    expect(box).to_contain_text("Nobody can look it up")
+    expect(box).to_contain_text("Answers under “About you” are sent exactly as you give them.")
     kept = page.get_by_role("region", name="What is kept, and what is not")
-    expect(kept).to_contain_text("Until the survey is closed, the order in which submissions came can be read")
+    expect(kept).to_contain_text("Until the survey is closed, the order in which submissions arrived can be read")
     levels = [int(heading.evaluate("(element) => element.tagName")[1]) for heading in page.get_by_role("heading").all()]
     assert levels[0] == 1 and all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_what_it_does_not_say_where_it_would_not_be_true(page: Page, server: Server) -> None:
-    """Without segments nothing is sent as it is; with a large epsilon somebody may well find an answer out."""
+    """Without segments nothing is sent unrandomised; with a large epsilon, of one question or in total, an answer may
+    be found out.
+    """
     for name, which in (("weak", "some"), ("weaker", "the")):
         page.goto(f"{server.base}/s/{name}")
         ready(page)
         box = page.get_by_role("region", name="What happens to your answers")
         expect(box).to_contain_text(f"But {which} answers are only weakly protected: what is sent may give them away.")
-        expect(box).not_to_contain_text("Nobody can look it up")
+        expect(box).not_to_contain_text("Nobody can look up the truth")
         expect(box).not_to_contain_text("About you")
         expect(page.locator(".weak")).to_have_count(1)
+
+
+def test_the_reassurance_depends_on_the_total(page: Page, server: Server) -> None:
+    """Strong words only where all answers together are protected: never "nobody" above "hardly at all"."""
+    strong = "Nobody can look up the truth: not the people who ask"
+    for path, words, others in (
+        ("/s/safe", strong, "give your answers away"),
+        (SURVEY, "all 8 questions together may give your answers away", strong),
+    ):
+        page.goto(server.base + path)
+        ready(page)
+        box = page.get_by_role("region", name="What happens to your answers")
+        expect(box).to_contain_text(words)
+        expect(box).not_to_contain_text(others)
 
 
 def test_whether_the_link_named_the_digest(page: Page, server: Server, example: bytes) -> None:
@@ -127,9 +145,9 @@ def test_whether_the_link_named_the_digest(page: Page, server: Server, example: 
     digest = verify(example).digest
     page.goto(f"{server.base}{SURVEY}#{digest}")
     ready(page)
-    expect(page.locator("#pinned")).to_contain_text("The link that brought you here names this digest")
+    expect(page.locator("#pinned")).to_contain_text("Your link contains this digest")
     page.goto(f"{server.base}/s/over#{digest}")  # the digest of another survey
-    expect(page.locator("#pinned")).to_contain_text("names another digest")
+    expect(page.locator("#pinned")).to_contain_text("contains a different digest")
 
 
 def test_the_pages_own_link_is_to_be_passed_on(page: Page, server: Server, example: bytes) -> None:
@@ -138,13 +156,13 @@ def test_the_pages_own_link_is_to_be_passed_on(page: Page, server: Server, examp
     page.goto(f"{server.base}{SURVEY}?from=poster")
     ready(page)
     fill(page)
-    page.get_by_role("button", name="Copy a link that names this digest").click()
+    page.get_by_role("button", name="Copy a link that contains this digest").click()
     expect(page.locator("#copy-link")).to_have_text("Copied")
     link = f"{server.base}{SURVEY}#{verify(example).digest}"
     assert page.evaluate("navigator.clipboard.readText()") == link
     page.evaluate("(link) => { location.href = link.replace('#', '?from=poster#'); }", link)
     expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
-    expect(page.locator("#pinned")).to_contain_text("does not name it, so nothing was compared")
+    expect(page.locator("#pinned")).to_contain_text("does not contain it, so there was nothing to compare")
 
 
 def test_a_closed_survey_says_so(page: Page, server: Server) -> None:
@@ -152,7 +170,7 @@ def test_a_closed_survey_says_so(page: Page, server: Server) -> None:
     faults = Faults(page)
     page.goto(server.base + "/s/over")
     expect(page.get_by_role("alert")).to_contain_text("This survey is closed")
-    expect(page.get_by_text("It takes no more answers. If you answered it")).to_be_visible()
+    expect(page.get_by_text("It no longer accepts answers. If you answered it")).to_be_visible()
     assert page.get_by_role("button", name="Review before sending").count() == 0
     assert violations(page) == [] and faults == []
 
@@ -236,7 +254,7 @@ def test_the_crowd(page: Page, server: Server) -> None:
     assert page.locator("#people path.yes").count() == 30
     page.locator("#share").focus()
     page.keyboard.press("End")
-    expect(page.locator("#crowd-result")).to_have_text("Nobody was asked yet.")
+    expect(page.locator("#crowd-result")).to_have_text("Nobody has been asked yet.")
     assert page.locator("#people path.yes").count() == 100
     assert page.locator("#share-shown").inner_text() == "100"
     assert asked == []

@@ -123,7 +123,7 @@ def test_a_changed_document_is_refused(server: FakeServer, cached: Path) -> None
     """A published survey never changes: another document at a known address is refused, with what to do about it."""
     server.documents["campus-health"] = OTHER
     for link in (LINK, f"{LINK}#{hashlib.sha256(OTHER).hexdigest()}"):
-        with pytest.raises(deniable.DocumentError, match="Ask who runs the survey") as caught:
+        with pytest.raises(deniable.DocumentError, match="Ask the people who run the survey") as caught:
             deniable.Client(link, state=cached, transport=server)
         assert caught.value.reason == "changed"
     deniable.Client(LINK, transport=server).close()  # a device that has not seen the first takes it

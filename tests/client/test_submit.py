@@ -176,7 +176,7 @@ def test_a_budget_is_exact(state: Path, budget: Any) -> None:
         with deniable.Client(f"http://survey.test/s/{name}", state=state, budget=budget, transport=server) as client:
             client.submit({"q0": True}, SEGMENTS)
     with deniable.Client("http://survey.test/s/cc", state=state, budget=budget, transport=server) as client:
-        with pytest.raises(deniable.BudgetExceeded, match=r"spends 0.01, and 0.3 of the budget of 0.3 is") as caught:
+        with pytest.raises(deniable.BudgetExceeded, match=r"spends 0.01, but 0.3 of the budget of 0.3 is") as caught:
             client.submit({"q0": True}, SEGMENTS)
         assert (caught.value.epsilon, caught.value.spent, caught.value.budget) == ("0.01", "0.3", "0.3")
         assert client.receipt is None
@@ -204,7 +204,7 @@ def test_an_exceeded_budget_travels_between_processes() -> None:
     """Pools send errors pickled; this one arrives as it was."""
     error = pickle.loads(pickle.dumps(deniable.BudgetExceeded("1", "2", "2.5")))
     assert (error.epsilon, error.spent, error.budget) == ("1", "2", "2.5")
-    assert str(error) == "this survey spends 1, and 2 of the budget of 2.5 is spent already"
+    assert str(error) == "this survey spends 1, but 2 of the budget of 2.5 is already spent"
 
 
 # No trace of an answer

@@ -152,8 +152,8 @@ def test_made_up_people_do_not_mix_with_real_ones_by_accident() -> None:
     """A survey that has submissions takes simulated ones only with --add."""
     run("survey", "publish", EXAMPLE)
     simulate = ("simulate", "campus-health", "--respondents", "30", "--direct")
-    assert "intervals hold the truth" in said(run(*simulate))
-    assert "say --add" in said(run(*simulate, status=1))
+    assert "intervals contain the truth" in said(run(*simulate))
+    assert "Use --add" in said(run(*simulate, status=1))
     assert "also count 30 earlier submissions" in said(run(*simulate, "--add"))
     assert json.loads(run("estimate", "campus-health", "--json").stdout)["submissions"] == 60
 

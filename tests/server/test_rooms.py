@@ -15,7 +15,7 @@ FOLDERS = {"analysis", "checks", "cli", "estimator", "export", "pages", "plannin
 
 # They play the respondent: the audit runs the shipped randomisers, the simulation answers through the client. The
 # command line shows the version; and the server serves the one copy of the browser's module.
-MAY_USE_CLIENTS = {"checks/audit.py", "simulate.py", "cli/simulate.py", "cli/__init__.py", "web/static.py"}
+MAY_USE_CLIENTS = {"checks/audit.py", "simulate.py", "cli/demo.py", "cli/__init__.py", "web/static.py"}
 KNOW_NO_HTTP = {"analysis", "errors", "estimator", "export", "planning", "statistics", "storage", "wording"}
 
 

@@ -37,7 +37,7 @@ NEVER_IMPORTED = {
 # They reach out: the simulation, which plays respondents against a server that its user names, and the command that
 # starts one for the demo.
 # The simulation plays respondents; the pool alone opens connections, to the database that the operator has named.
-REACHES_OUT = {"simulate.py", "cli/simulate.py", "storage/postgres/pool.py"}
+REACHES_OUT = {"simulate.py", "cli/demo.py", "storage/postgres/pool.py"}
 OTHERS = {
     "urllib.request",
     "http.client",

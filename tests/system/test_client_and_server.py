@@ -103,7 +103,7 @@ def test_a_closed_survey_is_refused_for_good(app: Flask, example_answers: dict[s
     network = Network(app)
     with (
         deniable.Client(LINK, transport=network) as client,
-        pytest.raises(deniable.Refused, match="The survey is closed"),
+        pytest.raises(deniable.Refused, match="Survey closed"),
     ):
         client.submit(example_answers, segments={"campus": "north"})
     assert len(network.posted) == 1

@@ -6,6 +6,8 @@ import http.server
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Browser
 
+from deniable_server.serving.run import listen_error
 from running import ask, free_port
 
 README, QUICKSTART = "README.md", "docs/quickstart.md"
@@ -129,7 +132,7 @@ def test_the_path_of_a_newcomer(
     assert "AlreadyAnswered" in newcomer.run(again)
     simulate, estimate, crosstab = blocks(root / QUICKSTART, "sh")[2].splitlines()
     assert json.loads(newcomer.run(f"{estimate} --json"))["submissions"] == 1
-    assert "intervals hold the truth" in newcomer.run(simulate)
+    assert "intervals contain the truth" in newcomer.run(simulate)
     shown = newcomer.run(estimate)
     assert "Campus health 2026: 2,001 submissions" in shown and "Have you vaped" in shown and "Between (95%)" in shown
     assert "2,001 submissions" in newcomer.run(crosstab)
@@ -164,16 +167,45 @@ def test_both_commands_of_the_readme_start_from_nothing(root: Path, target: str,
     assert planned.index(" -m venv ") < planned.index("pip install") < planned.rindex(command)
 
 
-def test_the_demo_runs(root: Path) -> None:
-    """deniable demo --once shows reports, lets people answer over HTTP, and prints truth beside estimate."""
-    command = [sys.executable, "-m", "deniable_server", "demo", "--once", "--respondents", "60"]
-    result = subprocess.run(
-        [*command, "--bind", f"127.0.0.1:{free_port()}"], capture_output=True, text=True, timeout=120, check=True
-    )
+DEMO = [sys.executable, "-m", "deniable_server", "demo", "--respondents", "60"]
+
+
+def test_the_demo_ends_by_itself_without_a_terminal(root: Path) -> None:
+    """It shows what left one device, lets people answer over HTTP, and compares truth and estimates. A busy port is
+    said, and the next free one is used.
+    """
+    port = 0 if listen_error("127.0.0.1:8000") else 8000
+    with socket.create_server(("127.0.0.1", port)):
+        result = subprocess.run(DEMO, capture_output=True, text=True, timeout=120, check=True)
     said = " ".join(result.stdout.split())
     for words in (
-        "What one respondent answers",
-        "60 made-up people answer at http://127.0.0.1:",
-        "intervals hold the truth",
+        "Port 8000 is in use; using 80",
+        "so what was sent proves little",
+        "60 made-up people answer at http://127.0.0.1:80",
+        "intervals contain the truth",
     ):
         assert words in said
+    assert "Press Ctrl-C" not in said
+
+
+def test_the_demo_serves_in_a_terminal_until_ctrl_c() -> None:
+    """Its links work; Ctrl-C ends it and its server without an error."""
+    port = free_port()
+    mine, theirs = os.openpty()
+    command = [*DEMO, "--bind", f"127.0.0.1:{port}"]
+    with (
+        open(mine, encoding="utf-8") as screen,
+        subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL) as demo,
+    ):
+        os.close(theirs)
+        try:
+            said = ""
+            while "Press Ctrl-C to stop." not in said:
+                said += screen.readline()
+            links = re.findall(rf"http://127\.0\.0\.1:{port}/\S*", said)
+            assert [ask(link).status for link in links] == [200, 200, 200]
+        finally:
+            demo.send_signal(signal.SIGINT)
+        assert "Stopped." in screen.readline() + screen.readline()
+        assert demo.wait(timeout=60) == 0
+    assert listen_error(f"127.0.0.1:{port}") is None

@@ -31,7 +31,7 @@ def parse_address(link: str) -> Address:
     """The address in a page link (…/s/<id>) or an API link (…/api/v1/surveys/<id>), with or without a pinned digest."""
     # urlsplit would drop line breaks and tabs without a word.
     if any(character <= " " or character == "\x7f" for character in link):
-        raise AddressError(f"the link holds white space; {FORM}")
+        raise AddressError(f"the link contains white space; {FORM}")
     try:
         parts = urlsplit(link)
         port = parts.port
@@ -40,7 +40,7 @@ def parse_address(link: str) -> Address:
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
         raise AddressError(f"the link does not start with http:// or https:// and a host; {FORM}")
     if "@" in parts.netloc:
-        raise AddressError(f"the link holds a user name or password, and submissions are anonymous; {FORM}")
+        raise AddressError(f"the link contains a user name or password, but submissions are anonymous; {FORM}")
     path = _PATH.fullmatch(quote(parts.path, safe="/%:@!$&'()*+,;=~"))
     if path is None:
         raise AddressError(f"the link does not end in /s/ and the id of a survey; {FORM}")

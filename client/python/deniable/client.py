@@ -26,7 +26,7 @@ from .state import Entry, State, exact_budget
 from .transport import HTTPTransport, Transport
 
 SHORTEST_PATIENCE = 1.0
-"""How long submit waits for the state at least, so that ``timeout=0`` can still write beside other threads."""
+"""The least time that submit waits for the state, so that ``timeout=0`` can still write while other threads do."""
 
 LONGEST_TIMEOUT = 86_400
 """A day: more than anyone waits for, and within what every system can wait for."""
@@ -39,19 +39,20 @@ class Client:
             receipt = client.submit({"vaped": True, "stress": 4}, segments={"campus": "north"})
 
     url
-        The survey's link. A digest behind # pins the document: any other is refused.
+        The survey's link. A digest after # pins the document: any other is refused.
     state
-        The file for ledger and outbox, made if missing. Without it both live in memory, and end with the process.
+        The file for the ledger and the outbox, created if missing. Without it, both are in memory and end with the
+        process.
     budget
         The most epsilon that all surveys answered from this state may spend together. 0.3 means 0.3 exactly.
     timeout
         Seconds: for loading the survey, for each attempt to deliver, and for submit, flush and close unless they are
         given their own.
     transport
-        How requests are sent: HTTP unless given. ``WSGITransport(app)`` tests an app without sockets.
+        How requests are sent; HTTP by default. ``WSGITransport(app)`` tests an app without sockets.
 
-    A client may be shared by threads, and used on both sides of a fork (give it a state file then: without one, parent
-    and child each have a ledger of their own).
+    Threads can share a client. It also works on both sides of a fork, but then give it a state file: without one,
+    parent and child each have their own ledger.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Client:
 
     @property
     def survey(self) -> Survey:
-        """The survey. Every channel of it was verified on this device."""
+        """The survey, every channel of which was verified on this device."""
         return self._document.survey
 
     @property
@@ -90,7 +91,7 @@ class Client:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the published bytes, as a link pins it."""
+        """The SHA-256 of the published bytes, which a link can pin."""
         return self._document.digest
 
     @property
@@ -128,12 +129,12 @@ class Client:
         return receipt
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Deliver what waits in the outbox, of other surveys too, for up to ``timeout``. True when nothing waits."""
+        """Deliver everything in the outbox, for other surveys too, for up to ``timeout``. True if nothing is left."""
         self._check_open()
         return self._delivery.flush(self._deadline(timeout))
 
     def close(self, timeout: float | None = None) -> None:
-        """Deliver what waits, for up to ``timeout``, then stop. What is left stays in the state file."""
+        """Deliver everything in the outbox, for up to ``timeout``, then stop. The rest stays in the state file."""
         deadline = self._deadline(timeout)
         if self._closed:
             return
@@ -167,7 +168,7 @@ class Client:
 
 
 def _let_go(delivery: Delivery) -> None:
-    """Nobody holds the client any more: its thread gets one last chance, and is not waited for."""
+    """The client is no longer in use: its thread gets one last chance to deliver, and nobody waits for it."""
     delivery.finish(time.monotonic() + LAST_CHANCE)
 
 

@@ -24,7 +24,7 @@ from .verdict import Delivered, Later, Refusal, Verdict, judge
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 LAST_CHANCE = 2.0
-"""How long what still waits is tried when the interpreter exits, or when nobody holds the client any more."""
+"""How long delivery goes on when the interpreter exits, or when the client is no longer in use."""
 GRACE = 0.5
 """How long an aborted attempt may take to notice."""
 
@@ -37,7 +37,7 @@ class Turn:
     def __init__(self) -> None:
         self.failures = 0
         self.due = 0.0
-        self.earliest = 0.0  # the server asked for this; whoever is in a hurry still waits for it
+        self.earliest = 0.0  # the server asked for this pause, so even flush keeps to it
 
     def put_off(self, now: float, after: float, chance: float) -> None:
         """Exponential backoff with full jitter: ``chance`` in [0, 1) spreads devices that failed together."""
@@ -65,14 +65,14 @@ class Delivery:
         self._thread: threading.Thread | None = None
         self._running = False
         self._asked = False
-        self._changed = threading.Condition()  # guards the three above, and tells of what is settled
+        self._changed = threading.Condition()  # guards the three above, and signals what is settled
         # A queue and not an event: finish() runs inside garbage collection, where only put() never waits for a lock.
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     # What others ask
 
     def start(self) -> None:
-        """See to it that the outbox is being worked on."""
+        """Make sure that a thread works on the outbox."""
         with self._changed:
             self._asked = True
             if not self._running and self._until == math.inf:
@@ -85,7 +85,7 @@ class Delivery:
         self._wake.put(None)
 
     def wait(self, submission: str, deadline: float) -> Refusal | None:
-        """Wait until a submission is settled or cannot be for now. The refusal, if it was refused."""
+        """Wait until a submission is settled, or cannot be for now. Returns the refusal, if it was refused."""
         with self._changed:
             self._changed.wait_for(lambda: submission in self._settled or not self._running, remaining(deadline))
             settled, running = self._settled.get(submission), self._running
@@ -93,11 +93,11 @@ class Delivery:
             # The thread found nothing to do: another process on the same state was faster.
             with contextlib.suppress(StateError):
                 if self._state.status(submission) == "refused":
-                    return Refusal(None, "another process on this device was told so", "")
+                    return Refusal(None, "another process on this device got this answer", "")
         return settled if isinstance(settled, Refusal) else None
 
     def flush(self, deadline: float) -> bool:
-        """Try what waits at once, and then with the usual pauses; whether nothing waits any more."""
+        """Try everything in the outbox now, and then with the usual pauses. True if nothing is left."""
         if self._state.waiting():
             self._hurry = True
             self.start()
@@ -106,13 +106,13 @@ class Delivery:
         return not self._state.waiting()
 
     def finish(self, by: float) -> None:
-        """Have the thread end by this time, or sooner if nothing waits. Returns at once and waits for no lock."""
+        """Make the thread end by this time, or sooner if nothing waits. Returns at once and waits for no lock."""
         self._until = min(self._until, by)
         self._hurry = True
         self._wake.put(None)
 
     def join(self, by: float) -> None:
-        """Wait for the thread to end; cut off what it is doing if it does not by this time."""
+        """Wait for the thread to end. After this time, its request is aborted."""
         thread = self._thread
         if thread is None:
             return
@@ -222,7 +222,7 @@ def _renew_all() -> None:
 
 
 def _finish_all() -> None:
-    """One last chance for what waits. Then the interpreter ends, and the outbox keeps the rest."""
+    """One last chance to deliver. Then the interpreter ends, and the outbox keeps the rest."""
     deadline = time.monotonic() + LAST_CHANCE
     for delivery in (deliveries := list(_deliveries)):
         delivery.finish(deadline)

@@ -3,16 +3,15 @@
     DeniableError
     ├── DocumentError     the published document is refused, or is not the one this device knows   (protocol)
     ├── AnswerError       the answers or segments do not fit the survey; nothing was written       (protocol)
-    ├── AddressError      the link is not one of a survey
-    ├── Unreachable       the survey cannot be loaded: no server that knows it, and no copy on this device
+    ├── AddressError      the link does not lead to a survey
+    ├── Unreachable       the survey cannot be loaded, and this device has no copy of it
     ├── AlreadyAnswered   this device has answered this survey before; carries the first receipt
     ├── BudgetExceeded    answering would spend more epsilon than the budget allows; nothing was written
-    ├── Refused           the server will never take this submission; carries its receipt
+    ├── Refused           the server will never accept this submission; carries its receipt
     └── StateError        the state file cannot be used: full, read-only, damaged, locked, or of a newer version
 
-Mistakes of the program itself, such as a negative timeout or a closed client, are ValueError, TypeError and
-RuntimeError as everywhere. No message in this tree ever repeats an answer: messages end up in logs, and logs leave the
-device.
+Programming mistakes, such as a negative timeout or a closed client, raise ValueError, TypeError or RuntimeError.
+No message in this tree ever repeats an answer: messages end up in logs, and logs leave the device.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ __all__ = [
 
 
 class AddressError(DeniableError):
-    """The link is not one of a survey. It is not repeated in the message: it may hold a password."""
+    """The link does not lead to a survey. The message does not repeat it, because it may contain a password."""
 
 
 class Unreachable(DeniableError):
-    """The survey could not be loaded, and this device holds no copy of it."""
+    """The survey could not be loaded, and this device has no copy of it."""
 
 
 class AlreadyAnswered(DeniableError):
@@ -51,7 +50,7 @@ class AlreadyAnswered(DeniableError):
 
     def __init__(self, receipt: Receipt) -> None:
         self.receipt = receipt
-        super().__init__("this device has already answered this survey: nothing more was randomised, and nothing sent")
+        super().__init__("this device has already answered this survey; nothing was randomised or sent")
 
 
 class BudgetExceeded(DeniableError):
@@ -62,7 +61,7 @@ class BudgetExceeded(DeniableError):
         super().__init__(epsilon, spent, budget)  # as it is called, so that it can be sent between processes
 
     def __str__(self) -> str:
-        return f"this survey spends {self.epsilon}, and {self.spent} of the budget of {self.budget} is spent already"
+        return f"this survey spends {self.epsilon}, but {self.spent} of the budget of {self.budget} is already spent"
 
 
 class Refused(DeniableError):
@@ -78,4 +77,4 @@ class Refused(DeniableError):
 
 
 class StateError(DeniableError):
-    """The state file cannot be used. What it holds, if anything, is left as it is."""
+    """The state file cannot be used. Its content is left unchanged."""

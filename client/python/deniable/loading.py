@@ -1,4 +1,4 @@
-"""Loading a survey: from its server, or from this device where the server cannot be reached.
+"""Loading a survey: from its server, or from this device if the server cannot be reached.
 
 May not: accept a document that was not verified on this device, or one that differs from the one it knows.
 """
@@ -31,10 +31,10 @@ def load(address: Address, state: State, transport: Transport, timeout: float) -
                 Problem(
                     "",
                     "changed",
-                    "the server gives another document than the one this device has seen at this address. A published "
+                    "the server sent a different document from the one this device has seen here before. A published "
                     "survey never changes, so either the server was tampered with or another survey was published in "
-                    "its place. Nothing was sent. Ask who runs the survey: a changed survey needs a new id (while "
-                    "developing, a new state file will do)",
+                    "its place. Nothing was sent. Ask the people who run the survey: a changed survey needs a new id "
+                    "(while developing, use a new state file)",
                 )
             ]
         )
@@ -44,7 +44,7 @@ def load(address: Address, state: State, transport: Transport, timeout: float) -
 def _explain(response: Response, address: Address) -> str:
     if response.status == 404 and response.media_type == "application/problem+json":
         return f"the server has no survey with the id {address.survey}"
-    return f"{response.summary}, which is no survey"
+    return f"{response.summary}, which is not a survey"
 
 
 def _load_kept(address: Address, state: State, trouble: str) -> tuple[bytes, Document]:
@@ -65,7 +65,7 @@ def _check(published: bytes, address: Address) -> Document:
 
 
 def _is_document(response: Response) -> bool:
-    """Whether this claims to be a document. If not, it is a portal's or proxy's word, and as good as no network."""
+    """Whether this claims to be a document. If not, it came from a portal or proxy, and is treated like no network."""
     try:
         return response.status == 200 and "deniable" in msgspec.json.decode(response.body, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError):

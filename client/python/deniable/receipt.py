@@ -18,9 +18,9 @@ from .state import Entry
 
 @dataclass(frozen=True)
 class Receipt:
-    """One submission, as it is sent: this is all that the server, or anyone, gets to know.
+    """One submission as it is sent: all that the server, or anyone else, ever sees.
 
-    ``delivered``, ``refused`` and ``trouble`` are live: they tell how things stand when they are read.
+    ``delivered``, ``refused`` and ``trouble`` are live: they are up to date each time you read them.
     """
 
     id: str
@@ -28,7 +28,7 @@ class Receipt:
     reports: dict[str, int] = field(hash=False)
     segments: dict[str, str] = field(hash=False)
     epsilon: str
-    """What it spends, an exact decimal."""
+    """The epsilon that it spends, as an exact decimal."""
     _delivery: Delivery = field(repr=False, compare=False)
 
     @property
@@ -43,7 +43,7 @@ class Receipt:
 
     @property
     def trouble(self) -> str | None:
-        """Why the last attempt to deliver it failed, in words; None where there is nothing to tell."""
+        """Why the last attempt to deliver it failed, in words; None if it did not fail."""
         return self._delivery.trouble(self.id)
 
 

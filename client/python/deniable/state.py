@@ -117,7 +117,7 @@ class State:
         return self._database.write(work, patience=patience)
 
     def find(self, address: str, digest: str) -> Entry | None:
-        """What the ledger holds for a survey: at this address, or with this digest at any."""
+        """The ledger's entry for a survey: at this address, or with this digest at any address."""
         return self._database.read(lambda connection: _find(connection, address, digest))
 
     def waiting(self) -> list[Entry]:
@@ -131,7 +131,7 @@ class State:
         return entries[0].status if entries else "waiting"
 
     def settle(self, submission: str, status: Status) -> None:
-        """Note how a delivery ended. Once delivered stays delivered, whatever a second attempt was told."""
+        """Record how a delivery ended. Delivered stays delivered, whatever the answer to a second attempt."""
         update = "UPDATE ledger SET status = ? WHERE id = ? AND status <> 'delivered'"
         self._database.write(lambda connection: connection.execute(update, (status, submission)))
 

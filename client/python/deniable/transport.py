@@ -63,7 +63,7 @@ class Transport(Protocol):
 
 
 def describe(error: BaseException) -> str:
-    """What went wrong on the way, in one line. urllib wraps the cause, which is what people can act on."""
+    """What went wrong with a request, in one line. urllib wraps the cause, which is what people can act on."""
     reason = getattr(error, "reason", None)
     cause = reason if isinstance(reason, BaseException) else error
     return printable(f"{type(cause).__name__}: {cause}")
@@ -106,9 +106,9 @@ class HTTPTransport:
         """End the request that a thread waits for, if any: it gets an OSError at once."""
         self._release(thread, shut=True)
 
-    # A second handle on the socket, since TLS and http.client hide or replace the first. Whoever takes it out of the
-    # dictionary owns it, so that no handle is used after it is closed. Keys hold the process, since shutting down a
-    # connection inherited over a fork would cut off the parent.
+    # A second handle on the socket, since TLS and http.client hide or replace the first. The thread that takes
+    # it out of the dictionary owns it, so that no handle is used after it is closed. Keys contain the process, since
+    # shutting down a connection inherited over a fork would cut off the parent.
 
     def _watch(self, connecting: socket.socket) -> None:
         self._release(threading.get_ident())

@@ -20,11 +20,11 @@ _FINAL = frozenset({400, 409, 413, 415, 422})
 
 
 class Delivered(msgspec.Struct, frozen=True):
-    """The server has it, durably."""
+    """The server has stored it durably."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """The server will never take it: the survey is closed, say."""
+    """The server will never accept it, for example because the survey is closed."""
 
     status: int | None
     title: str
@@ -76,7 +76,7 @@ def judge(response: Response, now: float) -> Verdict:
 
 
 def retry_after(response: Response, now: float) -> float:
-    """The seconds that a response asks to wait, given as a number or as a date; 0 where it asks for nothing."""
+    """The seconds that a response asks to wait, given as a number or as a date; 0 if it does not ask."""
     value = response.header("Retry-After").strip()
     if value.isascii() and value.isdigit():
         seconds = float(value)

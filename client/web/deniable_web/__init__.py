@@ -30,7 +30,7 @@ def in_one_piece() -> bytes:
     names = [*(f"deniable/{part}.js" for part in PARTS), "deniable.js"]
     code = [_without_comments(web_file(name).read_text("utf-8")) for name in names]
     parts = [re.sub(r"^export (?=async|class|const|function)", "", part, flags=re.M) for part in code[:-1]]
-    head = "// Deniable. The same with comments, in modules: deniable/*.js beside this file.\n"
+    head = "// Deniable. The same with comments, in modules: deniable/*.js next to this file.\n"
     return (head + "".join(parts) + code[-1]).encode()
 
 

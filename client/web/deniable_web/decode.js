@@ -1,5 +1,5 @@
 // Decoding in JavaScript: every report becomes an unbiased vector z with E[z | answer] = the indicator of the answer.
-// For whoever analyses reports; a respondent's device never loads this file. Exact: BigInt fractions [numerator, denominator].
+// For analysts; a respondent's device never loads this file. Exact: BigInt fractions [numerator, denominator].
 
 const N = 1n << 53n;
 

@@ -54,7 +54,7 @@ export class Client {
     if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
     if (!offline && (await keepDocument(url, published, digest)) !== published) {
       const seen = "this is not the document that this device has seen here, and a published survey never changes";
-      refuse("", "changed", `${seen}. Nothing was sent. Ask who runs the survey`);
+      refuse("", "changed", `${seen}. Nothing was sent. Ask the people who run the survey`);
     }
     const epsilon = sum(document.survey.questions.map((question) => question.epsilon));
     client.#document = document;
@@ -79,7 +79,7 @@ export class Client {
   async submit(answers, segments = {}, { timeout = this.#timeout } = {}) {
     const patience = milliseconds(timeout);
     if (this.receipt) refuseSecond(this.receipt);
-    if (this.closed) refuse("", "closed", "the survey takes no more submissions");
+    if (this.closed) refuse("", "closed", "the survey no longer accepts submissions");
     const submission = this.#document.randomize(answers, segments);
     const entry = { ...this.#entry, id: submission.id, body: JSON.stringify(submission) };
     try {

@@ -183,7 +183,7 @@ test("every attempt sends the same bytes, and waits as long as the server asks",
   });
 });
 
-test("trouble is told while it lasts", async () => {
+test("trouble is shown while it lasts", async () => {
   const later = (answer) => answer(503, "", { "Content-Type": "text/html", "Retry-After": "1" });
   await serving("node-trouble", [later], async (link) => {
     const client = await Client.load(link);

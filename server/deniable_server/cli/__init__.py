@@ -7,12 +7,13 @@ import click
 from deniable import __version__
 
 from .common import Group
+from .demo import demo
 from .estimate import estimate
 from .export import export
 from .operate import backup, doctor, move, restore, serve, token
 from .plan import plan
 from .relate import compare, crosstab_, regress
-from .simulate import demo, simulate
+from .simulate import simulate
 from .surveys import audit_, survey
 
 __all__ = ["cli"]

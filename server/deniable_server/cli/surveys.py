@@ -13,9 +13,9 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deniable_protocol import SurveyError, in_words, publish, verify
+from deniable_protocol import SurveyError, publish, verify
 from deniable_server.checks.audit import CONFIDENCE, Finding, audit
-from deniable_server.wording import channel_in_words
+from deniable_server.wording import channel_in_words, question_in_words
 
 from .common import (
     DATABASE,
@@ -69,7 +69,7 @@ def check(file: Path, as_json: bool) -> None:
     grid.add_row("all together", "", "", parsed.epsilon)
     out.print(grid)
     largest = max(parsed.questions, key=lambda question: question.exact_epsilon)
-    out.print(f"The least protected answer is {largest.id}. {in_words(largest.exact_epsilon)}")
+    out.print(f"The least protected answer is {largest.id}. {question_in_words(largest)}")
     out.print(Text(f"{file}: ok", style="green"))
 
 

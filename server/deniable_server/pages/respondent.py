@@ -10,9 +10,9 @@ from typing import Any
 from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
-from deniable_protocol import detection_power, in_words
 from deniable_server.web.context import here
 from deniable_server.web.openapi import documented
+from deniable_server.wording import WEAK, found_percent, survey_delta, survey_in_words
 
 respondent = Blueprint("respondent", __name__, template_folder="templates")
 
@@ -29,17 +29,14 @@ def survey_page(survey: str) -> ResponseReturnValue:
     published = storage.find(survey)
     if published is None:
         return _page(404, document=None)
-    survey_here = published.document.survey
-    questions = survey_here.questions
+    asked = published.document.survey
     return _page(
         200,
         document=published.document,
         closed=storage.status(published) == "closed",
-        total=in_words(survey_here.exact_epsilon, together=True),
-        weak=sum(
-            detection_power(question.exact_epsilon) + float(question.exact_delta or 0) > 0.5 for question in questions
-        ),
-        has_delta=any(question.exact_delta for question in questions),
+        total=survey_in_words(asked),
+        weak=sum(found_percent(question.exact_epsilon, question.exact_delta) > WEAK for question in asked.questions),
+        weak_together=found_percent(asked.exact_epsilon, survey_delta(asked)) > WEAK,
     )
 
 

@@ -8,13 +8,14 @@ from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from deniable_protocol import Problem, SurveyError, in_words, parse_survey, publish
+from deniable_protocol import Problem, SurveyError, parse_survey, publish
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import plan_survey
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import signed_in
 from deniable_server.web.context import find, here
+from deniable_server.wording import survey_in_words
 
 from .layout import page, shown_to
 
@@ -67,7 +68,7 @@ def publish_survey() -> ResponseReturnValue:
         text=text,
         survey=survey,
         plan=plan_survey(survey),
-        total=in_words(survey.exact_epsilon, together=True),
+        total=survey_in_words(survey),
         published=known is not None,
     )
 

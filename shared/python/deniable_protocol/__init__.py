@@ -10,7 +10,6 @@ from .accounting import (
     detection_power,
     exact_composition,
     gaussian_sigma,
-    in_words,
     shuffled,
 )
 from .channels import Band, Channel, Drawn, Subset, Table
@@ -74,7 +73,6 @@ __all__ = [
     "exact_composition",
     "exp_floor",
     "gaussian_sigma",
-    "in_words",
     "largest_favour",
     "log_ceiling",
     "parse_survey",

@@ -20,7 +20,6 @@ __all__ = [
     "detection_power",
     "exact_composition",
     "gaussian_sigma",
-    "in_words",
     "shuffled",
 ]
 
@@ -94,27 +93,14 @@ def shuffled(epsilon: Fraction, respondents: int, delta: float) -> float | None:
     return _up(min(math.log1p((growth - 1) / (growth + 1) * spread), e))
 
 
-def detection_power(epsilon: Fraction, false_alarms: float = 0.05) -> float:
-    """The most often that a test can catch an answer if it wrongly accuses at most this share of honest people.
+def detection_power(epsilon: Fraction, delta: Fraction | None = None, false_alarms: float = 0.05) -> float:
+    """The most often that a guess finds a true answer, if it is wrong about at most this share of other people.
 
-    For every event, P(report | answer) <= e^e P(report | other answer), and the same for its complement.
+    For every event, P(report | answer) <= e^e P(report | other answer) + d, and the same for its complement.
     """
-    growth = math.exp(float(epsilon))
-    return min(1.0, _up(min(false_alarms * growth, 1 - (1 - false_alarms) / growth)))
-
-
-def in_words(epsilon: Fraction, *, together: bool = False) -> str:
-    """What an epsilon means for one person: of one answer, or of all their answers taken together."""
-    percent = math.ceil(detection_power(epsilon) * 1000) / 10
-    fair = "that is wrong about honest people at most 5% of the time"
-    if together:
-        if percent >= 100:
-            return f"These answers, taken together, are hardly protected: a test {fair} could catch them nearly always."
-        return f"No test {fair} can catch these answers, taken together, more than {percent:g}% of the time."
-    # Reports on the same matter add up: what one of them tells is not all that can be known.
-    if percent >= 100:
-        return f"This answer is hardly protected: from its report alone, a test {fair} could catch it nearly always."
-    return f"From its report alone, no test {fair} can catch this answer more than {percent:g}% of the time."
+    growth = math.exp(min(float(epsilon), 700.0))  # more has no float, and the power is 1 long before
+    excess = float(delta or 0)
+    return min(1.0, _up(min(false_alarms * growth + excess, 1 - (1 - false_alarms - excess) / growth)))
 
 
 def _decimal(value: Fraction) -> Decimal:

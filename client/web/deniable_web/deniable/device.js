@@ -105,14 +105,14 @@ export const record = (entry, budget) =>
     if (earlier) return earlier;
     const spent = sum(rows.map(({ epsilon }) => epsilon));
     if (budget !== undefined && units(sum([spent, entry.epsilon])) > units(budget)) {
-      const left = `${spent} of the budget of ${budget} is spent already`;
-      refuse("", "budget", `this survey spends ${entry.epsilon}, and ${left}`);
+      const left = `${spent} of the budget of ${budget} is already spent`;
+      refuse("", "budget", `this survey spends ${entry.epsilon}, but ${left}`);
     }
     put(entry);
     return entry;
   });
 
-/** How an entry stands, after noting how its delivery ended if it has. Once delivered stays delivered. */
+/** The status of an entry, after recording how its delivery ended if it has. Delivered stays delivered. */
 export const settle = (id, outcome) =>
   readLedger((rows, put) => {
     const row = rows.find((row) => row.id === id);

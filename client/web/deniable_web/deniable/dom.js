@@ -22,7 +22,7 @@ export function button(text, onClick, attributes = {}) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A bar that is filled to this share. A picture beside its number, so nothing for a screen reader. */
+/** A bar that is filled to this share. The number is next to it, so screen readers skip the bar. */
 export function bar(share) {
   const svg = document.createElementNS(SVG, "svg");
   for (const [name, value] of [

@@ -1,6 +1,6 @@
 // What a channel does, as facts for people: chances, odds, and what a report points at.
 //
-// May not: protect anything. This is explanation beside the randomiser, so doubles are fine here; where a figure has to
+// May not: protect anything. This only explains the randomiser, so doubles are fine here; where a figure has to
 // be rounded, it is rounded against us: odds, powers and what gives an answer away up, what protects it down.
 
 const N = 2 ** 53;
@@ -30,7 +30,7 @@ export function likelihood(channel, answer, report) {
   return answer <= report && report < answer + width ? favour / width : (1 - favour) / (levels - 1);
 }
 
-/** How many answers a channel tells apart. */
+/** How many answers a channel distinguishes. */
 const answersOf = (channel) => channel.options ?? channel.levels ?? channel.weights.length;
 
 /**
@@ -179,7 +179,7 @@ export function pointsAt(channel, report) {
 }
 
 /**
- * What a report tells once it has left: the answers it points at, P(report) under them (`high`), the least under any
+ * What a report reveals once it has been sent: the answers it points at, P(report) under them (`high`), the least under any
  * other (`low`), and their ratio. `rare` says that it is one of those which delta allows for.
  */
 export function evidence(question, channel, report) {
@@ -221,7 +221,7 @@ export function binEdges({ min, max, bins }) {
 }
 
 /**
- * The most often, in percent, that a test can catch an answer if it is wrong about at most 5% of honest people:
+ * How often, in percent, a guess finds a true answer at most if it is wrong about at most 5% of other people:
  * min(5%·e^ε + δ, 1 − (95% − δ)·e^−ε), rounded up to a tenth. 100 means: hardly protected.
  */
 export function detectionPercent(epsilon, delta = 0) {

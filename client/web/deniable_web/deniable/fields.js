@@ -9,7 +9,7 @@ import { bar, make, surveyText } from "./dom.js";
 import { isNumbered, protectionInWords } from "./wording.js";
 import { quoted } from "./texts.js";
 
-const MANY = 12; // more options than these stand in columns
+const MANY = 12; // more options than these are shown in columns
 const fitInARow = (labels) =>
   labels.length <= 5 && labels.every((label) => label.split(/\s/).every((word) => word.length <= 12));
 
@@ -63,7 +63,7 @@ export function questionField(question, channel, texts, onChange) {
 
 /** A group with its question as the legend, a place for a hint and one for what is wrong, and its controls. */
 function group({ id, text }, { role, hint, controls, after, parts }) {
-  // Only suffixes: no id of a question holds a "-", so that no two of these are alike.
+  // Only suffixes: no question id contains a "-", so no two of these are the same.
   const described = [hint && `${id}-hint`, `${id}-error`].filter(Boolean).join(" ");
   const error = make("p", { id: `${id}-error`, class: "error", hidden: true });
   const node = make(
@@ -160,7 +160,7 @@ function numberField(question, { texts, onChange, after }) {
   const input = make("input", {
     id: `${id}-number`,
     type: "text",
-    inputmode: min < 0 ? "text" : "decimal", // phones offer no minus sign beside digits
+    inputmode: min < 0 ? "text" : "decimal", // phones offer no minus sign with digits
     autocomplete: "off",
     spellcheck: "false",
     "aria-required": decline ? null : "true",

@@ -71,7 +71,7 @@ function strictJson(text) {
     bad("it cannot be parsed"); // the parser's message may repeat parts of the text
   }
   // JSON.parse keeps the last of two equal keys. Outside strings, every colon belongs to one key of the text.
-  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1 !== keys) bad("a key stands twice in one object");
+  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1 !== keys) bad("a key occurs twice in one object");
   return tree;
 }
 
@@ -301,7 +301,7 @@ function checkPrivacy(channel, epsilon, delta, place) {
     const likely = favour * BigInt(u);
     const unlikely = (BIG_N - favour) * BigInt(v);
     if (likely * ONE > expFloor(epsilon) * unlikely) refuse(join(place, "favour"), "favour_high", "less private than stated");
-    // Below even odds the proof turns upside down: a small F tells what the answer is *not*.
+    // Below even odds the proof turns upside down: a small F reveals what the answer is *not*.
     if (likely <= unlikely) refuse(join(place, "favour"), "favour_low", "favoured reports must be the likelier ones");
   }
 }
@@ -319,7 +319,7 @@ function checkTable(weights, expEpsilon, delta, place) {
     const most = column.reduce((a, b) => (a > b ? a : b));
     const least = column.reduce((a, b) => (a < b ? a : b));
     if (!most) refuse(place, "unreachable", `no answer gives report ${y}`);
-    if (!delta && most * ONE > expEpsilon * least) refuse(place, "ratio", `report ${y} tells more than stated`);
+    if (!delta && most * ONE > expEpsilon * least) refuse(place, "ratio", `report ${y} reveals more than stated`);
   });
   if (!delta) return;
   const [a, b] = decimal(delta);

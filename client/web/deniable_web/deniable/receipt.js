@@ -1,4 +1,4 @@
-// The receipt: what left this device, in words and as it was sent, and how little it tells.
+// The receipt: what left this device, in words and as it was sent, and how little it reveals.
 //
 // May not: put a true answer into the file that can be saved, or onto paper.
 
@@ -73,7 +73,7 @@ function row(texts, cells) {
     ...Object.entries(cells).flatMap(([name, content]) => {
       if (content === null) return [];
       const isHead = name === "question";
-      // The label stands before the cell where the heads of the columns are out of sight.
+      // On narrow screens the column heads are hidden, and each cell has its own label.
       const label = isHead
         ? null
         : make("span", { class: "cell-label", "aria-hidden": "true" }, texts.say(`receipt.${name}`));

@@ -1,4 +1,4 @@
-// The review before sending: what was answered, how it is protected, and what is sent as it is.
+// The review before sending: what was answered, how it is protected, and what is sent without randomising.
 
 import { button, make, surveyText } from "./dom.js";
 import { answerInWords, protectionInWords, totalInWords } from "./wording.js";
@@ -33,7 +33,7 @@ export function reviewView({ client, values, texts, onChange }) {
   ];
 }
 
-/** What all answers together could tell. */
+/** What all answers together could reveal. */
 export function totalBox({ survey, epsilon }, texts) {
   const sentences = totalInWords(survey, epsilon, texts).map((text) => make("p", {}, text));
   return make("section", { class: "total" }, make("h2", {}, texts.say("section.total")), ...sentences);

@@ -34,7 +34,7 @@ export function disconnect(host) {
   shown.delete(host);
 }
 
-/** A property that may be set at any time, before or after the element is in a page; setting it starts anew. */
+/** A property that may be set at any time, before or after the element is in a page; setting it starts again. */
 function watch(host, name) {
   if (Object.getOwnPropertyDescriptor(host, name)?.set) return;
   let value = host[name];
@@ -45,13 +45,13 @@ function watch(host, name) {
   Object.defineProperty(host, name, { configurable: true, enumerable: true, get: () => value, set });
 }
 
-/** The link to load: where it leads to the very page it stands on, what the page's address pins holds for it, too. */
+/** The link to load. If it leads to the page it is on, the digest in that page's address applies to it, too. */
 function linkOf(host) {
   const link = host.getAttribute("src") ?? "";
   if (link.includes("#") || !URL.canParse(link, document.baseURI)) return link;
   const { origin, pathname } = new URL(link, document.baseURI);
   if (origin !== location.origin || pathname !== location.pathname) return link;
-  // Not location.hash: it does not tell a link that lost its digest behind the "#" from one without any.
+  // Not location.hash: it is the same for a link that lost the digest after its "#" and for one without any.
   return link + /#.*|$/s.exec(location.href)[0];
 }
 
@@ -111,7 +111,7 @@ class Questionnaire {
       if (attempt !== this.#attempt) return;
       this.#client = client;
       const { survey, digest, closed, receipt } = client;
-      this.#tell("ready", { survey, digest, closed, receipt });
+      this.#announce("ready", { survey, digest, closed, receipt });
       if (receipt) this.#showReceipt(receipt, { before: true });
       else if (closed) this.#showFailure("closed");
       else this.#showForm();
@@ -126,7 +126,7 @@ class Questionnaire {
     return this.#texts.say(name, values);
   }
 
-  #tell(name, detail) {
+  #announce(name, detail) {
     this.#host.dispatchEvent(new CustomEvent(`deniable-${name}`, { detail, bubbles: true, composed: true }));
   }
 
@@ -296,12 +296,12 @@ class Questionnaire {
     this.#sending = false;
     this.#answers &&= answers; // unless the page was left meanwhile
     if (receipt) {
-      this.#tell("submitted", { receipt });
+      this.#announce("submitted", { receipt });
       this.#showReceipt(receipt);
       this.#focusHeading();
     } else if (error.reason === "already_answered" && error.receipt) {
       this.#answers = null;
-      this.#tell("failed", { reason: error.reason });
+      this.#announce("failed", { reason: error.reason });
       this.#showReceipt(error.receipt, { before: true });
       this.#focusHeading();
     } else this.#fail(error, "unexpected", "unsure");
@@ -333,7 +333,7 @@ class Questionnaire {
     const attempt = this.#attempt;
     const status = make("p", { role: "status" });
     const update = () => {
-      // Another view is shown, or another survey: there is nobody to tell.
+      // Another view is shown, or another survey: nobody needs this any more.
       if (attempt !== this.#attempt || this.#receipt !== receipt) return clearInterval(timer);
       const [kind, text] = this.#statusOf(receipt);
       if (status.textContent !== text) status.textContent = text; // or a screen reader would say it each time
@@ -358,7 +358,7 @@ class Questionnaire {
   #fail(error, otherwise, fault = "unexpected") {
     const { reason } = error;
     const name = reason === undefined ? fault : Object.hasOwn(ENGLISH.failure, reason) ? reason : otherwise;
-    this.#tell("failed", { reason: reason ?? "unexpected" });
+    this.#announce("failed", { reason: reason ?? "unexpected" });
     this.#showFailure(name);
   }
 

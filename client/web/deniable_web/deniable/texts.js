@@ -2,14 +2,15 @@
 //
 //   element.texts = { button: { send: "Absenden" }, progress: ({ done, total }) => `${done} von ${total}` };
 //
-// Any key below may be replaced; what is left out stays English. A text is a template with {placeholders}, or a
-// function of the same values. Placeholders are explained where the English text does not make them plain.
+// Any key below may be replaced; the others stay English. A text is a template with {placeholders}, or a function of
+// the same values. Placeholders are explained where the English text does not make them clear.
 
 export const ENGLISH = {
   loading: "Loading the survey and checking its protection …",
   progress: "{done} of {total} answered",
   offline:
-    "The server cannot be reached just now. This copy of the survey was kept on this device, and it was checked again.",
+    "The server cannot be reached right now. This is a copy of the survey that was kept on this device. It has been " +
+    "checked again.",
   yes: "Yes",
   no: "No",
   declined: "Prefer not to say",
@@ -26,15 +27,15 @@ export const ENGLISH = {
   bin: "{low} to under {high}",
 
   section: {
-    segments: "About you, sent as it is",
-    segmentsHint: "These are not randomised. They leave this device just as you choose them.",
+    segments: "About you: sent as you answer",
+    segmentsHint: "These answers are not randomised. They are sent exactly as you give them.",
     questions: "Questions",
     questionsHint:
-      "Each answer is randomised on this device. Your true answers never leave it, and they are never stored.",
+      "Each answer is randomised on this device. Your true answers never leave it and are never stored.",
     review: "Review before sending",
-    reviewHint: "Nothing has been sent yet. Look through your answers once more.",
+    reviewHint: "Nothing has been sent yet. Please check your answers.",
     receipt: "Your receipt",
-    openly: "What is sent as it is",
+    openly: "Sent without randomising",
     total: "All answers together",
   },
 
@@ -58,78 +59,85 @@ export const ENGLISH = {
 
   error: {
     summary: "Some answers are still needed",
-    why: "Every question needs an answer: leaving one out would itself tell something.",
-    choose: "Please choose an answer. Leaving it out would itself tell something.",
-    chooseOrDecline: "Please choose an answer, or “Prefer not to say”. Leaving it out would itself tell something.",
-    chooseSome: "Please choose what applies, or “None of these”. Leaving it out would itself tell something.",
+    why: "Every question needs an answer: leaving one out would itself reveal something.",
+    choose: "Please choose an answer. Leaving it out would itself reveal something.",
+    chooseOrDecline: "Please choose an answer, or “Prefer not to say”. Leaving it out would itself reveal something.",
+    chooseSome: "Please choose what applies, or “None of these”. Leaving it out would itself reveal something.",
     chooseSegment: "Please choose one.",
-    numberMissing: "Please write a number. Leaving it out would itself tell something.",
+    numberMissing: "Please enter a number. Leaving it out would itself reveal something.",
     numberOrDecline:
-      "Please write a number, or choose “Prefer not to say”. Leaving it out would itself tell something.",
-    notNumber: "This cannot be read as one number. Write it like 1200 or 12.5, with nothing between thousands.",
-    outside: "Please write a number from {low} to {high}.",
+      "Please enter a number, or choose “Prefer not to say”. Leaving it out would itself reveal something.",
+    notNumber: "This is not a number we can read. Write it like 1200 or 12.5, without thousands separators.",
+    outside: "Please enter a number from {low} to {high}.",
   },
 
   // One line below each question, by the form of its channel; {miss}, {opposite}, {outside} and {far} are written like
   // "26 of 100", rounded down.
   line: {
     bit: "In at least {opposite} cases the opposite of your answer is sent.",
-    single: "In at least {miss} cases another answer than yours is sent.",
+    single: "In at least {miss} cases a different answer from yours is sent.",
     set: "A set of {size} of the {count} answers is sent. In at least {miss} cases yours is not in it.",
     range:
-      "A range of up to {width} of the {levels} points is sent; at an end it can be a single point. In at least " +
+      "A range of up to {width} of the {levels} points is sent (at either end it can be a single point). In at least " +
       "{outside} cases your answer is not in it.",
     point:
-      "One of {levels} points is sent. In at least {miss} cases it is not the one that your number was rounded to.",
+      "One of {levels} points is sent. In at least {miss} cases it is not the point your number was rounded to.",
     drawn:
-      "One of the {count} options is drawn by chance. Only about that one a yes or no is sent, and in at least " +
-      "{opposite} cases the opposite of the truth.",
-    table: "Your answer is sent with noise added. In at least {far} cases what is sent points at another answer.",
+      "One of the {count} options is picked at random. A yes or no is sent about that one only, and in at least " +
+      "{opposite} cases it is the opposite of the truth.",
+    table: "Your answer is sent with noise added. In at least {far} cases what is sent points to another answer.",
     weak: "This answer is only weakly protected: what is sent may give it away.",
   },
 
   protection: {
     title: "How your answer is protected",
     bit:
-      "Your device throws a weighted coin. It decides whether your answer is sent, or its opposite. Nobody else " +
+      "Your device flips a weighted coin. The coin decides whether your answer or its opposite is sent. Nobody else " +
       "sees the coin.",
     single:
-      "Your device draws one of the {count} answers by chance. Yours is the likeliest, and every other one can come" +
-      " up too.",
-    set:
-      "Your device draws a set of {size} of the {count} answers by chance. Sets with your answer in them are " +
-      "likelier, and sets without it come up too.",
-    range:
-      "Your device draws a range of points by chance. Ranges that hold your answer are likelier, and ranges without" +
-      " it come up too.",
-    point:
-      "Your device draws one of {levels} points by chance. The one that your number was rounded to is the likeliest, " +
-      "and every other one can come up too.",
-    rounding: "Before that, your number is rounded up or down by chance to one of {levels} points from {points}.",
-    drawn:
-      "Your device draws one of the {count} options by chance, whatever you answer. It then throws a weighted coin," +
-      " which decides whether the truth about this option is sent, or its opposite. Nothing is sent about the " +
-      "others.",
-    table:
-      "Your device draws one of {reports} reports by chance. Those near your answer are likelier, and the others " +
+      "Your device picks one of the {count} answers at random. Yours is the most likely, but every other answer can " +
       "come up too.",
+    set:
+      "Your device picks a set of {size} of the {count} answers at random. Sets that contain your answer are more " +
+      "likely, but sets without it come up too.",
+    range:
+      "Your device picks a range of points at random. Ranges that contain your answer are more likely, but ranges " +
+      "without it come up too.",
+    point:
+      "Your device picks one of {levels} points at random. The point your number was rounded to is the most likely, " +
+      "but every other point can come up too.",
+    rounding: "Before that, your number is rounded up or down at random to one of {levels} points from {points}.",
+    drawn:
+      "Your device picks one of the {count} options at random, whatever you answer. Then it flips a weighted coin, " +
+      "which decides whether the truth about this option or its opposite is sent. Nothing is sent about the other " +
+      "options.",
+    table:
+      "Your device picks one of {reports} reports at random. Reports near your answer are more likely, but the " +
+      "others come up too.",
     always: "Whatever you answer, the chances are:",
-    // {odds}: how many times as likely, {chance}: how likely that is exceeded; both rounded up
+    // {odds}: how many times as likely, {chance}: how often it can be more; both rounded up
     odds: "Whatever is sent, one answer makes it at most {odds} times as likely as another.",
     oddsDelta:
-      "Whatever is sent, one answer makes it at most {odds} times as likely as another. With a chance of at most " +
-      "{chance} it may be more.",
-    test:
-      "From its report alone, no test that is wrong about honest people at most 5% of the time can catch this answer " +
-      "more than {percent}% of the time.",
-    weak:
-      "This answer is only weakly protected: from its report alone, a test that is wrong about honest people at most " +
-      "5% of the time could catch it up to {percent}% of the time.",
-    hardly:
-      "This answer is hardly protected: from its report alone, a test that is wrong about honest people at most 5% " +
-      "of the time could catch it nearly always.",
-    epsilon: "In the language of experts: ε = {epsilon}.",
-    epsilonDelta: "In the language of experts: ε = {epsilon}, δ = {delta}.",
+      "Whatever is sent, one answer makes it at most {odds} times as likely as another. There is a chance of at most " +
+      "{chance} that it is more.",
+    epsilon: "For experts: ε = {epsilon}.",
+    epsilonDelta: "For experts: ε = {epsilon}, δ = {delta}.",
+  },
+
+  // What ε means for one person: "Suppose …", then what follows. The server says the same, in its wording.py.
+  // {percent} is rounded up.
+  meaning: {
+    supposeOne:
+      "Suppose someone tries to guess your answer from what was sent for this question, and accepts being wrong " +
+      "about 5% of people.",
+    supposeAll:
+      "Suppose someone tries to guess your answers from everything that was sent, and accepts being wrong about 5% " +
+      "of people.",
+    yes: "They would find a true “yes” at most {percent}% of the time.",
+    answer: "They would find the true answer at most {percent}% of the time.",
+    all: "They would find the truth at most {percent}% of the time.",
+    weak: "This protects only weakly.",
+    hardly: "They could find the truth nearly always: this protects hardly at all.",
   },
 
   chance: {
@@ -139,67 +147,58 @@ export const ENGLISH = {
     other: "Each other answer is sent",
     yoursInSet: "Your answer is in the set",
     otherInSet: "Each other answer is in the set",
-    inside: "The range holds your answer",
-    outside: "The range does not hold it",
-    rounded: "The point that your number was rounded to is sent",
+    inside: "The range contains your answer",
+    outside: "The range does not contain it",
+    rounded: "The point your number was rounded to is sent",
     elsewhere: "Another point is sent",
-    drawn: "Each option is drawn",
-    near: "What is sent points at your answer",
+    drawn: "Each option is picked",
+    near: "What is sent points to your answer",
     far: "What is sent points elsewhere",
   },
 
   total: {
     line: "{count} answers, ε = {epsilon} in total.",
-    test:
-      "No test that is wrong about honest people at most 5% of the time can catch all your answers together, taken " +
-      "as one, more than {percent}% of the time.",
-    weak:
-      "All your answers together, taken as one, are only weakly protected: a test that is wrong about honest people" +
-      " at most 5% of the time could catch them up to {percent}% of the time.",
-    hardly:
-      "All your answers together, taken as one, are hardly protected: a test that is wrong about honest people at " +
-      "most 5% of the time could catch them nearly always.",
     each:
-      "What it says below a question holds for its report alone. Where questions are about the same thing, their " +
-      "reports add up, and the limit for all of them together counts.",
+      "The limit below each question is for that answer alone. If several questions are about the same thing, what " +
+      "is sent for them adds up. Then the limit for all answers together applies.",
   },
 
   openly: {
     taking:
-      "That you take part: whoever watches the network can see that something is sent. What you answered they " +
-      "cannot see.",
-    id: "A random number that marks this submission, and the digest of this survey. Neither says anything about you.",
+      "The fact that you take part: anyone who watches the network can see that something is sent, but not what you " +
+      "answered.",
+    id: "A random number for this submission, and the digest of this survey. Neither says anything about you.",
   },
 
   status: {
     sending: "Sending …",
     sent: "Sent. The server has stored what left this device.",
     waiting: "Not sent yet. It will be sent when the network is back.",
-    waitingServer: "Not sent yet. It will be sent when the server takes it again.",
-    comeBack: "Keep this page open, or come back on this device.",
-    stay: "Keep this page open: this browser keeps nothing for later.",
+    waitingServer: "Not sent yet. It will be sent when the server accepts it again.",
+    comeBack: "Keep this page open, or come back to it on this device.",
+    stay: "Keep this page open: this browser cannot save it for later.",
     forgetful:
-      "This browser keeps nothing. It cannot remember that you have answered: please send only once, and keep this " +
-      "page open until it says that it was sent.",
-    refused: "The server did not take it, and sending it again would not help. It says: {title}. {detail}",
+      "This browser saves nothing, so it cannot remember that you have answered. Please send only once, and keep " +
+      "this page open until it says that it was sent.",
+    refused: "The server did not accept it, and sending it again would not help. It says: {title}. {detail}",
     before: "This survey was already answered on this device. This is what left it.",
-    notKept: "Your answers were not kept. Nobody can look them up, on this device or elsewhere.",
+    notKept: "Your true answers were not kept. Nobody can look them up, on this device or anywhere else.",
     kept:
-      "Your answers are shown here only now. They are gone when you leave this page, and they are neither saved nor" +
-      " printed.",
+      "Your true answers are shown here this one time. They are gone when you leave this page, and they are never " +
+      "saved or printed.",
   },
 
   receipt: {
     question: "Question",
     answered: "You answered",
     left: "What left this device",
-    why: "What it tells",
-    openly: "Sent as it is, not randomised.",
+    why: "What it reveals",
+    openly: "Sent exactly as you gave it, not randomised.",
     raw: "as a code: {report}",
     code: "code {code}",
     id: "Submission",
     digest: "Digest of the survey",
-    epsilon: "ε, all reports together",
+    epsilon: "ε, everything together",
     file: "What left this device, and nothing else. True answers are not in this file; they were not kept.",
   },
 
@@ -216,95 +215,94 @@ export const ENGLISH = {
   // {high} and {low} are written like "74 in 100", {high} rounded up and {low} down
   why: {
     bit:
-      "This report comes from at most {high} people who answer {answer}, and from at least {low} who answer {other}.",
+      "At most {high} people who answer {answer} send this, and so do at least {low} who answer {other}.",
     others:
-      "This very report comes from at most {high} people who answer {answer}, and from at least {low} who answer " +
-      "anything else.",
+      "At most {high} people who answer {answer} send exactly this, and so do at least {low} who answer anything else.",
     drawnYes:
-      "That it is about this option was drawn by chance. This yes comes from at most {high} people who chose it, and " +
-      "from at least {low} who did not.",
+      "The option was picked at random. At most {high} people who chose it send this yes, and so do at least {low} " +
+      "who did not.",
     drawnNo:
-      "That it is about this option was drawn by chance. This no comes from at most {high} people who did not choose " +
-      "it, and from at least {low} who did.",
+      "The option was picked at random. At most {high} people who did not choose it send this no, and so do at least " +
+      "{low} who did.",
     odds: "One answer makes it at most {odds} times as likely as another.",
-    // {chance}: how likely a report is for which this has to be said
+    // {chance}: how likely such a report is, rounded up
     rare:
-      "One answer makes it up to {odds} times as likely as another, which is more than for most reports. Such a " +
-      "report has a chance of at most {chance}.",
-    never: "Some answers never give this report. Such a report has a chance of at most {chance}.",
+      "One answer makes it up to {odds} times as likely as another, which is more than usual. The chance of such a " +
+      "report is at most {chance}.",
+    never: "Some answers never lead to this report. The chance of such a report is at most {chance}.",
   },
 
-  // By the reason of a failure: a heading and what it means. "tampered" stands for every reason that verification has.
+  // By the reason of a failure: a heading and what it means. "tampered" covers every reason that verification gives.
   failure: {
     digest: {
       title: "This is not the survey that the link promised",
       text:
-        "The link says exactly which survey to expect, and the server sent another one. You were asked nothing and " +
-        "nothing was sent. Please tell whoever gave you the link.",
+        "The link says exactly which survey to expect, and the server sent a different one. You were asked nothing, " +
+        "and nothing was sent. Please tell the person who gave you the link.",
     },
     changed: {
       title: "This survey has changed",
       text:
-        "A published survey never changes, and this one is not the one that this device saw here before. You were " +
-        "asked nothing and nothing was sent. Please tell whoever runs the survey.",
+        "A published survey never changes, but this one differs from the one this device saw here before. You were " +
+        "asked nothing, and nothing was sent. Please tell the people who run the survey.",
     },
     tampered: {
-      title: "This survey does not keep its promise",
+      title: "This survey does not protect answers as it says",
       text:
-        "Before asking anything, this device checks by itself that every answer would be protected as the survey " +
-        "says. This check failed. You were asked nothing and nothing was sent.",
+        "Before it asks anything, this device checks for itself that every answer will be protected as the survey " +
+        "says. That check failed. You were asked nothing, and nothing was sent.",
     },
     crypto: {
       title: "This browser cannot protect your answers here",
       text:
-        "It offers no secure randomness on this page. Please use a current browser, and an address that starts with" +
-        " https.",
+        "It has no secure random numbers on this page. Please use an up-to-date browser, and an address that starts " +
+        "with https.",
     },
     address: {
       title: "This link is not complete",
-      text: "It does not lead to a survey. Perhaps a part of it was lost. Please open it again from where you got it.",
+      text: "It does not lead to a survey. Part of it may be missing. Please open it again from where you got it.",
     },
     unreachable: {
       title: "The survey cannot be reached",
       text:
-        "The server does not answer, or it has no survey at this address. Please check your connection and try " +
+        "The server is not responding, or it has no survey at this address. Please check your connection and try " +
         "again.",
     },
     closed: {
       title: "This survey is closed",
-      text: "It takes no more answers, and nothing of yours was stored.",
+      text: "It no longer accepts answers, and nothing of yours was stored.",
     },
     storage: {
-      title: "This device could not keep what is to be sent",
+      title: "This device could not save what is to be sent",
       text:
-        "Before anything is sent, the randomised submission is kept on this device, so that it is never made twice." +
-        " That did not work: there may be no space left. Nothing was sent.",
+        "Before anything is sent, the randomised submission is saved on this device, so that it is never made twice. " +
+        "That did not work, perhaps because there is no space left. Nothing was sent.",
     },
     budget: {
       title: "This survey asks for more than this device allows",
-      text: "Answering it would tell more about you than the limit that was set here. Nothing was sent.",
+      text: "Answering it would reveal more about you than the limit set here. Nothing was sent.",
     },
     already_answered: {
       title: "This survey was already answered on this device",
-      text: "Two submissions would protect you less than one. The first one stands, and nothing more was sent.",
+      text: "Two submissions would protect you less than one. The first one counts, and nothing more was sent.",
     },
     refused: {
-      title: "The server did not take it",
-      text: "Sending the same again would not help. Please tell whoever runs the survey.",
+      title: "The server did not accept it",
+      text: "Sending it again would not help. Please tell the people who run the survey.",
     },
     unsure: {
       title: "Something went wrong while sending",
-      text: "Perhaps it was sent, perhaps not. Please load the page again: if it was, the receipt is shown.",
+      text: "It may or may not have been sent. Please reload the page: if it was sent, you will see the receipt.",
     },
     receipt: {
-      title: "Only the receipt cannot be shown",
+      title: "The receipt cannot be shown",
       text:
-        "Your submission is made: it was sent, or it will be once the server can be reached. Please load the page " +
-        "again to see what left this device.",
+        "Your submission is complete: it was sent, or it will be once the server can be reached. Please reload the " +
+        "page to see what left this device.",
     },
     unexpected: {
       title: "Something went wrong on this page",
-      text: "Nothing was sent. Please load the page again.",
+      text: "Nothing was sent. Please reload the page.",
     },
   },
 };

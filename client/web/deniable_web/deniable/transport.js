@@ -17,7 +17,7 @@ export function parseAddress(link, base) {
   if (!path || !/^https?:$/.test(url.protocol) || /[\0- \x7f]/.test(link)) {
     refuse("", "address", "this is not a link to a survey, such as https://example.org/s/survey-id");
   }
-  if (url.username || url.password) refuse("", "address", "the link holds a user name, and submissions are anonymous");
+  if (url.username || url.password) refuse("", "address", "the link contains a user name, but submissions are anonymous");
   // A link that lost its digest on the way, or a part of it, is not a link without one.
   const pin = url.hash.slice(1).toLowerCase();
   if (link.includes("#") && !/^[0-9a-f]{64}$/.test(pin)) refuse("", "address", "the link does not end in a digest");
@@ -34,7 +34,7 @@ export async function request(url, timeout, options) {
     redirect: "error",
     signal: AbortSignal.timeout(timeout),
     ...options,
-    headers: { "Accept-Language": "*", ...options?.headers }, // the browser would tell which languages are spoken here
+    headers: { "Accept-Language": "*", ...options?.headers }, // the browser would reveal which languages are spoken here
   });
   const type = (headers.get("Content-Type") ?? "").split(";")[0].trim().toLowerCase();
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

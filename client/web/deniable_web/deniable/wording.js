@@ -24,7 +24,7 @@ function amount(texts, question, value) {
 
 const quote = (texts, text) => texts.say("quote", { text: quoted(text) });
 
-/** How the answers are called, in channel order; inside a sentence with texts in quotation marks, numbers plain. */
+/** The names of the answers, in channel order; in a sentence, texts are in quotation marks and numbers are not. */
 function phrases(question, channel, texts, mark = (text) => quote(texts, text)) {
   if (question.type === "number" && !question.bins) {
     const levels = levelValues(question, channel.levels ?? channel.weights.length);
@@ -117,7 +117,7 @@ export function protectionInWords(question, channel, texts) {
     chances: shown,
     bounds: [
       oddsInWords(odds, excess, epsilon, delta, texts),
-      testInWords("protection", epsilon, delta, texts),
+      meaningInWords(aboutOf(question), epsilon, delta, texts),
       epsilonInWords(epsilon, delta, texts),
     ],
   };
@@ -133,22 +133,27 @@ function epsilonInWords(epsilon, delta, texts) {
   return texts.say(delta ? "protection.epsilonDelta" : "protection.epsilon", { epsilon, delta });
 }
 
-const WEAK = 50; // percent: more often caught than not
+const WEAK = 50; // percent: a guess is more often right than not
 const percentOf = (epsilon, delta) => detectionPercent(Number(epsilon), Number(delta ?? 0));
 const isWeak = ({ epsilon, delta }) => percentOf(epsilon, delta) > WEAK;
 
-/** What an epsilon means for one person, with the percentages of deniable_protocol's accounting. */
-function testInWords(kind, epsilon, delta, texts) {
+const aboutOf = (question) => (question.type === "yes_no" ? "yes" : "answer");
+
+/** What an epsilon means for one person; `about` a "yes", another "answer", or "all" of them. */
+export function meaningInWords(about, epsilon, delta, texts) {
   const percent = percentOf(epsilon, delta);
-  const name = percent >= 100 ? "hardly" : percent > WEAK ? "weak" : "test";
-  return texts.say(`${kind}.${name}`, { percent: texts.number(percent) });
+  const sentences = [texts.say(about === "all" ? "meaning.supposeAll" : "meaning.supposeOne")];
+  if (percent >= 100) sentences.push(texts.say("meaning.hardly"));
+  else sentences.push(texts.say(`meaning.${about}`, { percent: texts.number(percent) }));
+  if (WEAK < percent && percent < 100) sentences.push(texts.say("meaning.weak"));
+  return sentences.join(" ");
 }
 
 /** The whole survey's protection: its epsilons add up. */
 export function totalInWords(survey, epsilon, texts) {
   const delta = survey.questions.reduce((sum, question) => sum + Number(question.delta ?? 0), 0);
   const values = { count: texts.number(survey.questions.length), epsilon };
-  return [texts.say("total.line", values), testInWords("total", epsilon, delta, texts), texts.say("total.each")];
+  return [texts.say("total.line", values), meaningInWords("all", epsilon, delta, texts), texts.say("total.each")];
 }
 
 /** What left the device, in words. */
@@ -166,7 +171,7 @@ export function reportInWords(question, channel, report, texts) {
   return texts.say(points.length === 1 ? "report.near" : "report.between", { answer });
 }
 
-/** What a report tells: how likely it was under the answers it points at, and under the others. */
+/** What a report reveals: how likely it was under the answers it points at, and under the others. */
 export function whyInWords(question, channel, report, texts) {
   const { form, points, bit, high, low, odds, rare } = evidence(question, channel, report);
   const shares = outOf({ most: [high], least: [low] });
@@ -192,7 +197,7 @@ export function whyInWords(question, channel, report, texts) {
     const values = { odds: texts.number(roundUp(odds)), chance: texts.number(roundUpSmall(excess)) };
     sentences.push(texts.say(low > 0 ? "why.rare" : "why.never", values));
   } else sentences.push(texts.say("why.odds", { odds: texts.number(roundUp(odds)) }));
-  // Odds of ten thousand protect nobody: then the reader is told so.
-  if (isWeak(question)) sentences.unshift(testInWords("protection", question.epsilon, question.delta, texts));
+  // Odds of ten thousand protect nobody: then we say so first.
+  if (isWeak(question)) sentences.unshift(meaningInWords(aboutOf(question), question.epsilon, question.delta, texts));
   return sentences.join(" ");
 }

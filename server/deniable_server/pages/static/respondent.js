@@ -1,4 +1,4 @@
-// The respondents' page around the questionnaire: a coin to try, a crowd to ask, and whether the link named the digest.
+// The respondent's page around the questionnaire: a coin to try, a crowd to ask, and whether the link had the digest.
 //
 // May not: send or keep anything. What is chosen and thrown here stays in these variables.
 
@@ -9,7 +9,7 @@ const heads = () => crypto.getRandomValues(new Uint8Array(1))[0] % 2 === 1;
 
 // --- one person -----------------------------------------------------------------------------------------------------
 
-/** Turn a coin over. Taking the class off and asking for the layout starts the movement anew each time. */
+/** Turn a coin over. Removing the class and asking for the layout restarts the animation each time. */
 function show(coin, text, idle = false) {
   coin.querySelector("text").textContent = text;
   coin.classList.toggle("idle", idle);
@@ -27,9 +27,9 @@ function flip() {
   show(byId("second-coin"), first ? "–" : second ? "heads" : "tails", first);
   show(byId("sent"), sent);
   byId("coin-result").textContent = first
-    ? `The first coin shows heads, so the truth is sent: ${sent}. Whoever gets it cannot know that. ` +
-      `The other answer sends ${sent}, too, one time in four.`
-    : "The first coin shows tails, so the second one answers. " +
+    ? `The first coin shows heads, so the truth is sent: ${sent}. Nobody who receives it can know that: ` +
+      `people with the other answer also send ${sent}, one time in four.`
+    : "The first coin shows tails, so the second coin answers. " +
       `It shows ${second ? "heads" : "tails"}: ${sent} is sent, whatever you chose.`;
 }
 
@@ -68,7 +68,7 @@ function showCrowd() {
   place(byId("estimate-mark"), estimate);
   byId("crowd-result").textContent =
     said === null
-      ? "Nobody was asked yet."
+      ? "Nobody has been asked yet."
       : `${crowd.asked.toLocaleString("en")} people asked. ${percent(said)} said yes. ` +
         `Corrected: ${percent(estimate)}. The truth: ${percent(share())}.`;
 }
@@ -92,23 +92,22 @@ function restart() {
 
 // --- the digest -----------------------------------------------------------------------------------------------------
 
-// What the link named that led here. The address may change later, and then says nothing of where somebody came from.
+// The digest in the link that led here. Read now, because the address may change later.
 const named = location.hash.slice(1).toLowerCase();
 
-/** What this visit's link says of the digest, once the questionnaire has computed it from what the server sent. */
+/** Whether this visit's link contains the digest, once the questionnaire has computed it from what the server sent. */
 function showPinned({ detail: { digest } }) {
   byId("digest").textContent = digest;
   byId("pinned").textContent =
     named === digest
-      ? "The link that brought you here names this digest. Your browser computed it anew from what the server sent, " +
-        "and it is the same."
-      : "Your browser computed it from what the server sent. The link that brought you here does not name it, " +
-        "so nothing was compared.";
+      ? "Your link contains this digest. Your browser computed the digest of what the server sent, and the two match."
+      : "Your browser computed it from what the server sent. Your link does not contain it, so there was nothing to " +
+        "compare.";
 }
 
 function showFailed({ detail: { reason } }) {
   if (reason === "digest")
-    byId("pinned").textContent = "The address of this page names another digest. The survey was refused.";
+    byId("pinned").textContent = "The address of this page contains a different digest. The survey was refused.";
 }
 
 async function copy(button, text) {
@@ -116,11 +115,11 @@ async function copy(button, text) {
   button.textContent = "Copied";
 }
 
-/** Back from the browser's memory, on a computer that others may use: as it was at first. */
+/** Reset when the page is left, since others may use this computer. */
 function forget() {
   document.querySelector("input[name=secret][value=yes]").checked = true;
   for (const id of ["first-coin", "second-coin", "sent"]) show(byId(id), "?", id === "second-coin");
-  byId("coin-result").textContent = "No coin was thrown yet.";
+  byId("coin-result").textContent = "You have not flipped the coin yet.";
 }
 
 if (globalThis.crypto?.getRandomValues) {

@@ -1,0 +1,137 @@
+"""The public types of the client and of the protocol, as a user's type checker sees them.
+
+Never run: mypy checks it. A change here is a change for everyone who uses Deniable from Python.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import assert_type
+
+import deniable
+import deniable_protocol as protocol
+
+# --- deniable: the client ---------------------------------------------------------------------------------------------
+
+
+def client_is_made(transport: deniable.Transport) -> None:
+    deniable.Client("https://example.org/s/survey")
+    deniable.Client("https://example.org/s/survey", state="state.db", budget=10, timeout=5)
+    deniable.Client("https://example.org/s/survey", state=Path("state.db"), budget="0.5", transport=transport)
+    deniable.Client("https://example.org/s/survey", state=None, budget=Decimal("0.5"), transport=None)
+
+
+def client_submits(client: deniable.Client) -> None:
+    with client as entered:
+        assert_type(entered, deniable.Client)
+    assert_type(client.survey, protocol.Survey)
+    assert_type(client.document, bytes)
+    assert_type(client.digest, str)
+    assert_type(client.receipt, deniable.Receipt | None)
+    assert_type(client.submit({"vaped": True, "stress": 4, "used": ["a"]}), deniable.Receipt)
+    assert_type(client.submit({}, {"campus": "north"}, timeout=0.5), deniable.Receipt)
+    assert_type(client.submit({}, segments=None, timeout=None), deniable.Receipt)
+    assert_type(client.flush(timeout=1), bool)
+    client.close(timeout=None)
+
+
+def receipt_shows(receipt: deniable.Receipt) -> None:
+    assert_type(receipt.id, str)
+    assert_type(receipt.digest, str)
+    assert_type(receipt.reports, dict[str, int])
+    assert_type(receipt.segments, dict[str, str])
+    assert_type(receipt.epsilon, str)
+    assert_type(receipt.delivered, bool)
+    assert_type(receipt.refused, bool)
+    assert_type(receipt.trouble, str | None)
+
+
+def answers_are_randomised(document: bytes) -> None:
+    assert_type(deniable.randomize(document, {"vaped": True}), deniable.Submission)
+    submission = deniable.randomize("{}", {}, segments={"campus": "north"})
+    assert_type(submission["id"], str)
+    assert_type(submission["digest"], str)
+    assert_type(submission["reports"], dict[str, int])
+    assert_type(submission["segments"], dict[str, str])
+
+
+def errors_carry_what_helps(
+    already: deniable.AlreadyAnswered,
+    budget: deniable.BudgetExceeded,
+    refused: deniable.Refused,
+    document: deniable.DocumentError,
+    answer: deniable.AnswerError,
+) -> None:
+    for kind in (
+        deniable.AddressError,
+        deniable.AlreadyAnswered,
+        deniable.AnswerError,
+        deniable.BudgetExceeded,
+        deniable.DocumentError,
+        deniable.Refused,
+        deniable.StateError,
+        deniable.Unreachable,
+    ):
+        caught: type[deniable.DeniableError] = kind
+        assert issubclass(caught, Exception)
+    assert_type(already.receipt, deniable.Receipt)
+    assert_type((budget.epsilon, budget.spent, budget.budget), tuple[str, str, str])
+    assert_type(refused.receipt, deniable.Receipt)
+    assert_type((refused.status, refused.title, refused.detail), tuple[int | None, str, str])
+    for error in (document, answer):
+        for problem in error.problems:
+            assert_type(problem, deniable.Problem)
+            assert_type((problem.place, problem.reason, problem.message), tuple[str, str, str])
+
+
+class OwnTransport:
+    """Any object with this method is a transport."""
+
+    def send(self, method: str, url: str, body: bytes | None, headers: object, timeout: float) -> deniable.Response:
+        return deniable.Response(200, {"Content-Type": "application/json"}, body or b"")
+
+
+def transports_are_interchangeable(http: deniable.HTTPTransport, wsgi: deniable.WSGITransport) -> None:
+    every: list[deniable.Transport] = [http, wsgi, OwnTransport()]
+    for transport in every:
+        response = transport.send("GET", "https://example.org", None, {}, 1.0)
+        assert_type(response, deniable.Response)
+        assert_type((response.status, response.body), tuple[int, bytes])
+
+
+# --- deniable_protocol: what both sides share -------------------------------------------------------------------------
+
+
+def a_survey_is_published(toml: str) -> None:
+    survey = protocol.parse_survey(toml)
+    assert_type(survey, protocol.Survey)
+    assert_type((survey.id, survey.title, survey.epsilon), tuple[str, str, str])
+    assert_type(survey.notice, str | None)
+    assert_type(survey.exact_epsilon, Fraction)
+    assert_type(survey.segments, tuple[protocol.Segment, ...])
+    for question in survey.questions:
+        kind: protocol.Question = question
+        assert_type(kind.id, str)
+        assert_type(kind.exact_epsilon, Fraction)
+        assert_type(kind.exact_delta, Fraction | None)
+        assert_type(kind.codes, tuple[str, ...])
+    published = protocol.publish(survey)
+    assert_type(published, bytes)
+    document = protocol.verify(published)
+    assert_type(document, protocol.Document)
+    assert_type(document.survey, protocol.Survey)
+    assert_type(document.digest, str)
+    for channel in document.channels.values():
+        any_of_them: protocol.Channel = channel
+        assert_type(any_of_them.is_report(0), bool)
+    assert_type(protocol.randomize(document, {}, {}, read=bytes), protocol.Submission)
+
+
+def epsilon_adds_up(epsilons: list[Fraction]) -> None:
+    assert_type(protocol.basic_composition(epsilons), Fraction)
+    assert_type(protocol.advanced_composition(Fraction(1), 4, 1e-6), float)
+    assert_type(protocol.exact_composition(epsilons, 1e-6), Decimal)
+    assert_type(protocol.shuffled(Fraction(1), 1000, 1e-6), float | None)
+    assert_type(protocol.detection_power(Fraction(1), Fraction(1, 100)), float)
