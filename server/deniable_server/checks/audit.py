@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from importlib.resources import as_file, files
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,18 +24,10 @@ from scipy.special import betaincinv
 
 import deniable_web
 from deniable_protocol import (
-    Band,
     Channel,
-    Drawn,
-    MultiChoice,
-    Number,
     Question,
-    Scale,
-    Subset,
     Survey,
     Table,
-    YesNo,
-    encode,
     exp_floor,
     log_ceiling,
     randomize,
@@ -92,7 +83,9 @@ def tally(
 ) -> Tallies:
     """What the randomiser of a language reported in so many submissions. Tallies of several runs can be added."""
     document = verify(published)
-    panels = {q.id: [answer for _, answer in panel(q, document.channels[q.id])] for q in document.survey.questions}
+    panels = {
+        q.id: [answer for _, answer in q.panel(document.channels[q.id].answers)] for q in document.survey.questions
+    }
     tallies = {q.id: tally_for(q, document.channels[q.id], panels[q.id]) for q in document.survey.questions}
     run = {"python": _run_python, "js": _run_js}[language]
     done = 0
@@ -116,7 +109,7 @@ def conclude(published: bytes, tallies: Tallies, audits: int = 1) -> list[Findin
             question=question.id,
             channel=channel_in_words(question, channel),
             stated=question.epsilon,
-            observed=_observe(question, [name for name, _ in panel(question, channel)], counted, comparisons),
+            observed=_observe(question, [name for name, _ in question.panel(channel.answers)], counted, comparisons),
             **_exact(question, channel),
         )
         for question in document.survey.questions
@@ -126,7 +119,8 @@ def conclude(published: bytes, tallies: Tallies, audits: int = 1) -> list[Findin
 
 def _exact(question: Question, channel: Channel) -> dict[str, Any]:
     """The proof as numbers: odds and their logarithm, or, with delta, the exact excess."""
-    if isinstance(channel, Table) and question.exact_delta is not None:
+    if question.exact_delta is not None:
+        assert isinstance(channel, Table)
         return {"odds": None, "exact": None, "delta": channel.excess(exp_floor(question.exact_epsilon))}
     odds = channel.odds()
     assert odds is not None
@@ -160,27 +154,6 @@ def _beta_quantile(a: Floats, b: Floats, probability: float) -> Floats:
     """Clopper-Pearson limits are quantiles of beta distributions; the degenerate ends are 0 and 1."""
     inner = betaincinv(np.maximum(a, 1e-9), np.maximum(b, 1e-9), probability)
     return np.where(a <= 0, 0.0, np.where(b <= 0, 1.0, inner))
-
-
-def panel(question: Question, channel: Channel) -> list[tuple[str, Any]]:
-    """(name, answer) for every answer the channel tells apart; for several choices, none, all and each alone."""
-    declined: list[tuple[str, Any]] = [("declined", "declined")] if question.decline else []
-    if isinstance(question, YesNo):
-        own: list[tuple[str, Any]] = [("yes", True), ("no", False)]
-        return own + declined if question.decline else own[::-1]
-    if isinstance(question, MultiChoice):
-        codes = list(question.codes)
-        return [("none", []), ("all", codes), *((code, [code]) for code in codes)]
-    if isinstance(question, Scale):
-        return [(str(point), point) for point in range(1, len(question.labels) + 1)] + declined
-    if not isinstance(question, Number):
-        return [(code, code) for code in question.codes]
-    if isinstance(channel, Subset):
-        edges = question.edges
-        return [(str((a + b) / 2), (a + b) / 2) for a, b in pairwise(edges)] + declined
-    steps = channel.answers - 1
-    levels = [question.min + (question.max - question.min) * i / steps for i in range(steps)] + [question.max]
-    return [(f"{level:g}", level) for level in levels]
 
 
 def first_segments(survey: Survey) -> dict[str, str]:
@@ -235,10 +208,10 @@ class SubsetTally(Tally):
     Those are just the reports whose odds between the two are F*u : (N-F)*v, the worst there are.
     """
 
-    def __init__(self, channel: Subset) -> None:
-        super().__init__(channel.options)
-        self.options, self.size = np.arange(channel.options), channel.size
-        self.hits = np.zeros((channel.options,) * 3)  # [answer, held, not held]
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel.answers)
+        self.options, self.size = np.arange(channel.answers), channel.held
+        self.hits = np.zeros((channel.answers,) * 3)  # [answer, held, not held]
 
     def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
         held = (reports[:, None] >> self.options & 1).astype(float)
@@ -257,7 +230,7 @@ class SubsetTally(Tally):
 class ReportTally(Tally):
     """Every report by itself; and for each pair, all those together whose exact odds are the worst of the pair."""
 
-    def __init__(self, channel: Band | Table | Drawn, answers: Sequence[Any]) -> None:
+    def __init__(self, channel: Channel, answers: Sequence[Any]) -> None:
         super().__init__(len(answers))
         reports = list(channel.reports())
         exact = np.array([[float(channel.probability(answer, y)) for y in reports] for answer in answers])
@@ -287,11 +260,11 @@ Tallies = dict[str, Tally]
 
 def tally_for(question: Question, channel: Channel, answers: Sequence[Any]) -> Tally:
     """The tally that fits a channel."""
-    if isinstance(channel, Subset):
+    if channel.held is not None:
         return SubsetTally(channel)
-    if isinstance(channel, Drawn):
-        return ReportTally(channel, [encode(question, channel, answer) for answer in answers])
-    return ReportTally(channel, range(len(answers)))
+    # Where one answer is true, a panel has one for each of the channel's.
+    truths = range(len(answers)) if channel.exclusive else [question.encode(answer) for answer in answers]
+    return ReportTally(channel, truths)
 
 
 # --- running the shipped randomisers -----------------------------------------------------------------------------

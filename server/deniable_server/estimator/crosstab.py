@@ -26,12 +26,11 @@ import numpy.typing as npt
 from msgspec import UNSET, UnsetType
 from scipy.special import chdtrc, ndtri
 
-from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
-from deniable_protocol.survey import tells_mean
-from deniable_server.statistics import Piece, pieces
+from deniable_protocol import Channel, Question, decode
 
-from .intervals import CLEAR, Support, share_of_support, support
-from .questions import Share, estimate_question, project, reading_order, too_noisy
+from .intervals import CLEAR, Rule, share_of_support, supports
+from .pieces import Piece, pieces
+from .questions import Share, estimate_question, project, too_noisy
 from .scores import Array, table_of
 
 Reports = npt.NDArray[np.int64]
@@ -105,42 +104,39 @@ class Coded:
 
 def coded_question(question: Question, channel: Channel) -> Coded:
     """A question with shares."""
-    if tells_mean(question):
+    if question.asks_mean:
         raise ValueError(f"{question.id} asks for a mean, and has no shares to tabulate")
 
     def totals(counts: list[int], n: int, confidence: float) -> list[Share]:
         return estimate_question(question, channel, counts, n, confidence=confidence).shares
 
-    drawn, order = isinstance(channel, Drawn), reading_order(question)
-    matrices = _of_parts(channel) if isinstance(channel, Drawn) else _of_answers(channel)
-    a, b, u, squares, steps = (matrix[..., order] for matrix in matrices)
-    codes, held = [question.codes[j] for j in order], isinstance(channel, Subset)
-    return Coded(question.id, codes, not drawn, held, a, b, u, squares[order], steps, totals)
+    order, held = question.reading_order, channel.held is not None
+    a, b, u, squares, steps = (matrix[..., order] for matrix in _matrices(channel))
+    codes = [question.codes[j] for j in order]
+    return Coded(question.id, codes, channel.exclusive, held, a, b, u, squares[order], steps, totals)
 
 
-def _of_answers(channel: Subset | Band | Table) -> tuple[Array, Array, Array, Array, Array]:
-    if isinstance(channel, Subset):
-        # z_j = (f_j - q)/gap, with the constant as q * (sum of f)/d, for a report holds d options; and since f^2 = f,
-        # z_j^2 = ((1 - 2q) f_j + q^2)/gap^2.
-        k, rule = channel.options, support(channel)
-        one = np.full((k, k), 1 / channel.size)
-        a = (np.eye(k) - rule.q * one) / rule.gap
-        b = ((1 - 2 * rule.q) * np.eye(k) + rule.q**2 * one) / rule.gap**2
-        return a, b, one, _squares([rule] * k), np.full(k, 1 / rule.gap)
-    a = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
-    return a, a**2, np.ones_like(a), table_of(channel) @ a**2, np.ptp(a, axis=0)
+def _matrices(channel: Channel) -> tuple[Array, Array, Array, Array, Array]:
+    found = supports(channel)
+    if not found:
+        a = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
+        return a, a**2, np.ones_like(a), table_of(channel) @ a**2, np.ptp(a, axis=0)
+    # A report is about j (u_j = 1) where it shows j's feature f_j or the one against it; where every report is, its
+    # features sum to 1, or to the number of options that it holds. Among those, z_j = (f_j - q u_j)/gap; and since
+    # f^2 = f = f u, z_j^2 = ((1 - 2q) f_j + q^2 u_j)/gap^2.
+    f, u = np.zeros((2, channel.feature_count, channel.answers))
+    for j, (each, _) in enumerate(found):
+        f[each.feature, j] = 1
+        if each.against is None:
+            u[:, j] = 1 / (channel.held or 1)
+        else:
+            u[[each.feature, each.against], j] = 1
+    rules = [rule for _, rule in found]
+    q, gap = np.array([rule.q for rule in rules]), np.array([rule.gap for rule in rules])
+    return (f - q * u) / gap, ((1 - 2 * q) * f + q**2 * u) / gap**2, u, _squares(rules), 1 / gap
 
 
-def _of_parts(channel: Drawn) -> tuple[Array, Array, Array, Array, Array]:
-    """Whatever the answers, the reports that tell of an option are those of its part; among them it is a yes_no."""
-    rules = [support(part) for part in channel.parts]
-    a = np.repeat(np.diag([1 / rule.gap for rule in rules]), 2, axis=0)
-    a *= np.array([[part - rule.q for rule in rules] for _ in rules for part in (0, 1)])
-    u = np.repeat(np.eye(len(rules)), 2, axis=0)
-    return a, a**2, u, _squares(rules), np.ptp(a, axis=0)
-
-
-def _squares(rules: Sequence[Support]) -> Array:
+def _squares(rules: Sequence[Rule]) -> Array:
     """The noise of each score, plus the square of its mean: 1 where the answer is the score's own."""
     others = np.tile([rule.v0 for rule in rules], (len(rules), 1))
     return others + np.diag([1 + rule.v1 - rule.v0 for rule in rules])

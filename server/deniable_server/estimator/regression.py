@@ -23,10 +23,8 @@ from msgspec import UNSET, UnsetType
 from scipy.special import chdtrc, expit, logit, ndtr, ndtri, xlogy
 
 from deniable_protocol import Channel, Question
-from deniable_protocol.survey import tells_mean
 
-from .comparison import Supported, supported
-from .intervals import clip
+from .intervals import Supported, clip, supported
 from .questions import Counts
 from .scores import Array
 
@@ -111,16 +109,16 @@ def regress(
     """The log odds of an option by the codes of these segments: main effects, each against a reference."""
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")
-    if tells_mean(question) or code not in question.codes:
+    if question.asks_mean or code not in question.codes:
         raise ValueError(f"{question.id} has no option {code} whose share could be modelled")
     groups, place = [*groups], question.codes.index(code)
     told = []
     for group in groups:
-        count = supported(channel, group.counts, group.answers)[place]
-        if count is None:
+        counted = supported(channel, group.counts, group.answers)
+        if not counted:
             raise ValueError(f"a report to {question.id} does more than support an option or not: this does not fit it")
-        if count.n:
-            told.append((group.places, count))
+        if counted[place].n:
+            told.append((group.places, counted[place]))
     design = _design(segments, [places for places, _ in told])
     result = Regression(
         question=question.id,

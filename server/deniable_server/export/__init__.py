@@ -19,10 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from deniable_protocol import Channel, DocumentError, Subset, verify
+from deniable_protocol import Channel, DocumentError, verify
 from deniable_server.analysis.relations import Crossing
 from deniable_server.errors import ExportError
-from deniable_server.statistics import Statistics, size
+from deniable_server.statistics import Statistics
 from deniable_server.storage import Published, Status
 
 FORMAT = 1
@@ -138,8 +138,7 @@ class _Numbered(msgspec.Struct):
 
 def column_bits(channel: Channel) -> int:
     """The width of the signed integers that hold the reports of a channel: what every engine reads as it is."""
-    largest = (1 << channel.options) - 1 if isinstance(channel, Subset) else size(channel) - 1
-    return next(bits for bits in (8, 16, 32, 64) if largest < 1 << bits - 1)
+    return next(bits for bits in (8, 16, 32, 64) if channel.largest_report < 1 << bits - 1)
 
 
 def damaged(folder: str, file: str, what: str) -> ExportError:
