@@ -47,24 +47,24 @@ Habit: TypeAlias = Callable[[int], list[Any]]
 """Gives the answers of so many made-up people to one question."""
 
 
-def _says_yes(question: Question, random: np.random.Generator) -> Habit:
+def says_yes(question: Question, random: np.random.Generator) -> Habit:
     share = random.uniform(0.05, 0.5)
     return lambda n: (random.random(n) < share).tolist()
 
 
-def _chooses(question: Question, random: np.random.Generator) -> Habit:
+def chooses(question: Question, random: np.random.Generator) -> Habit:
     answers = [answer for code, answer in question.panel(0) if code != DECLINED]
     shares = _shares(random, len(answers))
     return lambda n: [answers[i] for i in random.choice(len(answers), n, p=shares)]
 
 
-def _chooses_several(question: Question, random: np.random.Generator) -> Habit:
+def chooses_several(question: Question, random: np.random.Generator) -> Habit:
     codes = np.array(question.codes, dtype=object)
     shares = random.uniform(0.05, 0.6, len(codes))
     return lambda n: [codes[taken].tolist() for taken in random.random((n, len(codes))) < shares]
 
 
-def _gives_number(question: Question, random: np.random.Generator) -> Habit:
+def gives_number(question: Question, random: np.random.Generator) -> Habit:
     (low, high), a, b = question.range, random.uniform(0.8, 3.0), random.uniform(2.0, 6.0)
     return lambda n: [round(value, 2) for value in (low + (high - low) * random.beta(a, b, n)).tolist()]
 
@@ -74,11 +74,11 @@ def _shares(random: np.random.Generator, n: int) -> Any:
 
 
 HABITS: dict[type[Question], Callable[[Question, np.random.Generator], Habit]] = {
-    YesNo: _says_yes,
-    Choice: _chooses,
-    MultiChoice: _chooses_several,
-    Scale: _chooses,
-    Number: _gives_number,
+    YesNo: says_yes,
+    Choice: chooses,
+    MultiChoice: chooses_several,
+    Scale: chooses,
+    Number: gives_number,
 }
 """How answers to each type of question are made up; respondents decline on top of it."""
 

@@ -41,10 +41,6 @@ class Channel(msgspec.Struct, frozen=True, tag_field="kind"):
     """Whether just one answer is true. If not, ``randomize`` takes a 0 or a 1 per option."""
 
     @property
-    def kind(self) -> str:
-        return str(self.__struct_config__.tag)
-
-    @property
     def answers(self) -> int:
         """How many answers, or options, it tells apart."""
         raise NotImplementedError
