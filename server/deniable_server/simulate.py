@@ -84,7 +84,7 @@ HABITS: dict[type[Question], Callable[[Question, np.random.Generator], Habit]] =
 
 
 class Population:
-    """Made-up people with made-up habits. Remembers what they truly answered, to be shown beside the estimate."""
+    """Made-up people with made-up habits. Remembers their true answers, to show with the estimates."""
 
     def __init__(self, survey: Survey, seed: int | None = None) -> None:
         self.survey = survey
@@ -198,7 +198,7 @@ def simulate_directly(
 
 @dataclass(frozen=True)
 class Compared:
-    """One number: the truth, what was estimated, and whether the interval holds the truth."""
+    """One number: the truth, what was estimated, and whether the interval contains the truth."""
 
     question: str
     what: str
@@ -213,7 +213,7 @@ class Compared:
 
 
 def compare(population: Population, questions: list[QuestionEstimate]) -> list[Compared]:
-    """The truth beside every estimate."""
+    """Every estimate with its truth."""
     compared = []
     for estimate in questions:
         for share in estimate.shares:

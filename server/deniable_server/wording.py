@@ -1,4 +1,4 @@
-"""Answers, channels, numbers and tests in the words that people read, in the terminal and on pages alike."""
+"""Answers, channels, numbers and tests in the words that people read, in the terminal and on pages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CHANNEL_WORDS: dict[type[Channel], Callable[[Question, Any], str]] = {
     Drawn: _drawn,
     Table: _table,
 }
-"""What is said about each kind of channel."""
+"""Each kind of channel in a few words."""
 
 
 def question_in_words(question: Question) -> str:

@@ -1,4 +1,4 @@
-"""The audit: what a channel states, exactly, beside what the shipped randomiser is seen to do.
+"""The audit: what a channel states, exactly, and what the shipped randomiser is seen to do.
 
 The exact part is arithmetic on the published channel. The observed part runs the randomiser that respondents run,
 counts its reports under every answer, and asks which epsilon those counts can prove: a Clopper-Pearson lower bound at
@@ -131,7 +131,7 @@ def _observe(question: Question, names: list[str], tally: Tally, comparisons: in
     """The largest lower bound on epsilon, over all pairs of answers and events.
 
     Each of the two probabilities is bounded at alpha = 0.1% / (2 * comparisons), so that by the union bound all
-    intervals of the whole audit hold together with probability 99.9%.
+    intervals of the whole audit are right together with probability 99.9%.
     """
     alpha = (1 - CONFIDENCE) / (2 * comparisons)
     hits, others = tally.events()
@@ -186,7 +186,7 @@ class Tally(ABC):
 
     @property
     def comparisons(self) -> int:
-        """How many pairs and events are looked at: the bound holds for all of them at once."""
+        """How many pairs and events are looked at: the bound is for all of them at once."""
         return self.events()[0].size
 
     @abstractmethod

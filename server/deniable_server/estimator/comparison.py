@@ -1,6 +1,6 @@
 """Differences of one question between groups: segments of a survey, or surveys that ask the same.
 
-Groups hold different respondents, so that their estimates are independent and variances add.
+Groups consist of different respondents, so that their estimates are independent and variances add.
 
 [1] Newcombe 1998, Statistics in Medicine 17.  [2] Zou and Donner 2008, Statistics in Medicine 27.  [3] Rao 1948, Proc.
 Cambridge Phil. Soc. 44.  [4] Welch 1947, Biometrika 34.  [5] Holm 1979, Scand. J. Statistics 6.
@@ -51,7 +51,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     ``difference`` is unbiased, and can be impossible; ``estimate`` is possible, and lies between ``low`` and ``high``.
     ``p_value`` is that of no difference; ``adjusted_p_value`` allows for all that were tested together. Numbers are
-    None where a group tells nothing of them. ``note`` is there where the interval spans more than half of all that is
+    None where a group has no data on them. ``note`` is there where the interval spans more than half of all that is
     possible.
     """
 
@@ -178,7 +178,7 @@ def _difference(
 
 
 def uncut(raw: Raw, count: Supported | None, n: float, alpha: float) -> Raw:
-    """The possible share, with its limits as they were before they were cut off at 0 and 1; n reports tell of it."""
+    """The possible share, with its limits as they were before they were cut off at 0 and 1; from n reports."""
     share = clip(raw.unbiased)
     if count is None:
         margin = -float(stdtrit(n - 1, alpha / 2)) * raw.standard_error if raw.standard_error else math.inf
@@ -192,7 +192,7 @@ def mover(one: Raw, two: Raw) -> tuple[float, float]:
 
     A limit lies z standard errors from the share, those *at that limit*: (s - l)^2 = z^2 Var(l). The lower limit of
     s1 - s2 is where s1 is low and s2 is high, and variances add: d - sqrt((s1 - l1)^2 + (u2 - s2)^2); the upper one in
-    the same way. Limits that were cut off at 0 or 1 do not tell the variance: a 95% interval of 1 - 0 would hold 71%.
+    the same way. Limits that were cut off at 0 or 1 do not show the variance: a 95% interval of 1 - 0 would cover 71%.
     """
     difference = one.unbiased - two.unbiased
     low = difference - math.hypot(one.unbiased - one.low, two.high - two.unbiased)
@@ -260,7 +260,7 @@ def _of_means(first: Group, second: Group, alpha: float) -> Difference:
         errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
         p_value, margin = welch(one.unbiased - two.unbiased, *errors, alpha)
         # The interval lies around the possible estimate. Errors are symmetric and have one peak: moving a mean towards
-        # its truth, whatever the other's error, never makes it less likely that the interval holds the difference.
+        # its truth, whatever the other's error, never makes it less likely that the interval covers the difference.
         centre = clip(one.unbiased) - clip(two.unbiased)
         limits = max(centre - margin, -1.0), min(centre + margin, 1.0)
     low, high = first.question.range

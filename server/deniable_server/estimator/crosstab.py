@@ -3,7 +3,7 @@
 A variable is a question with shares, or a segment, which is sent in the clear. One linear algebra serves all. A report
 shows 0/1 features f: the options that it holds (subsets), or which report it is (the others). With matrices per
 variable, the unbiased score of category j is z_j = sum of A_cj f_c, its square the sum of B_cj f_c, and whether the
-report tells of j at all the sum of U_cj f_c. Given the answers, the reports of two questions are independent, so that
+report is about j at all the sum of U_cj f_c. Given the answers, the reports of two questions are independent, so that
 
     E[z_j z'_l | answers] = E[z_j | answer] E[z'_l | other answer] = 1 if the answers are j and l, else 0:
 
@@ -219,7 +219,7 @@ class Joint:
         return counts
 
     def add_counts(self, counts: Reports) -> None:
-        """What ``count`` gave for other submissions, whoever counted them."""
+        """What ``count`` gave for other submissions, counted here or elsewhere."""
         within: dict[Shown, Array] = {}
         for pair in self.crossed:
             first, second = pair.first, pair.second
@@ -260,8 +260,8 @@ def crosstab(joint: Joint, *, confidence: float = 0.95) -> Crosstab:
 
 def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], alpha: float) -> list[JointShare]:
     rows, columns, between = joint.rows, joint.columns, joint.blocks()[2]
-    told = np.rint(rows.u.T @ between @ columns.u)
-    n = np.maximum(told, 1.0)  # where nothing is told, what follows is not used
+    about = np.rint(rows.u.T @ between @ columns.u)
+    n = np.maximum(about, 1.0)  # where there are no reports, what follows is not used
     unbiased = rows.a.T @ between @ columns.a / n
     # The variance of z z' is the diagonal of (A x A')' (diag r - r r') (A x A'), r the rates of pairs of reports. It is
     # at least what the channels alone give to any pair of answers: a sample that shows less is not believed.
@@ -278,8 +278,8 @@ def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], al
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
     numbers, cells = np.stack([estimate, unbiased, error, low, high], axis=-1), []
     for (j, row), (m, column) in product(enumerate(rows.codes), enumerate(columns.codes)):
-        share, score, deviation, bottom, top = numbers[j, m].tolist() if told[j, m] else (None, None, None, 0.0, 1.0)
-        known = deviation if told[j, m] > 1 else None
+        share, score, deviation, bottom, top = numbers[j, m].tolist() if about[j, m] else (None, None, None, 0.0, 1.0)
+        known = deviation if about[j, m] > 1 else None
         cells.append(JointShare(row, column, share, score, known, bottom, top, too_noisy(top - bottom, 1.0)))
     return cells
 
@@ -290,7 +290,7 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: floa
     With the shares r of the row and c of the column, four kinds of people make up E[(z z')^2] =
     s M M' + (r - s) M m' + (c - s) m M' + (1 - r - c + s) m m', M the mean square where the answer is the score's own,
     m where it is another. Half a step of the sum of z z' corrects for continuity. Measured down to 30 reports, this
-    holds 95% where a t interval falls to 45%.
+    covers 95% where a t interval falls to 45%.
     """
     mine, theirs = _mean_squares(joint.rows, r), _mean_squares(joint.columns, c)
     squares = [np.outer(one, two) for one in mine for two in theirs]
@@ -316,7 +316,7 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: floa
 
 
 def _mean_squares(variable: Coded, shares: Array) -> tuple[Array, Array]:
-    """Of each score, among those whose answer is its own, and among the others, who are alike but in a table."""
+    """Of each score, among those whose answer is its own, and among the others, for whom it is the same except in a table."""
     weights = np.where(np.eye(len(shares), dtype=bool), 0.0, shares[:, None] + 1e-9)
     others = (weights * variable.squares).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-9)
     return np.diag(variable.squares), others
@@ -330,7 +330,7 @@ def independence(joint: Joint) -> Independence:
 
     In general n times Pillai's trace [3], the sum of the squared canonical correlations of the features, chi-square
     with as many degrees of freedom as there are pairs of directions. Where a feature is which report it is, that is
-    Pearson's statistic. What reports tell *of* (the part drawn) is taken out first: it is chance alone.
+    Pearson's statistic. What reports are *about* (the part drawn) is taken out first: it is chance alone.
     """
     (first, second, between), n = joint.blocks(), joint.submissions
     left, right = _uncorrelated(first, joint.rows.u), _uncorrelated(second, joint.columns.u)
@@ -348,7 +348,7 @@ def independence(joint: Joint) -> Independence:
 
 
 def _uncorrelated(sums: Array, u: Array) -> Array:
-    """Combinations of the features as columns: without what u tells, uncorrelated, and with squares that sum to 1."""
+    """Combinations of the features as columns: without what u shows, uncorrelated, and with squares that sum to 1."""
     rest = np.eye(len(u)) - u @ np.linalg.pinv(u.T @ sums @ u, rcond=1e-10, hermitian=True) @ u.T @ sums
     # Features on one scale, so that the rank does not depend on how rare one is; those never seen drop out.
     rest = rest / np.sqrt(np.maximum(np.diag(sums), 1.0))

@@ -39,7 +39,7 @@ def likely_distribution(channel: Channel, counts: Sequence[float], low: float, h
     return [Point(float(at), share) for at, share in zip(np.linspace(low, high, channel.answers), shares, strict=False)]
 
 
-@lru_cache(maxsize=1_000)  # whoever looks at results looks at them again, and a page shows many questions
+@lru_cache(maxsize=1_000)  # results are looked at more than once, and a page shows many questions
 def _likely_shares(channel: Channel, counts: tuple[float, ...]) -> tuple[float, ...]:
     table = table_of(channel)
     seen = np.asarray(counts, dtype=float)

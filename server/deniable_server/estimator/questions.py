@@ -26,7 +26,7 @@ Counts: TypeAlias = Sequence[float]
 
 
 class Share(msgspec.Struct, frozen=True):
-    """The share of one option; the numbers are None where no report tells of it.
+    """The share of one option; the numbers are None where no report is about it.
 
     ``unbiased`` may lie outside [0, 1]; ``estimate`` is a possible share, and lies between ``low`` and ``high``.
     ``note`` is there where the interval spans more than half of all that is possible.
@@ -63,9 +63,9 @@ class Weighted(msgspec.Struct, frozen=True):
 class QuestionEstimate(msgspec.Struct, frozen=True):
     """All that is estimated of one question: shares, or (with no shares) a mean.
 
-    ``open_equivalent``: how many unprotected answers would tell as much; None for means and where nothing is known.
+    ``open_equivalent``: how many unprotected answers would be as precise; None for means and where nothing is known.
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
-    ``notes``: what a reader must be told first. ``method``, for those who read the numbers elsewhere, is how they came
+    ``notes``: what a reader must know first. ``method``, for those who read the numbers elsewhere, is how they came
     about. ``summaries`` are there for scales with shares, ``distribution`` and ``weighted`` where they were asked for.
     """
 
@@ -97,7 +97,7 @@ def estimate_question(
 ) -> QuestionEstimate:
     """The estimate from the sufficient statistic of ``answers`` reports.
 
-    ``simultaneous``: the k intervals of the question hold together (Bonferroni: each at 1 - alpha/k).
+    ``simultaneous``: the k intervals of the question are right together (Bonferroni: each at 1 - alpha/k).
     ``population``: how many people the respondents were drawn from without replacement; with as many as answered, the
     intervals are for the respondents themselves.
     """
@@ -110,11 +110,11 @@ def estimate_question(
     if mean is not None:
         scores = mean_scores(channel, question.is_continuous).values
         low, high = question.range
-        # Equivalent open answers are *their* variance over SE^2. The reports hardly tell that variance, and its bound,
+        # Equivalent open answers are *their* variance over SE^2. The reports hardly show that variance, and its bound,
         # (value - min)(max - value), would flatter us: open_equivalent stays None.
         influence = max(max(scores), 1 - min(scores)) * (high - low) / max(answers, 1)
     else:
-        # Sampling counts here whatever the interval is for: an open answer, too, tells of a population.
+        # Sampling counts here whatever the interval is for: an open answer, too, is from a population.
         sampled = shares if population is None else _numbers(question, channel, counts, answers, alpha)[0]
         open_equivalent = _open_equivalent(sampled, answers)
         # Where parts are drawn, a false submission chooses its part: the one with the fewest honest reports.
@@ -193,7 +193,7 @@ def _checked(channel: Channel, counts: list[int], answers: int) -> list[int]:
 def raw_shares(
     channel: Channel, counts: Counts, n: float, alpha: float, population: int | None = None
 ) -> list[Raw | None]:
-    """The unbiased shares in the channel's order; None where no report tells of one."""
+    """The unbiased shares in the channel's order; None where no report is about one."""
     if not n:
         return [None] * channel.answers
     if counted := supported(channel, counts, n):

@@ -44,7 +44,7 @@ class Scores(NamedTuple):
 @lru_cache(maxsize=256)
 def mean_scores(channel: Channel, between: bool = False) -> Scores:
     """Scores of the mean answer; ``between`` where true values may lie between the levels."""
-    assert channel.held in (None, 1), "counts of larger subsets do not tell the variance"
+    assert channel.held in (None, 1), "counts of larger subsets do not show the variance"
     if isinstance(channel, Band):
         return _scores(channel, _tuned(channel, between))
     # The textbook's channels are decoded as their table says, so that a team sees what that design costs.

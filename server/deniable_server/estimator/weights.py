@@ -27,7 +27,7 @@ CLOSE = 1e-9
 
 
 class Part(NamedTuple):
-    """Reports that count alike: their weight, their number and their counts."""
+    """Reports with the same weight: their weight, their number and their counts."""
 
     weight: float
     answers: int
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 def rake(cells: Mapping[Codes, int], margins: Mapping[int, Sequence[float]]) -> dict[Codes, float]:
     """Per cell the weight of each of its submissions: on average 1, and such that the margins come out.
 
-    ``margins`` holds, per position in the codes, the share of each code in the population. One margin after the other
+    ``margins`` has, per position in the codes, the share of each code in the population. One margin after the other
     is made to agree by a factor per code, until all do [1]; that converges to the weights nearest to 1, in relative
     entropy, wherever there are any.
     """
@@ -113,7 +113,7 @@ def _evidence(
 
 
 def _ratio(values: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> float:
-    """Effective reports per report; 1 where none tell of this, or all agree, which tells no variance."""
+    """Effective reports per report; 1 where none are about this, or all agree, which shows no variance."""
     weighted = weights @ rows
     total = weighted.sum()
     if not total:

@@ -199,13 +199,13 @@ class SparkEngine(Engine):
         for *codes, value, count in counted:
             places = tuple(position.get(code, -1) for position, code in zip(positions, codes, strict=True))
             if value is None or value < 0 or -1 in places:
-                raise damaged(self.export.folder, "reports", "holds a report or a code that does not fit the survey")
+                raise damaged(self.export.folder, "reports", "has a report or a code that does not fit the survey")
             if places not in cells:
                 cells[places] = np.zeros(known[-1].place.stop, dtype=np.int64)
             cells[places][value] = count
         statistics = from_slots(self._document, cells)
         if sum(cell.submissions for cell in statistics.values()) != self.export.manifest.submissions:
-            raise damaged(self.export.folder, "reports", "holds another number of rows than the manifest says")
+            raise damaged(self.export.folder, "reports", "has another number of rows than the manifest says")
         return statistics
 
     def _bundle_value(self, bundle: _Bundle) -> Column:

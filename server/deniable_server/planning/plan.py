@@ -44,7 +44,7 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What a given number of respondents tells, in the same parts of 1 as is wanted.
+    """What a given number of respondents can show, in the same parts of 1 as is wanted.
 
     ``difference`` is the least that a test between two halves of them finds; None where none that is possible is found.
     """
@@ -64,7 +64,7 @@ class Shuffled(msgspec.Struct, frozen=True):
 class QuestionPlan(msgspec.Struct, frozen=True):
     """One question: what its epsilon means, and the respondents for the margin and for the difference between groups.
 
-    ``range`` where a mean is told: margins and differences are parts of it.
+    ``range`` where a mean is asked for: margins and differences are parts of it.
     """
 
     id: str
@@ -100,7 +100,7 @@ class Few(msgspec.Struct, frozen=True):
 class Waves(msgspec.Struct, frozen=True):
     """What one respondent spends over so many waves, by three bounds.
 
-    The last two hold but for ``delta``, which includes the deltas of the survey's own questions, where they have any;
+    The last two are valid but for ``delta``, which includes the deltas of the survey's own questions, where they have any;
     the first, the sum, but for those.
     """
 

@@ -52,10 +52,10 @@ def sensitivity(question: Question) -> Sensitivity:
 
 
 def alternatives(question: Question, ours: int, wanted: Wanted) -> list[Alternative]:
-    """Every other design that fits the question, beside the respondents that ours needs."""
+    """Every other design that fits the question, compared with the respondents that ours needs."""
     open_answers = of_mean(OPEN_MEAN) if question.asks_mean else of_share(0.0, 0.0)
     # The curator adds Laplace noise once, to the counts (or to the sum, in ranges). How far one person moves those is
-    # how far an answer's own numbers can move: 1 with yes and no, where the one count tells the other, and with means;
+    # how far an answer's own numbers can move: 1 with yes and no, where one count determines the other, and with means;
     # 2 with one of k options, whose counts change in two places; k with several choices, where all may.
     found: list[tuple[str, int, float | None]] = [
         ("open", respondents_for_margin(open_answers, wanted), None),

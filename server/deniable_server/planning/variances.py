@@ -21,7 +21,7 @@ OPEN_MEAN = 0.25
 
 
 def variance_of(question: Question, channel: Channel) -> Variance:
-    """Of the mean, or of the share that is told worst."""
+    """Of the mean, or of the share that is known worst."""
     if question.asks_mean:
         return of_mean(worst_population(channel, question.is_continuous))
     found = supports(channel)
@@ -56,7 +56,7 @@ def of_mean(worst: float) -> Variance:
 
 
 def _of_scored_shares(channel: Channel) -> Variance:
-    """The answer that is told worst, with all others at the answer that disturbs it most."""
+    """The answer that is known worst, with all others at the answer that disturbs it most."""
     table = table_of(channel)
     pairs = []
     for j, scores in enumerate(share_scores(channel)):

@@ -77,7 +77,7 @@ class SubmissionReader:
         return rows or None
 
     def _coarse_error(self, body: bytes) -> SubmissionError:
-        """What is wrong with a large body, as far as it can be told without building it up in memory.
+        """What is wrong with a large body, as far as it can be found without building it up in memory.
 
         Of msgspec's message only the place is used: the rest may quote the body.
         """
@@ -103,7 +103,7 @@ class SubmissionReader:
         if batch:
             submissions = tree["submissions"]
             if len(tree) > 1:
-                check.note("", "unknown", "a batch holds no key but submissions")
+                check.note("", "unknown", "a batch has no key but submissions")
             if not isinstance(submissions, list):
                 check.note("submissions", "type", "must be a list")
                 submissions = []

@@ -79,7 +79,7 @@ class Channel(msgspec.Struct, frozen=True, tag_field="kind"):
 
     @property
     def held(self) -> int | None:
-        """How many options a report holds; None where reports are no sets of options."""
+        """How many options a report holds; None where reports are not sets of options."""
         return None
 
     @property

@@ -46,7 +46,7 @@ def _check_favourites(check: Checker, favour: int, contrast: tuple[int, int], ex
         message = "the odds exceed e^epsilon: answers would be less private than stated"
         check.note(join(place, "favour"), "favour_high", message)
     elif likely <= unlikely:
-        # The odds of the proof are then upside down: a small F tells what the answer is *not*.
+        # The odds of the proof are then upside down: a small F reveals what the answer is *not*.
         check.note(join(place, "favour"), "favour_low", "favoured reports must be the likelier ones")
 
 
@@ -247,7 +247,7 @@ class Table(Channel, frozen=True, tag="table"):
         return max(Fraction(max(column), min(column)) for column in columns)
 
     def excess(self, exp_epsilon: int) -> Fraction:
-        """The smallest delta that the table keeps beside e^epsilon, given as 2^256 times it.
+        """The smallest delta that the table keeps together with e^epsilon, given as 2^256 times it.
 
         For each ordered pair of rows, the probability by which the first exceeds e^epsilon times the second:
         no event's probability differs by more, because that event collects every report where it is positive.

@@ -23,12 +23,12 @@ MAX_SAFE = 2**53 - 1
 
 
 def strict_json(text: str) -> Any:
-    """JSON as both languages read it alike: no duplicate keys, NaN, or text that is not Unicode."""
+    """JSON as both languages read it: no duplicate keys, NaN, or text that is not Unicode."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         tree = dict(pairs)
         if len(tree) != len(pairs):
-            raise ValueError("a key stands twice in one object")
+            raise ValueError("a key occurs twice in one object")
         return tree
 
     def refuse(constant: str) -> None:
@@ -62,7 +62,7 @@ class Checker:
     def table(
         self, tree: object, place: str, required: Sequence[str], optional: Sequence[str]
     ) -> dict[str, Any] | None:
-        """An object with all the required keys and none but the optional ones beside them."""
+        """An object with all the required keys and no others but the optional ones."""
         if not isinstance(tree, dict):
             return self.note(place, "type", "must be a table (a JSON object)")
         for key in tree:

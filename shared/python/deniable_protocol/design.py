@@ -138,7 +138,7 @@ def laplace(levels: int, epsilon: Fraction) -> Table:
     """Local Laplace on the levels: discrete noise with P(j) proportional to e^(-epsilon |j| / (m - 1)).
 
     Two levels lie at most m - 1 steps apart, so no report's odds exceed e^epsilon. How far a report lies beyond the
-    levels tells nothing more about the level (the odds between two levels are the same for all of them), so that all
+    levels says nothing more about the level (the odds between two levels are the same for all of them), so that all
     below count as one report and all above as another: post-processing that loses nothing. A hundred-millionth of
     epsilon is set aside for rounding to integers.
     """

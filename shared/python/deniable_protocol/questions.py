@@ -328,7 +328,7 @@ class Number(Question, frozen=True, kw_only=True, omit_defaults=True, tag="numbe
     @classmethod
     def check(cls, fields: Fields) -> bool:
         check, item = fields.check, fields.item
-        measure = fields.choice("measure", ("shares", "mean")) or "mean"
+        measure: str = fields.choice("measure", ("shares", "mean")) or "mean"
         mechanism = fields.choice("mechanism", ("laplace", "gaussian"))
         low, high = fields.take("min", check.number), fields.take("max", check.number)
         if low is not None and high is not None and not low < high:
@@ -345,8 +345,7 @@ class Number(Question, frozen=True, kw_only=True, omit_defaults=True, tag="numbe
             fields.decimal("delta", DELTA, "0.000000001", "0.01")
         if mechanism and measure == "shares":
             fields.conflict("mechanism", f'{mechanism} goes with measure = "mean"')
-        mean: bool = measure == "mean"
-        return not mean
+        return measure != "mean"
 
     def _encode(self, answer: object) -> Truth | Problem:
         if not _is_number(answer):

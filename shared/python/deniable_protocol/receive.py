@@ -1,6 +1,6 @@
 """Checking what arrives: whether an object is a submission to a given survey. And the answer to one that is.
 
-The other end of ``submission``. Whoever wrote the sender is not known, so no message repeats what was sent: a broken
+The other end of ``submission``. The sender may be any program, so no message repeats what was sent: a broken
 client may have put an answer where a report belongs.
 """
 
@@ -60,7 +60,7 @@ def _fields(check: Checker, tree: object, place: str, required: Sequence[str]) -
     for key in missing:
         check.note(join(place, key), "missing", "missing")
     if len(tree) > len(required) - len(missing):
-        check.note(place, "unknown", f"holds a key that is not one of {', '.join(required) or 'none'}")
+        check.note(place, "unknown", f"has a key that is not one of {', '.join(required) or 'none'}")
         return False
     return not missing
 
