@@ -34,6 +34,7 @@ from deniable_protocol import (
     verify,
 )
 from deniable_server.errors import AuditError
+from deniable_server.statistics import check_reports
 from deniable_server.wording import channel_in_words
 
 from .node import find_node
@@ -169,15 +170,17 @@ class Tally(ABC):
 
     hits: Floats
 
-    def __init__(self, answers: int) -> None:
+    def __init__(self, channel: Channel, answers: int) -> None:
+        self._channel = channel
         self.trials: Floats = np.zeros(answers)
         self.pairs = np.array([(a, b) for a in range(answers) for b in range(answers) if a != b])
 
     def add(self, answers: npt.NDArray[np.int64], reports: npt.NDArray[np.int64]) -> None:
         for answer in range(len(self.trials)):
             mine = reports[answers == answer]
-            self.trials[answer] += len(mine)
-            self.count(answer, mine)
+            if len(mine):
+                self.trials[answer] += len(mine)
+                self.count(answer, mine)
 
     def merge(self, other: Tally) -> None:
         """Adds what another tally of the same question has counted."""
@@ -189,9 +192,16 @@ class Tally(ABC):
         """How many pairs and events are looked at: the bound is for all of them at once."""
         return self.events()[0].size
 
-    @abstractmethod
     def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
         """Counts these reports under this answer."""
+        try:
+            self.hits[answer] += self.hits_of(check_reports(self._channel, reports))
+        except ValueError:
+            raise AuditError("the randomiser gave something that is not a report of the channel") from None
+
+    @abstractmethod
+    def hits_of(self, reports: npt.NDArray[np.int64]) -> Floats:
+        """What these reports add to the hits of their answer."""
 
     @abstractmethod
     def events(self) -> tuple[Floats, Floats]:
@@ -209,15 +219,13 @@ class SubsetTally(Tally):
     """
 
     def __init__(self, channel: Channel) -> None:
-        super().__init__(channel.answers)
-        self.options, self.size = np.arange(channel.answers), channel.held
+        super().__init__(channel, channel.answers)
+        self.options = np.arange(channel.answers)
         self.hits = np.zeros((channel.answers,) * 3)  # [answer, held, not held]
 
-    def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
+    def hits_of(self, reports: npt.NDArray[np.int64]) -> Floats:
         held = (reports[:, None] >> self.options & 1).astype(float)
-        if np.any(held.sum(axis=1) != self.size) or np.any(reports >> len(self.options)):
-            raise AuditError("the randomiser gave something that is not a report of the channel")
-        self.hits[answer] += held.T @ (1 - held)
+        return np.asarray(held.T @ (1 - held))
 
     def events(self) -> tuple[Floats, Floats]:
         first, second = self.pairs.T
@@ -231,7 +239,7 @@ class ReportTally(Tally):
     """Every report by itself; and for each pair, all those together whose exact odds are the worst of the pair."""
 
     def __init__(self, channel: Channel, answers: Sequence[Any]) -> None:
-        super().__init__(len(answers))
+        super().__init__(channel, len(answers))
         reports = list(channel.reports())
         exact = np.array([[float(channel.probability(answer, y)) for y in reports] for answer in answers])
         first, second = self.pairs.T
@@ -240,10 +248,8 @@ class ReportTally(Tally):
         self.worst = odds >= odds.max(axis=1, keepdims=True) * (1 - 1e-9)
         self.hits = np.zeros((len(answers), len(reports)))
 
-    def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
-        if np.any(reports < 0) or np.any(reports >= self.hits.shape[1]):
-            raise AuditError("the randomiser gave something that is not a report of the channel")
-        self.hits[answer] += np.bincount(reports, minlength=self.hits.shape[1])
+    def hits_of(self, reports: npt.NDArray[np.int64]) -> Floats:
+        return np.bincount(reports, minlength=self.hits.shape[1]).astype(float)
 
     def events(self) -> tuple[Floats, Floats]:
         mine, other = (self.hits[side] for side in self.pairs.T)

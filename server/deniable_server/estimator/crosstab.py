@@ -316,7 +316,7 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: floa
 
 
 def _mean_squares(variable: Coded, shares: Array) -> tuple[Array, Array]:
-    """Of each score, among those whose answer is its own, and among the others, for whom it is the same except in a table."""
+    """Of each score, among those whose answer is its own, and among the others: the same for all, but in a table."""
     weights = np.where(np.eye(len(shares), dtype=bool), 0.0, shares[:, None] + 1e-9)
     others = (weights * variable.squares).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-9)
     return np.diag(variable.squares), others

@@ -4,7 +4,7 @@ A false submission adds any z that a report decodes to. With a fraction f of the
 u + f(z - u). The estimate is the point p of the simplex that is nearest to u; it is nearest to p + (1-f)(u-p), too, and
 f(z - p) from there is just u + f(z - u). So however far u lies outside, the change that counts is f(z - p), with p a
 mixture of the answers e_x. For a share s that stays inside: f(max z - s) up, f(s - min z) down; over all s at most
-f max(max z, 1 - min z), for yes_no f e^epsilon/(e^epsilon - 1). The same is true of a mean, which is cut off at its ends.
+f max(max z, 1 - min z), for yes_no f e^epsilon/(e^epsilon - 1). A mean, cut off at its ends, is the same.
 """
 
 from __future__ import annotations

@@ -100,8 +100,8 @@ class Few(msgspec.Struct, frozen=True):
 class Waves(msgspec.Struct, frozen=True):
     """What one respondent spends over so many waves, by three bounds.
 
-    The last two are valid but for ``delta``, which includes the deltas of the survey's own questions, where they have any;
-    the first, the sum, but for those.
+    The last two are valid but for ``delta``, which includes the deltas of the survey's own questions, where they have
+    any; the first, the sum, but for those.
     """
 
     waves: int
