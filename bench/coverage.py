@@ -42,7 +42,7 @@ from scipy.stats import binom, hypergeom
 from deniable_protocol import design, survey_from_tree
 from deniable_protocol.design import band, subset
 from deniable_server.estimator import estimate_question, share_of_support, support
-from deniable_server.estimator.intervals import Support
+from deniable_server.estimator.intervals import Rule
 
 if __name__ == "coverage":
     # Numba, which peers use, imports a package of this name where it finds one, and beside the benchmarks it finds us.
@@ -96,7 +96,7 @@ class Kind(NamedTuple):
     def population(self, n: int) -> int | None:
         return None if self.people is None else self.people * n
 
-    def rule(self, epsilon: str) -> Support:
+    def rule(self, epsilon: str) -> Rule:
         exact = Fraction(epsilon)
         return support(band(2, exact, width=1) if self.options == 2 else subset(self.options, exact))
 
@@ -179,7 +179,7 @@ def binomial(n: int, rate: float) -> Counts:
 
 
 @lru_cache(maxsize=4096)  # the same at every level
-def of_people(rule: Support, n: int, true: int, population: int) -> Counts:
+def of_people(rule: Rule, n: int, true: int, population: int) -> Counts:
     """The count where n respond of a population in which the answer is true of so many."""
     mass = np.zeros(n + 1)
     among = window(n, true / population)
@@ -191,7 +191,7 @@ def of_people(rule: Support, n: int, true: int, population: int) -> Counts:
     return Counts(0, mass)
 
 
-def coverage(kind: Kind, intervals: Intervals, rule: Support, n: int, share: float) -> float:
+def coverage(kind: Kind, intervals: Intervals, rule: Rule, n: int, share: float) -> float:
     """The probability that the interval holds the share, or the nearest to it that so many people can have."""
     population = kind.population(n)
     if population is None:
@@ -204,7 +204,7 @@ def coverage(kind: Kind, intervals: Intervals, rule: Support, n: int, share: flo
     return float(counts.mass[held].sum())
 
 
-def infimum(intervals: Intervals, rule: Support, n: int) -> tuple[float, float]:
+def infimum(intervals: Intervals, rule: Rule, n: int) -> tuple[float, float]:
     """The infimum of the coverage over every share of the population from 0 to 1, and the share next to which it is.
 
     Limits rise with the count, so the counts whose interval holds a share are a run a ... b, which changes only where

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.linalg import hadamard
 from scipy.optimize import minimize_scalar
 
-from deniable_protocol import Choice, draw_report, encode, survey_from_tree
+from deniable_protocol import Choice, draw_report, survey_from_tree
 from deniable_protocol.design import design
 from deniable_server.estimator import estimate_question
 
@@ -219,7 +219,7 @@ def deniable() -> dict[str, Run]:
     def run(answers: Sequence[int], k: int, epsilon: float) -> Shares:
         question = choice(k, epsilon)
         channel = design(question)
-        truths = [encode(question, channel, code) for code in question.codes]
+        truths = [question.encode(code) for code in question.codes]
         counts = [0] * k
         for answer in answers:
             report = draw_report(channel, truths[answer])

@@ -24,7 +24,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from deniable_protocol import draw_report, encode, publish, survey_from_tree, verify
+from deniable_protocol import draw_report, publish, survey_from_tree, verify
 
 ROUNDS = 7
 ROUND_SECONDS = 0.15
@@ -39,8 +39,8 @@ def deniable() -> dict[str, Call]:
     bit_question, ten_question = document.survey.questions
     bit_channel, ten_channel = document.channels["bit"], document.channels["ten"]
     return {
-        "yes/no": lambda: draw_report(bit_channel, encode(bit_question, bit_channel, True)),
-        "ten options": lambda: draw_report(ten_channel, encode(ten_question, ten_channel, "o3")),
+        "yes/no": lambda: draw_report(bit_channel, bit_question.encode(True)),
+        "ten options": lambda: draw_report(ten_channel, ten_question.encode("o3")),
     }
 
 

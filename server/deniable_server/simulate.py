@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -43,60 +43,77 @@ class Respondent:
     segments: Mapping[str, str]
 
 
+Habit: TypeAlias = Callable[[int], list[Any]]
+"""Gives the answers of so many made-up people to one question."""
+
+
+def says_yes(question: Question, random: np.random.Generator) -> Habit:
+    share = random.uniform(0.05, 0.5)
+    return lambda n: (random.random(n) < share).tolist()
+
+
+def chooses(question: Question, random: np.random.Generator) -> Habit:
+    answers = [answer for code, answer in question.panel(0) if code != DECLINED]
+    shares = _shares(random, len(answers))
+    return lambda n: [answers[i] for i in random.choice(len(answers), n, p=shares)]
+
+
+def chooses_several(question: Question, random: np.random.Generator) -> Habit:
+    codes = np.array(question.codes, dtype=object)
+    shares = random.uniform(0.05, 0.6, len(codes))
+    return lambda n: [codes[taken].tolist() for taken in random.random((n, len(codes))) < shares]
+
+
+def gives_number(question: Question, random: np.random.Generator) -> Habit:
+    (low, high), a, b = question.range, random.uniform(0.8, 3.0), random.uniform(2.0, 6.0)
+    return lambda n: [round(value, 2) for value in (low + (high - low) * random.beta(a, b, n)).tolist()]
+
+
+def _shares(random: np.random.Generator, n: int) -> Any:
+    return random.dirichlet(np.full(n, 2.0))
+
+
+HABITS: dict[type[Question], Callable[[Question, np.random.Generator], Habit]] = {
+    YesNo: says_yes,
+    Choice: chooses,
+    MultiChoice: chooses_several,
+    Scale: chooses,
+    Number: gives_number,
+}
+"""How answers to each type of question are made up; respondents decline on top of it."""
+
+
 class Population:
-    """Made-up people with made-up habits. Remembers what they truly answered, to be shown beside the estimate."""
+    """Made-up people with made-up habits. Remembers their true answers, to show with the estimates."""
 
     def __init__(self, survey: Survey, seed: int | None = None) -> None:
         self.survey = survey
         self._random = np.random.default_rng(seed)
-        self._habits = {question.id: self._habit(question) for question in survey.questions}
-        self._segments = {segment.id: self._shares(len(segment.options)) for segment in survey.segments}
+        self._habits = {question.id: HABITS[type(question)](question, self._random) for question in survey.questions}
+        self._segments = {segment.id: _shares(self._random, len(segment.options)) for segment in survey.segments}
+        self._codes = {question.id: question.codes for question in survey.questions}
         self.people = 0
         self._chosen: dict[str, Counter[str]] = {question.id: Counter() for question in survey.questions}
         self._sums: Counter[str] = Counter()
-
-    def _shares(self, n: int) -> Any:
-        return self._random.dirichlet(np.full(n, 2.0))
-
-    def _habit(self, question: Question) -> Any:
-        if isinstance(question, YesNo):
-            return self._random.uniform(0.05, 0.5)
-        if isinstance(question, MultiChoice):
-            return self._random.uniform(0.05, 0.6, len(question.options))
-        if isinstance(question, Number):
-            return self._random.uniform(0.8, 3.0), self._random.uniform(2.0, 6.0)
-        return self._shares(len(question.codes) - question.decline)
 
     def respondents(self, n: int) -> Iterator[Respondent]:
         """The next n people."""
         for start in range(0, n, BLOCK):
             size = min(BLOCK, n - start)
             answers = {question.id: self._answers(question, size) for question in self.survey.questions}
-            segments = {segment.id: self._codes(segment, size) for segment in self.survey.segments}
+            segments = {segment.id: self._segment_codes(segment, size) for segment in self.survey.segments}
             for i in range(size):
                 person = Respondent({q: each[i] for q, each in answers.items()}, {s: c[i] for s, c in segments.items()})
                 self._remember(person.answers)
                 yield person
 
-    def _codes(self, segment: Segment, n: int) -> list[str]:
+    def _segment_codes(self, segment: Segment, n: int) -> list[str]:
         codes = [option.code for option in segment.options]
         return [codes[i] for i in self._random.choice(len(codes), n, p=self._segments[segment.id])]
 
     def _answers(self, question: Question, n: int) -> list[Any]:
         """What n people answer."""
-        habit = self._habits[question.id]
-        given: list[Any]
-        if isinstance(question, YesNo):
-            given = (self._random.random(n) < habit).tolist()
-        elif isinstance(question, MultiChoice):
-            taken = self._random.random((n, len(habit))) < habit
-            given = [[code for code, yes in zip(question.codes, row, strict=True) if yes] for row in taken]
-        elif isinstance(question, Number):
-            spread = question.min + (question.max - question.min) * self._random.beta(habit[0], habit[1], n)
-            given = [round(value, 2) for value in spread.tolist()]
-        else:
-            answers = [*question.codes] if isinstance(question, Choice) else [*range(1, len(habit) + 1)]
-            given = [answers[i] for i in self._random.choice(len(habit), n, p=habit)]
+        given = self._habits[question.id](n)
         if question.decline:
             declines = self._random.random(n) < DECLINING
             given = [DECLINED if no else answer for no, answer in zip(declines, given, strict=True)]
@@ -105,18 +122,14 @@ class Population:
     def _remember(self, answers: Mapping[str, Any]) -> None:
         self.people += 1
         for question in self.survey.questions:
-            answer, chosen = answers[question.id], self._chosen[question.id]
-            if isinstance(question, YesNo) and answer != DECLINED:
-                chosen["yes" if answer else "no"] += 1
-            elif isinstance(question, MultiChoice):
-                chosen.update(answer)
-            elif isinstance(question, Number) and answer != DECLINED and question.bins is not None:
-                chosen[question.codes[sum(edge <= answer for edge in question.edges[1:-1])]] += 1
-            elif isinstance(question, Number | Scale) and answer != DECLINED:
-                chosen[str(answer)] += 1
+            answer = answers[question.id]
+            if question.asks_mean:
                 self._sums[question.id] += answer
             else:
-                chosen[answer] += 1
+                codes, truth = self._codes[question.id], question.encode(answer)
+                assert isinstance(truth, int | tuple)
+                places = [truth] if isinstance(truth, int) else [j for j, bit in enumerate(truth) if bit]
+                self._chosen[question.id].update(codes[place] for place in places)
 
     def true_share(self, question: str, code: str) -> float:
         """The share of these people who truly chose an option."""
@@ -185,7 +198,7 @@ def simulate_directly(
 
 @dataclass(frozen=True)
 class Compared:
-    """One number: the truth, what was estimated, and whether the interval holds the truth."""
+    """One number: the truth, what was estimated, and whether the interval contains the truth."""
 
     question: str
     what: str
@@ -200,7 +213,7 @@ class Compared:
 
 
 def compare(population: Population, questions: list[QuestionEstimate]) -> list[Compared]:
-    """The truth beside every estimate."""
+    """Every estimate with its truth."""
     compared = []
     for estimate in questions:
         for share in estimate.shares:

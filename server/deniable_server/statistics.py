@@ -1,20 +1,19 @@
 """Sufficient statistics: all that an estimate needs to know about the reports, whatever their number.
 
-Per combination of segment codes (a cell) and per question: for a subset channel how many reports hold each option, for
-every other channel how often each report came. May not: know where reports are kept, or estimate anything.
+Per combination of segment codes (a cell) and per question, how many reports show each feature of the channel: hold an
+option, or are this report. May not: know where reports are kept, or estimate anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from deniable_protocol import Band, Channel, Document, Drawn, Subset
+from deniable_protocol import Channel, Document
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = tuple[int, ...]
@@ -54,20 +53,9 @@ class Cell:
 Statistics: TypeAlias = dict[Codes, Cell]
 
 
-def size(channel: Channel) -> int:
-    """How many counts a question has."""
-    if isinstance(channel, Subset):
-        return channel.options
-    if isinstance(channel, Band):
-        return channel.levels + channel.width - 1
-    if isinstance(channel, Drawn):
-        return 2 * len(channel.parts)
-    return len(channel.weights[0])
-
-
 def empty(document: Document) -> Cell:
     """The cell in which nobody answered."""
-    return Cell(0, [np.zeros(size(channel), np.int64) for channel in channels_of(document)])
+    return Cell(0, [np.zeros(channel.feature_count, np.int64) for channel in channels_of(document)])
 
 
 def channels_of(document: Document) -> list[Channel]:
@@ -75,112 +63,35 @@ def channels_of(document: Document) -> list[Channel]:
     return [document.channels[question.id] for question in document.survey.questions]
 
 
-# --- counting --------------------------------------------------------------------------------------------------------
-
-
-class Piece(NamedTuple):
-    """A part of a report that has few values, each of which is counted: all of it, or some of a subset's options.
-
-    A subset of fifty options has too many values to count each, and its options one by one take long; the pieces of at
-    most eight options have at most 256 values, from which the counts of the options follow.
-    """
-
-    shift: int
-    values: int
-    is_whole: bool
-
-    def of(self, reports: Counts) -> Counts:
-        return reports if self.is_whole else reports >> self.shift & self.values - 1
-
-    def features(self) -> Counts:
-        """What each value shows, a row per value: which report it is, or which of its options are held."""
-        if self.is_whole:
-            return np.eye(self.values, dtype=np.int64)
-        return np.arange(self.values)[:, None] >> np.arange(self.values.bit_length() - 1) & 1
-
-
-def pieces(features: int, *, held: bool) -> list[Piece]:
-    """The pieces of reports with so many features: options that they hold, or else values that they have."""
-    if not held:
-        return [Piece(0, features, True)]
-    count = -(-features // 8)
-    edges = [i * features // count for i in range(count + 1)]
-    return [Piece(start, 1 << end - start, False) for start, end in pairwise(edges)]
-
-
-class Slot(NamedTuple):
-    """Where the counts of a piece's values stand in the row of counts of a cell."""
-
-    question: int
-    piece: Piece
-    start: int
-
-    @property
-    def place(self) -> slice:
-        return slice(self.start, self.start + self.piece.values)
-
-
-def slots(document: Document) -> list[Slot]:
-    """All that is counted, question by question."""
-    found, start = [], 0
-    for question, channel in enumerate(channels_of(document)):
-        for piece in pieces(size(channel), held=isinstance(channel, Subset)):
-            found.append(Slot(question, piece, start))
-            start += piece.values
-    return found
-
-
-def from_slots(document: Document, counted: Mapping[Codes, Counts]) -> Statistics:
-    """The statistics of cells of which the slots are counted."""
-    known = slots(document)
-    statistics = {}
-    for codes, row in counted.items():
-        counts: list[list[Counts]] = [[] for _ in document.survey.questions]
-        for slot in known:
-            values = row[slot.place]
-            counts[slot.question].append(values if slot.piece.is_whole else values @ slot.piece.features())
-        statistics[codes] = Cell(int(row[known[0].place].sum()), [np.concatenate(each) for each in counts])
-    return statistics
-
-
 def tally(document: Document, contents: Sequence[Content]) -> Statistics:
-    """The statistics of these submissions."""
+    """The statistics of these submissions. ValueError where a report is none of its channel."""
     if not contents:
         return {}
-    reports = np.array([content.reports for content in contents], dtype=np.int64)
-    segments = np.array([content.segments for content in contents], dtype=np.int64)
-    return from_slots(document, count_columns(document, len(contents), [*segments.T], [*reports.T]))
+    reports = np.array([content.reports for content in contents], dtype=np.int64).T
+    segments = [*np.array([content.segments for content in contents], dtype=np.int64).T]
+    cell, codes = find_cells(document, len(contents), segments)
+    counts = [
+        _count(channel, cell, len(codes), check_reports(channel, column))
+        for channel, column in zip(channels_of(document), reports, strict=True)
+    ]
+    sizes = np.bincount(cell, minlength=len(codes)).tolist()
+    return {place: Cell(sizes[i], [each[i] for each in counts]) for i, place in enumerate(codes)}
 
 
-def count_columns(
-    document: Document, rows: int, segments: Sequence[Counts], reports: Iterable[Counts]
-) -> dict[Codes, Counts]:
-    """The slots of each cell, of so many submissions that are given column by column and gone through once.
-
-    ValueError where a report is none of its channel.
-    """
-    if not rows:
-        return {}
-    sizes = [len(segment.options) for segment in document.survey.segments]
-    cell, examples = _cells(rows, segments, sizes)
-    known, channels = slots(document), channels_of(document)
-    counted = np.zeros((len(examples), known[-1].place.stop), dtype=np.int64)
-    for question, column in enumerate(reports):
-        if not _are_reports(channels[question], column):
-            raise ValueError("a report is none that its question can have")
-        for slot in known:
-            if slot.question == question:
-                values = slot.piece.values
-                table = np.bincount(cell * values + slot.piece.of(column), minlength=len(examples) * values)
-                counted[:, slot.place] = table.reshape(-1, values)
-    codes = zip(*(column[examples].tolist() for column in segments), strict=True) if segments else [()]
-    return dict(zip(codes, counted, strict=True))
+def _count(channel: Channel, cell: Counts, cells: int, reports: Counts) -> Counts:
+    """How often the reports of each cell show each feature, a row per cell."""
+    size = channel.feature_count
+    if channel.held is None:
+        return np.bincount(cell * size + reports, minlength=cells * size).reshape(cells, size)
+    held = [np.bincount(cell[reports >> option & 1 == 1], minlength=cells) for option in range(size)]
+    return np.stack(held, axis=1)
 
 
-def _cells(rows: int, segments: Sequence[Counts], sizes: Sequence[int]) -> tuple[Counts, Counts]:
-    """The number of each row's cell, and per cell a row that is in it."""
+def find_cells(document: Document, rows: int, segments: Sequence[Counts]) -> tuple[Counts, list[Codes]]:
+    """The number of each row's cell, and the codes of each cell; the segments are given column by column."""
     cell, room = np.zeros(rows, dtype=np.int64), 1
-    for column, size in zip(segments, sizes, strict=True):
+    for column, segment in zip(segments, document.survey.segments, strict=True):
+        size = len(segment.options)
         if column.min() < 0 or column.max() >= size:
             raise ValueError("a segment has a code that it does not know")
         cell, room = cell * size + column, room * size
@@ -190,16 +101,17 @@ def _cells(rows: int, segments: Sequence[Counts], sizes: Sequence[int]) -> tuple
     example = np.full(room, -1)
     example[cell] = np.arange(rows)
     there = example >= 0
-    return (np.cumsum(there) - 1)[cell] if not there.all() else cell, example[there]
+    number = (np.cumsum(there) - 1)[cell] if not there.all() else cell
+    codes = zip(*(column[example[there]].tolist() for column in segments), strict=True) if segments else [()]
+    return number, [*codes]
 
 
-def _are_reports(channel: Channel, reports: Counts) -> bool:
-    """Whether the channel can give all of these; as its own is_report says, for many at once."""
-    if reports.min() < 0:
-        return False
-    if isinstance(channel, Subset):
-        return bool(reports.max() >> channel.options == 0 and (np.bitwise_count(reports) == channel.size).all())
-    return bool(reports.max() < size(channel))
+def check_reports(channel: Channel, reports: Counts) -> Counts:
+    """These reports; ValueError unless the channel can give all of them. As its own is_report, for many at once."""
+    possible = reports.min() >= 0 and reports.max() <= channel.largest_report
+    if not possible or (channel.held is not None and (np.bitwise_count(reports) != channel.held).any()):
+        raise ValueError("a report is none that its question can have")
+    return reports
 
 
 def merge(parts: Iterable[Statistics]) -> Statistics:

@@ -1,12 +1,13 @@
-"""Answers, channels, numbers and tests in the words that people read, in the terminal and on pages alike."""
+"""Answers, channels, numbers and tests in the words that people read, in the terminal and on pages."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from deniable_protocol import (
     Band,
@@ -25,8 +26,7 @@ from deniable_protocol import (
     detection_power,
 )
 from deniable_protocol.checks import DECLINED
-from deniable_protocol.survey import plain as written
-from deniable_protocol.survey import tells_mean
+from deniable_protocol.questions import plain as written
 
 from .estimator.crosstab import Independence
 
@@ -37,22 +37,41 @@ SUMMARIES = {
 
 def channel_in_words(question: Question, channel: Channel) -> str:
     """How the answers to a question are randomised."""
-    if isinstance(channel, Subset):
-        size, options = channel.size, channel.options
-        return f"subsets of {size} of {options} answers" if size > 1 else f"one of {options} answers (k-ary response)"
-    if isinstance(channel, Band):
-        return "a noisy bit" if channel.levels == 2 else f"bands {channel.width} wide on {channel.levels} levels"
-    if isinstance(channel, Drawn):
-        return f"a noisy bit on one of {len(channel.parts)} options"
-    # A published document may hold any table; one that we designed has the name of its mechanism.
-    return f"{getattr(question, 'mechanism', None) or 'table'} on {channel.answers} levels"
+    return CHANNEL_WORDS[type(channel)](question, channel)
+
+
+def _subset(question: Question, channel: Any) -> str:
+    size, options = channel.size, channel.options
+    return f"subsets of {size} of {options} answers" if size > 1 else f"one of {options} answers (k-ary response)"
+
+
+def _band(question: Question, channel: Any) -> str:
+    return "a noisy bit" if channel.levels == 2 else f"bands {channel.width} wide on {channel.levels} levels"
+
+
+def _drawn(question: Question, channel: Any) -> str:
+    return f"a noisy bit on one of {channel.answers} options"
+
+
+def _table(question: Question, channel: Any) -> str:
+    # A published document may have any table; one that we designed has the name of its mechanism.
+    return f"{question.mechanism or 'table'} on {channel.answers} levels"
+
+
+CHANNEL_WORDS: dict[type[Channel], Callable[[Question, Any], str]] = {
+    Subset: _subset,
+    Band: _band,
+    Drawn: _drawn,
+    Table: _table,
+}
+"""Each kind of channel in a few words."""
 
 
 def method_in_words(question: Question, channel: Channel) -> str:
     """How a question's numbers came about: what randomised the answers, and what the intervals are made from."""
-    if tells_mean(question):
+    if question.asks_mean:
         limits = "t limits on the unbiased scores of the reports"
-    elif isinstance(channel, Table):
+    elif not channel.supports():
         limits = "limits from the spread of the unbiased scores of the reports"
     else:
         limits = "Wilson or Clopper-Pearson limits on the noisy counts"
@@ -61,19 +80,35 @@ def method_in_words(question: Question, channel: Channel) -> str:
 
 def answer_texts(question: Question) -> dict[str, str]:
     """What each answer's code says to people."""
-    texts = {"yes": "Yes", "no": "No", DECLINED: "Prefer not to say"}
-    if isinstance(question, Choice | MultiChoice):
-        texts |= {option.code: option.text for option in question.options}
-    if isinstance(question, Scale):
-        # Labels such as "0" or "10 Extremely" are numbered already, and perhaps otherwise than the points.
-        numbered = any(label[:1].isdecimal() for label in question.labels)
-        labels = enumerate(question.labels, start=1)
-        texts |= {str(point): label if numbered else f"{point} {label}" for point, label in labels}
-    if isinstance(question, Number):
-        unit = f" {question.unit}" if question.unit else ""
-        bins = pairwise(f"{Decimal(written(edge)):,f}" for edge in question.edges)
-        texts |= {code: f"{low} to {high}{unit}" for code, (low, high) in zip(question.codes, bins, strict=False)}
+    texts = {**ANSWER_TEXTS[type(question)](question), DECLINED: "Prefer not to say"}
     return {code: texts[code] for code in question.codes}
+
+
+def _options(question: Question) -> dict[str, str]:
+    return {option.code: option.text for option in question.options}
+
+
+def _points(question: Question) -> dict[str, str]:
+    # Labels such as "0" or "10 Extremely" are numbered already, and perhaps otherwise than the points.
+    numbered = any(label[:1].isdecimal() for label in question.labels)
+    labels = enumerate(question.labels, start=1)
+    return {str(point): label if numbered else f"{point} {label}" for point, label in labels}
+
+
+def _bins(question: Any) -> dict[str, str]:
+    unit = f" {question.unit}" if question.unit else ""
+    bins = pairwise(f"{Decimal(written(edge)):,f}" for edge in question.edges)
+    return {code: f"{low} to {high}{unit}" for code, (low, high) in zip(question.codes, bins, strict=False)}
+
+
+ANSWER_TEXTS: dict[type[Question], Callable[[Any], dict[str, str]]] = {
+    YesNo: lambda _: {"yes": "Yes", "no": "No"},
+    Choice: _options,
+    MultiChoice: _options,
+    Scale: _points,
+    Number: _bins,
+}
+"""The texts of the answers to each type of question, but for "declined"."""
 
 
 def group_texts(segment: Segment) -> dict[str, str]:
@@ -158,7 +193,7 @@ def question_in_words(question: Question) -> str:
     """What a question's epsilon means for one person, who is judged by this report alone."""
     found = "a true “yes”" if isinstance(question, YesNo) else "the true answer"
     words = epsilon_in_words(question.exact_epsilon, question.exact_delta, ONE, found)
-    if isinstance(question, Number) and question.delta is not None:
+    if question.delta is not None:
         words += f" (This includes δ = {question.delta}.)"
     return words
 

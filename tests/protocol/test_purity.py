@@ -14,9 +14,10 @@ PROTOCOL = Path(deniable_protocol.__file__).parent
 CLIENT = Path(deniable.__file__).parent
 
 # The modules that run between an answer and its report.
-RANDOMISERS = ["draws", "channels", "exact", "submission"]
-# Putting a number on levels is encoding, not protection: the one place where doubles are used.
-MAY_USE_FLOATS = {"round_to_level", "_encode_number"}
+RANDOMISERS = ["draws", "channel", "channels", "exact", "questions", "submission"]
+# Putting a number on levels is encoding, not protection: the one place where doubles are used. The ends of a range and
+# examples of answers are not on the way from an answer to its report.
+MAY_USE_FLOATS = {"round_to_level", "_position", "range", "_answers", "panel"}
 
 
 def tree_of(module: str) -> ast.Module:
@@ -63,9 +64,11 @@ def _in_isinstance(tree: ast.Module, name: ast.Name) -> bool:
     """Whether the name only asks for a type: isinstance(x, float), or an annotation such as int | float."""
     for node in ast.walk(tree):
         if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance") or (
-            isinstance(node, ast.Assign) and node.targets and getattr(node.targets[0], "id", "") == "Truth"
+            isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "Truth"
         ):
             spans = [node]
+        elif isinstance(node, ast.AnnAssign):
+            spans = [node.annotation]
         elif isinstance(node, ast.FunctionDef):
             spans = [a.annotation for a in node.args.args if a.annotation] + ([node.returns] if node.returns else [])
         else:

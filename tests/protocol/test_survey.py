@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from deniable_protocol import Choice, Number, SurveyError, YesNo, parse_survey, publish, survey_from_tree, verify
-from deniable_protocol.survey import plain
+from deniable_protocol.questions import plain
 from surveys import surveys
 
 GOOD = """

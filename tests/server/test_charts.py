@@ -39,7 +39,6 @@ from deniable_server.pages.group_charts import (
     groups_chart,
     zero_axis,
 )
-from deniable_server.statistics import size
 from surveys import ask, channelled, questions
 
 HOSTILE = """<script>alert(1)</script>"'><img src=x onerror=alert(1)>&amp;{{ 7 * 7 }}"""
@@ -118,7 +117,7 @@ def holds(mark: Mark) -> bool:
 def estimated(draw: st.DrawFn, question: Question, channel: Any, **options: Any) -> QuestionEstimate:
     """From reports of any kind, honest or not."""
     answers = draw(st.integers(0, 60))
-    count = size(channel)
+    count = channel.feature_count
     if isinstance(channel, Subset):
         held = [draw(st.integers(0, answers)) for _ in range(count)]
         # Any counts that sum to size * answers with none above answers: fill up, or take away, from the left.
@@ -265,7 +264,7 @@ def test_scales_are_divided_evenly(low: float, high: float, texts: list[str]) ->
 def test_a_likely_shape_says_that_it_has_no_intervals() -> None:
     """Columns and a table of the likely distribution, named as what they are."""
     question, channel = ask("number", min=0, max=40)
-    counts = [10] * size(channel)
+    counts = [10] * channel.feature_count
     chart = question_chart(question, estimate_question(question, channel, counts, sum(counts), distribution=True))
     assert isinstance(chart, MeanChart) and len(chart.columns) == channel.answers
     assert max(column.height for column in chart.columns) == 100
@@ -332,7 +331,7 @@ def test_real_differences_can_be_drawn(data: st.DataObject) -> None:
     groups = []
     for label in "abc":
         answers = data.draw(st.integers(0, 40))
-        counts = [0] * size(channel)
+        counts = [0] * channel.feature_count
         if isinstance(channel, Subset):
             counts[: channel.size] = [answers] * channel.size
         else:

@@ -29,7 +29,7 @@ from deniable_server.estimator.comparison import (
     score_test,
     uncut,
 )
-from deniable_server.estimator.intervals import CLEAR, Raw, Support, score_limits, share_of_support, support
+from deniable_server.estimator.intervals import CLEAR, Raw, Rule, score_limits, share_of_support, support
 from deniable_server.estimator.questions import TOO_NOISY, estimate_question
 from deniable_server.estimator.scores import mean_scores, table_of
 from surveys import ask, questions
@@ -147,7 +147,7 @@ def limits(count: Supported) -> Raw:
 
 @pytest.mark.parametrize("rule", [support(subset(3, Fraction(1))), support(band(2, Fraction(4)))])
 @pytest.mark.parametrize("n", [5, 2000])
-def test_limits_are_cut_off_only_at_the_ends(rule: Support, n: int) -> None:
+def test_limits_are_cut_off_only_at_the_ends(rule: Rule, n: int) -> None:
     """The limits that a difference is made of are those of the share, cut off at 0 and 1 or not."""
     for y in range(0, n + 1, max(n // 50, 1)):
         share, whole = share_of_support(rule, y, n, 0.05), limits(Supported(rule, y, n))

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
-from deniable_protocol.decode import integer_rows
 from deniable_protocol.design import band, exponential, subset
 from deniable_server.estimator import (
     NOT_HONEST,
@@ -58,7 +57,7 @@ def expected_counts(channel: Subset | Band | Table, answers: Sequence[int]) -> t
         total = math.lcm(*(p.denominator for row in table for p in row))
         rows = [[int(p * total) for p in row] for row in table]
     else:
-        rows, total = integer_rows(channel)
+        rows, total = channel.integer_rows()
     counts = [sum(a * w for a, w in zip(answers, column, strict=True)) for column in zip(*rows, strict=True)]
     return counts, total * sum(answers)
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
 from deniable_protocol.errors import SubmissionError
-from deniable_server.checks.audit import first_segments, panel
+from deniable_server.checks.audit import first_segments
 from deniable_server.errors import NotJSON, TooMany
 from deniable_server.web.submission_reader import MAX_PROBLEMS, SubmissionReader
 from surveys import surveys
 
 
 def submission_to(document: Document) -> dict[str, Any]:
-    answers = {q.id: panel(q, document.channels[q.id])[0][1] for q in document.survey.questions}
+    answers = {q.id: q.panel(document.channels[q.id].answers)[0][1] for q in document.survey.questions}
     return dict(randomize(document, answers, first_segments(document.survey)))
 
 

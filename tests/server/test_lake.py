@@ -24,7 +24,7 @@ from deniable_protocol import Drawn, Draws, Subset, publish, survey_from_tree, v
 from deniable_server.estimator.crosstab import Joint, coded_question
 from deniable_server.export import opened
 from deniable_server.export.write import columns, export, writing
-from deniable_server.statistics import Content, channels_of, size, tally
+from deniable_server.statistics import Content, channels_of, tally
 from deniable_server.storage import Row, open_storage
 from lakes import ASKED, DOCUMENTS, WEIGHTS, contents_of, deniable, every_channel, example, filled, told
 from postgres import Cluster
@@ -122,7 +122,7 @@ def counted_one_by_one(document: Any, contents: list[Content]) -> dict[tuple[int
         for question, (channel, report) in enumerate(zip(channels_of(document), content.reports, strict=True)):
             held = [j for j in range(channel.options) if report >> j & 1] if isinstance(channel, Subset) else [report]
             cell.update((question, j) for j in held)
-    sizes = [size(channel) for channel in channels_of(document)]
+    sizes = [channel.feature_count for channel in channels_of(document)]
     return {
         codes: (cell["all"], [[cell[question, j] for j in range(n)] for question, n in enumerate(sizes)])
         for codes, cell in sums.items()

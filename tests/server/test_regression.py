@@ -17,8 +17,7 @@ from scipy import optimize, stats
 from scipy.special import expit, logit
 
 from deniable_protocol import Band, Choice, Drawn, N, Option, Subset
-from deniable_server.estimator.comparison import supported
-from deniable_server.estimator.intervals import Support, support
+from deniable_server.estimator.intervals import Rule, support, supported
 from deniable_server.estimator.regression import NOBODY, RUNS_AWAY, Answered, Regression, Term, regress
 from surveys import ask
 
@@ -41,7 +40,7 @@ def dummies(cells: Sequence[tuple[int, ...]]) -> Array:
     return np.array([[1, c == 1, c == 2, y == 1] for c, y in cells], dtype=float)
 
 
-def expected(beta: Sequence[float], n: int, rule: Support = RULE) -> dict[tuple[int, ...], tuple[int, int]]:
+def expected(beta: Sequence[float], n: int, rule: Rule = RULE) -> dict[tuple[int, ...], tuple[int, int]]:
     """The counts that these coefficients lead to expect, rounded."""
     rates = rule.q + rule.gap * expit(dummies(CELLS) @ np.array(beta))
     return {cell: (round(n * rate), n) for cell, rate in zip(CELLS, rates, strict=True)}
@@ -52,7 +51,7 @@ def terms(result: Regression) -> list[Term]:
     return [result.intercept, *result.coefficients]
 
 
-def minus_log_likelihood(counts: dict[tuple[int, ...], tuple[int, int]], rule: Support) -> Callable[[Array], float]:
+def minus_log_likelihood(counts: dict[tuple[int, ...], tuple[int, int]], rule: Rule) -> Callable[[Array], float]:
     x = dummies([*counts])
     y, n = np.array([*counts.values()]).T
 
@@ -324,7 +323,7 @@ def test_wrong_requests_are_refused() -> None:
     table = ask("scale", mechanism="exponential", **scale)
     with pytest.raises(ValueError, match="more than support"):
         regress(*table, "1", {}, [Answered((), [1, 2, 3], 6)])
-    assert supported(table[1], [1, 2, 3], 6) == [None] * 3
+    assert supported(table[1], [1, 2, 3], 6) == []
     with pytest.raises(ValueError, match="confidence"):
         regress(*YES_NO, "yes", {}, [], confidence=95)
 

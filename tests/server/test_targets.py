@@ -18,12 +18,12 @@ from deniable_protocol import Band, Subset, Table, decode
 from deniable_protocol.design import band, exponential, subset
 from deniable_server.estimator import NOT_HONEST, TOO_NOISY, estimate_question, share_of_support, support
 from deniable_server.estimator.influence import FALSE_ALARMS, consistent
-from deniable_server.estimator.intervals import Support, finite_limits, joint_support, sampling_factor
+from deniable_server.estimator.intervals import Rule, finite_limits, joint_support, sampling_factor
 from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
 from surveys import ask
 
 
-def sums(rule: Support, m: int, n: int) -> Any:
+def sums(rule: Rule, m: int, n: int) -> Any:
     """The exact distribution of the support of n reports, m of them of people for whom it is true."""
     true, false = (stats.binom.pmf(np.arange(k + 1), k, rate) for k, rate in ((m, rule.p), (n - m, rule.q)))
     return np.convolve(true, false)

@@ -41,14 +41,14 @@ PYTHON_FAULTS = {
     "one draw used twice": (f"{P}/channels.py", DRAWS_TWICE, DRAWS_ONCE),
     "the drawn option depends on the answer": (f"{P}/channels.py", "part = draws.below(len(self.parts))", "part = (sum(answer) + draws.below(len(self.parts))) % len(self.parts) if sum(answer) > 1 else 0"),
     "table off by one": (f"{P}/channels.py", "            if word < weight:\n", "            if word <= weight:\n"),
-    "an upside-down favour passes verification": (f"{P}/document.py", "elif likely <= unlikely:", "elif likely < 0:"),
-    "verification forgets the parts": (f"{P}/document.py", "for i, part in enumerate(channel.parts):", "for i, part in enumerate(channel.parts[:1]):"),
+    "an upside-down favour passes verification": (f"{P}/channels.py", "elif likely <= unlikely:", "elif likely < 0:"),
+    "verification forgets the parts": (f"{P}/channels.py", "for i, part in enumerate(self.parts):", "for i, part in enumerate(self.parts[:1]):"),
     "delta checked in one direction only": (f"{P}/channels.py", "            for first in rows\n            for second in rows\n", "            for first in rows[:1]\n            for second in rows\n"),
     "the last of two equal keys wins": (f"{P}/checks.py", "if len(tree) != len(pairs):", "if not pairs and tree:"),
-    "an answer in an error message": (f"{P}/submission.py", '"takes the code of one of its options")', 'f"takes the code of one of its options, not {answer}")'),
-    "true counts as a number": (f"{P}/submission.py", "if isinstance(answer, bool) or not isinstance(answer, int | float):", "if not isinstance(answer, int | float):"),
+    "an answer in an error message": (f"{P}/questions.py", '"takes the code of one of its options")', 'f"takes the code of one of its options, not {answer}")'),
+    "true counts as a number": (f"{P}/questions.py", "return isinstance(answer, int | float) and not isinstance(answer, bool)", "return isinstance(answer, int | float)"),
     "numbers always rounded down": (f"{P}/submission.py", "return level + 1 if draws.word() < (position - level) * 9007199254740992.0 else level", "return level + 0 * draws.word()"),
-    "decoding with e^epsilon rounded": (f"{P}/decode.py", "p = Fraction(channel.favour, N)", "p = Fraction(channel.favour + 1, N)"),
+    "decoding with e^epsilon rounded": (f"{P}/channels.py", "p = Fraction(self.favour, N)", "p = Fraction(self.favour + 1, N)"),
 }  # fmt: skip
 
 JAVASCRIPT_FAULTS = {

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import email.utils
 from datetime import UTC
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 
 import msgspec
+
+from deniable_protocol import Accepted
 
 from .transport import Response, printable
 
@@ -41,13 +43,6 @@ class Later(msgspec.Struct, frozen=True):
 Verdict: TypeAlias = Delivered | Refusal | Later
 
 
-class _Counted(msgspec.Struct):
-    """The server's form of a success."""
-
-    accepted: Annotated[int, msgspec.Meta(ge=0)]
-    duplicates: Annotated[int, msgspec.Meta(ge=0)]
-
-
 class _Problem(msgspec.Struct):
     """The server's form of an error (RFC 9457)."""
 
@@ -56,7 +51,7 @@ class _Problem(msgspec.Struct):
 
 
 # Made here and not at first use: threads that make msgspec describe a type at the same time crash the process.
-_read_counted = msgspec.json.Decoder(_Counted).decode
+_read_accepted = msgspec.json.Decoder(Accepted).decode
 _read_problem = msgspec.json.Decoder(_Problem).decode
 
 
@@ -64,8 +59,8 @@ def judge(response: Response, now: float) -> Verdict:
     """The verdict on a response that arrived at this time, in seconds since 1970."""
     try:
         if response.status in (200, 201):
-            counted = _read_counted(response.body)
-            if counted.accepted + counted.duplicates == 1:
+            answer = _read_accepted(response.body)
+            if answer.accepted + answer.duplicates == 1:
                 return Delivered()
         elif response.status in _FINAL and response.media_type == "application/problem+json":
             problem = _read_problem(response.body)

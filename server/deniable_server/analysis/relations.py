@@ -13,8 +13,6 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from deniable_protocol import Table
-from deniable_protocol.survey import tells_mean
 from deniable_server.errors import BadQuery
 from deniable_server.estimator import NOT_HONEST, comparison, crosstab
 from deniable_server.estimator.comparison import Difference, GroupSize
@@ -223,7 +221,7 @@ def _axis(analysis: Analysis, name: str) -> Axis:
     """Where a variable stands in a submission, and what it says."""
     if found := analysis.find(name):
         place, question, channel = found
-        if tells_mean(question):
+        if question.asks_mean:
             raise BadQuery(f"{name} asks for a mean, and has no shares to tabulate; compare it between groups")
         return Axis(coded_question(question, channel), place)
     if name not in analysis.grouping.segments:
@@ -242,7 +240,7 @@ def explain(analysis: Analysis, question: str, answer: str, on: Sequence[str], a
     found = analysis.find(question)
     assert found is not None
     at, asked_question, channel = found
-    if tells_mean(asked_question) or isinstance(channel, Table):
+    if asked_question.asks_mean or not channel.supports():
         raise BadQuery(f"{question} has no shares that could be explained so; compare it between groups")
     if answer not in asked_question.codes:
         raise BadQuery(f"answer takes a code of the question: {', '.join(asked_question.codes)}")

@@ -1,4 +1,4 @@
-"""The audit: what a channel states, exactly, beside what the shipped randomiser is seen to do.
+"""The audit: what a channel states, exactly, and what the shipped randomiser is seen to do.
 
 The exact part is arithmetic on the published channel. The observed part runs the randomiser that respondents run,
 counts its reports under every answer, and asks which epsilon those counts can prove: a Clopper-Pearson lower bound at
@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from importlib.resources import as_file, files
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,24 +24,17 @@ from scipy.special import betaincinv
 
 import deniable_web
 from deniable_protocol import (
-    Band,
     Channel,
-    Drawn,
-    MultiChoice,
-    Number,
     Question,
-    Scale,
-    Subset,
     Survey,
     Table,
-    YesNo,
-    encode,
     exp_floor,
     log_ceiling,
     randomize,
     verify,
 )
 from deniable_server.errors import AuditError
+from deniable_server.statistics import check_reports
 from deniable_server.wording import channel_in_words
 
 from .node import find_node
@@ -92,7 +84,9 @@ def tally(
 ) -> Tallies:
     """What the randomiser of a language reported in so many submissions. Tallies of several runs can be added."""
     document = verify(published)
-    panels = {q.id: [answer for _, answer in panel(q, document.channels[q.id])] for q in document.survey.questions}
+    panels = {
+        q.id: [answer for _, answer in q.panel(document.channels[q.id].answers)] for q in document.survey.questions
+    }
     tallies = {q.id: tally_for(q, document.channels[q.id], panels[q.id]) for q in document.survey.questions}
     run = {"python": _run_python, "js": _run_js}[language]
     done = 0
@@ -116,7 +110,7 @@ def conclude(published: bytes, tallies: Tallies, audits: int = 1) -> list[Findin
             question=question.id,
             channel=channel_in_words(question, channel),
             stated=question.epsilon,
-            observed=_observe(question, [name for name, _ in panel(question, channel)], counted, comparisons),
+            observed=_observe(question, [name for name, _ in question.panel(channel.answers)], counted, comparisons),
             **_exact(question, channel),
         )
         for question in document.survey.questions
@@ -126,7 +120,8 @@ def conclude(published: bytes, tallies: Tallies, audits: int = 1) -> list[Findin
 
 def _exact(question: Question, channel: Channel) -> dict[str, Any]:
     """The proof as numbers: odds and their logarithm, or, with delta, the exact excess."""
-    if isinstance(channel, Table) and question.exact_delta is not None:
+    if question.exact_delta is not None:
+        assert isinstance(channel, Table)
         return {"odds": None, "exact": None, "delta": channel.excess(exp_floor(question.exact_epsilon))}
     odds = channel.odds()
     assert odds is not None
@@ -137,7 +132,7 @@ def _observe(question: Question, names: list[str], tally: Tally, comparisons: in
     """The largest lower bound on epsilon, over all pairs of answers and events.
 
     Each of the two probabilities is bounded at alpha = 0.1% / (2 * comparisons), so that by the union bound all
-    intervals of the whole audit hold together with probability 99.9%.
+    intervals of the whole audit are right together with probability 99.9%.
     """
     alpha = (1 - CONFIDENCE) / (2 * comparisons)
     hits, others = tally.events()
@@ -162,27 +157,6 @@ def _beta_quantile(a: Floats, b: Floats, probability: float) -> Floats:
     return np.where(a <= 0, 0.0, np.where(b <= 0, 1.0, inner))
 
 
-def panel(question: Question, channel: Channel) -> list[tuple[str, Any]]:
-    """(name, answer) for every answer the channel tells apart; for several choices, none, all and each alone."""
-    declined: list[tuple[str, Any]] = [("declined", "declined")] if question.decline else []
-    if isinstance(question, YesNo):
-        own: list[tuple[str, Any]] = [("yes", True), ("no", False)]
-        return own + declined if question.decline else own[::-1]
-    if isinstance(question, MultiChoice):
-        codes = list(question.codes)
-        return [("none", []), ("all", codes), *((code, [code]) for code in codes)]
-    if isinstance(question, Scale):
-        return [(str(point), point) for point in range(1, len(question.labels) + 1)] + declined
-    if not isinstance(question, Number):
-        return [(code, code) for code in question.codes]
-    if isinstance(channel, Subset):
-        edges = question.edges
-        return [(str((a + b) / 2), (a + b) / 2) for a, b in pairwise(edges)] + declined
-    steps = channel.answers - 1
-    levels = [question.min + (question.max - question.min) * i / steps for i in range(steps)] + [question.max]
-    return [(f"{level:g}", level) for level in levels]
-
-
 def first_segments(survey: Survey) -> dict[str, str]:
     """Some code for every segment: they are sent as they are, so any will do."""
     return {segment.id: segment.options[0].code for segment in survey.segments}
@@ -196,15 +170,17 @@ class Tally(ABC):
 
     hits: Floats
 
-    def __init__(self, answers: int) -> None:
+    def __init__(self, channel: Channel, answers: int) -> None:
+        self._channel = channel
         self.trials: Floats = np.zeros(answers)
         self.pairs = np.array([(a, b) for a in range(answers) for b in range(answers) if a != b])
 
     def add(self, answers: npt.NDArray[np.int64], reports: npt.NDArray[np.int64]) -> None:
         for answer in range(len(self.trials)):
             mine = reports[answers == answer]
-            self.trials[answer] += len(mine)
-            self.count(answer, mine)
+            if len(mine):
+                self.trials[answer] += len(mine)
+                self.count(answer, mine)
 
     def merge(self, other: Tally) -> None:
         """Adds what another tally of the same question has counted."""
@@ -213,12 +189,19 @@ class Tally(ABC):
 
     @property
     def comparisons(self) -> int:
-        """How many pairs and events are looked at: the bound holds for all of them at once."""
+        """How many pairs and events are looked at: the bound is for all of them at once."""
         return self.events()[0].size
 
-    @abstractmethod
     def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
         """Counts these reports under this answer."""
+        try:
+            self.hits[answer] += self.hits_of(check_reports(self._channel, reports))
+        except ValueError:
+            raise AuditError("the randomiser gave something that is not a report of the channel") from None
+
+    @abstractmethod
+    def hits_of(self, reports: npt.NDArray[np.int64]) -> Floats:
+        """What these reports add to the hits of their answer."""
 
     @abstractmethod
     def events(self) -> tuple[Floats, Floats]:
@@ -235,16 +218,14 @@ class SubsetTally(Tally):
     Those are just the reports whose odds between the two are F*u : (N-F)*v, the worst there are.
     """
 
-    def __init__(self, channel: Subset) -> None:
-        super().__init__(channel.options)
-        self.options, self.size = np.arange(channel.options), channel.size
-        self.hits = np.zeros((channel.options,) * 3)  # [answer, held, not held]
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel, channel.answers)
+        self.options = np.arange(channel.answers)
+        self.hits = np.zeros((channel.answers,) * 3)  # [answer, held, not held]
 
-    def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
+    def hits_of(self, reports: npt.NDArray[np.int64]) -> Floats:
         held = (reports[:, None] >> self.options & 1).astype(float)
-        if np.any(held.sum(axis=1) != self.size) or np.any(reports >> len(self.options)):
-            raise AuditError("the randomiser gave something that is not a report of the channel")
-        self.hits[answer] += held.T @ (1 - held)
+        return np.asarray(held.T @ (1 - held))
 
     def events(self) -> tuple[Floats, Floats]:
         first, second = self.pairs.T
@@ -257,8 +238,8 @@ class SubsetTally(Tally):
 class ReportTally(Tally):
     """Every report by itself; and for each pair, all those together whose exact odds are the worst of the pair."""
 
-    def __init__(self, channel: Band | Table | Drawn, answers: Sequence[Any]) -> None:
-        super().__init__(len(answers))
+    def __init__(self, channel: Channel, answers: Sequence[Any]) -> None:
+        super().__init__(channel, len(answers))
         reports = list(channel.reports())
         exact = np.array([[float(channel.probability(answer, y)) for y in reports] for answer in answers])
         first, second = self.pairs.T
@@ -267,10 +248,8 @@ class ReportTally(Tally):
         self.worst = odds >= odds.max(axis=1, keepdims=True) * (1 - 1e-9)
         self.hits = np.zeros((len(answers), len(reports)))
 
-    def count(self, answer: int, reports: npt.NDArray[np.int64]) -> None:
-        if np.any(reports < 0) or np.any(reports >= self.hits.shape[1]):
-            raise AuditError("the randomiser gave something that is not a report of the channel")
-        self.hits[answer] += np.bincount(reports, minlength=self.hits.shape[1])
+    def hits_of(self, reports: npt.NDArray[np.int64]) -> Floats:
+        return np.bincount(reports, minlength=self.hits.shape[1]).astype(float)
 
     def events(self) -> tuple[Floats, Floats]:
         mine, other = (self.hits[side] for side in self.pairs.T)
@@ -287,11 +266,11 @@ Tallies = dict[str, Tally]
 
 def tally_for(question: Question, channel: Channel, answers: Sequence[Any]) -> Tally:
     """The tally that fits a channel."""
-    if isinstance(channel, Subset):
+    if channel.held is not None:
         return SubsetTally(channel)
-    if isinstance(channel, Drawn):
-        return ReportTally(channel, [encode(question, channel, answer) for answer in answers])
-    return ReportTally(channel, range(len(answers)))
+    # Where one answer is true, a panel has one for each of the channel's.
+    truths = range(len(answers)) if channel.exclusive else [question.encode(answer) for answer in answers]
+    return ReportTally(channel, truths)
 
 
 # --- running the shipped randomisers -----------------------------------------------------------------------------

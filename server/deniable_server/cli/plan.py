@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deniable_protocol.survey import plain
+from deniable_protocol.questions import plain
 from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, plan_survey
 
 from .common import FILE, JSON, out, print_json, read_survey

@@ -1,6 +1,6 @@
 """Differences of one question between groups: segments of a survey, or surveys that ask the same.
 
-Groups hold different respondents, so that their estimates are independent and variances add.
+Groups consist of different respondents, so that their estimates are independent and variances add.
 
 [1] Newcombe 1998, Statistics in Medicine 17.  [2] Zou and Donner 2008, Statistics in Medicine 27.  [3] Rao 1948, Proc.
 Cambridge Phil. Soc. 44.  [4] Welch 1947, Biometrika 34.  [5] Holm 1979, Scand. J. Statistics 6.
@@ -17,12 +17,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from scipy.special import ndtr, stdtr, stdtrit
 
-from deniable_protocol import Channel, Drawn, MultiChoice, Number, Question, Scale, Table
-from deniable_protocol.survey import tells_mean
+from deniable_protocol import Channel, Question
 from deniable_server.errors import NotComparable
 
-from .intervals import Raw, Support, clip, share_limits, support
-from .questions import Counts, range_of, raw_shares, reading_order, too_noisy
+from .intervals import Raw, Supported, clip, share_limits, supported
+from .questions import Counts, raw_shares, too_noisy
 from .scores import mean_scores, score_mean
 
 FEWEST = 5
@@ -52,7 +51,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     ``difference`` is unbiased, and can be impossible; ``estimate`` is possible, and lies between ``low`` and ``high``.
     ``p_value`` is that of no difference; ``adjusted_p_value`` allows for all that were tested together. Numbers are
-    None where a group tells nothing of them. ``note`` is there where the interval spans more than half of all that is
+    None where a group has no data on them. ``note`` is there where the interval spans more than half of all that is
     possible.
     """
 
@@ -89,12 +88,12 @@ def compare(groups: Sequence[Group], *, confidence: float = 0.95) -> Comparison:
     for group in groups[1:]:
         _check_comparable(question, group.question)
     alpha, pairs, repeated = 1 - confidence, [*combinations(groups, 2)], 1
-    if tells_mean(question):
+    if question.asks_mean:
         differences = [_of_means(first, second, alpha) for first, second in pairs]
     else:
         differences = [row for first, second in pairs for row in _of_shares(first, second, alpha)]
         # Two options that exclude each other are one hypothesis, said twice: it counts once, for both.
-        repeated = 2 if len(question.codes) == 2 and not isinstance(question, MultiChoice) else 1
+        repeated = 2 if len(question.codes) == 2 and groups[0].channel.exclusive else 1
     tested = [row.p_value for row in differences[::repeated]]
     p_values = [pair for pair in zip(tested, holm(tested), strict=True) for _ in range(repeated)]
     return Comparison(
@@ -132,30 +131,15 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 # --- shares ------------------------------------------------------------------------------------------------------
 
 
-class Supported(NamedTuple):
-    """An option that y of n reports support."""
-
-    rule: Support
-    y: float
-    n: float
-
-
-def supported(channel: Channel, counts: Counts, answers: float) -> list[Supported | None]:
-    """Each option of the channel; None where a report does more than support it or not: in a table."""
-    if isinstance(channel, Table):
-        return [None] * channel.answers
-    if isinstance(channel, Drawn):
-        parts = zip(channel.parts, counts[::2], counts[1::2], strict=True)
-        return [Supported(support(part), yes, no + yes) for part, no, yes in parts]
-    # Of the two reports of a yes_no, each supports its own answer.
-    return [Supported(support(channel), y, answers) for y in counts]
-
-
 def _of_shares(first: Group, second: Group, alpha: float) -> list[Difference]:
     raw = [raw_shares(group.channel, group.counts, group.answers, alpha) for group in (first, second)]
-    counted = [supported(group.channel, group.counts, group.answers) for group in (first, second)]
+    # None where a report does more than support an answer or not.
+    counted: list[Sequence[Supported | None]] = [
+        supported(group.channel, group.counts, group.answers) or [None] * group.channel.answers
+        for group in (first, second)
+    ]
     rows = []
-    for j in reading_order(first.question):
+    for j in first.question.reading_order:
         one, two, y1, y2 = raw[0][j], raw[1][j], counted[0][j], counted[1][j]
         p_value, limits = None, (-1.0, 1.0)
         if one is not None and two is not None:
@@ -194,7 +178,7 @@ def _difference(
 
 
 def uncut(raw: Raw, count: Supported | None, n: float, alpha: float) -> Raw:
-    """The possible share, with its limits as they were before they were cut off at 0 and 1; n reports tell of it."""
+    """The possible share, with its limits as they were before they were cut off at 0 and 1; from n reports."""
     share = clip(raw.unbiased)
     if count is None:
         margin = -float(stdtrit(n - 1, alpha / 2)) * raw.standard_error if raw.standard_error else math.inf
@@ -208,7 +192,7 @@ def mover(one: Raw, two: Raw) -> tuple[float, float]:
 
     A limit lies z standard errors from the share, those *at that limit*: (s - l)^2 = z^2 Var(l). The lower limit of
     s1 - s2 is where s1 is low and s2 is high, and variances add: d - sqrt((s1 - l1)^2 + (u2 - s2)^2); the upper one in
-    the same way. Limits that were cut off at 0 or 1 do not tell the variance: a 95% interval of 1 - 0 would hold 71%.
+    the same way. Limits that were cut off at 0 or 1 do not show the variance: a 95% interval of 1 - 0 would cover 71%.
     """
     difference = one.unbiased - two.unbiased
     low = difference - math.hypot(one.unbiased - one.low, two.high - two.unbiased)
@@ -276,11 +260,10 @@ def _of_means(first: Group, second: Group, alpha: float) -> Difference:
         errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
         p_value, margin = welch(one.unbiased - two.unbiased, *errors, alpha)
         # The interval lies around the possible estimate. Errors are symmetric and have one peak: moving a mean towards
-        # its truth, whatever the other's error, never makes it less likely that the interval holds the difference.
+        # its truth, whatever the other's error, never makes it less likely that the interval covers the difference.
         centre = clip(one.unbiased) - clip(two.unbiased)
         limits = max(centre - margin, -1.0), min(centre + margin, 1.0)
-    assert isinstance(first.question, Scale | Number)
-    low, high = range_of(first.question)
+    low, high = first.question.range
     return _difference(first, second, None, one, two, limits, p_value, high - low)
 
 
@@ -288,6 +271,5 @@ def _mean(group: Group, alpha: float) -> Raw | None:
     """The mean score, 0 to 1 along the range; unlike the mean that is shown, it may lie outside."""
     if not group.answers:
         return None
-    assert not isinstance(group.channel, Drawn)
-    scores = mean_scores(group.channel, isinstance(group.question, Number))
+    scores = mean_scores(group.channel, group.question.is_continuous)
     return score_mean(scores, group.counts, group.answers, alpha)

@@ -3,7 +3,7 @@
 A variable is a question with shares, or a segment, which is sent in the clear. One linear algebra serves all. A report
 shows 0/1 features f: the options that it holds (subsets), or which report it is (the others). With matrices per
 variable, the unbiased score of category j is z_j = sum of A_cj f_c, its square the sum of B_cj f_c, and whether the
-report tells of j at all the sum of U_cj f_c. Given the answers, the reports of two questions are independent, so that
+report is about j at all the sum of U_cj f_c. Given the answers, the reports of two questions are independent, so that
 
     E[z_j z'_l | answers] = E[z_j | answer] E[z'_l | other answer] = 1 if the answers are j and l, else 0:
 
@@ -26,12 +26,11 @@ import numpy.typing as npt
 from msgspec import UNSET, UnsetType
 from scipy.special import chdtrc, ndtri
 
-from deniable_protocol import Band, Channel, Drawn, Question, Subset, Table, decode
-from deniable_protocol.survey import tells_mean
-from deniable_server.statistics import Piece, pieces
+from deniable_protocol import Channel, Question, decode
 
-from .intervals import CLEAR, Support, share_of_support, support
-from .questions import Share, estimate_question, project, reading_order, too_noisy
+from .intervals import CLEAR, Rule, share_of_support, supports
+from .pieces import Piece, pieces
+from .questions import Share, estimate_question, project, too_noisy
 from .scores import Array, table_of
 
 Reports = npt.NDArray[np.int64]
@@ -105,42 +104,39 @@ class Coded:
 
 def coded_question(question: Question, channel: Channel) -> Coded:
     """A question with shares."""
-    if tells_mean(question):
+    if question.asks_mean:
         raise ValueError(f"{question.id} asks for a mean, and has no shares to tabulate")
 
     def totals(counts: list[int], n: int, confidence: float) -> list[Share]:
         return estimate_question(question, channel, counts, n, confidence=confidence).shares
 
-    drawn, order = isinstance(channel, Drawn), reading_order(question)
-    matrices = _of_parts(channel) if isinstance(channel, Drawn) else _of_answers(channel)
-    a, b, u, squares, steps = (matrix[..., order] for matrix in matrices)
-    codes, held = [question.codes[j] for j in order], isinstance(channel, Subset)
-    return Coded(question.id, codes, not drawn, held, a, b, u, squares[order], steps, totals)
+    order, held = question.reading_order, channel.held is not None
+    a, b, u, squares, steps = (matrix[..., order] for matrix in _matrices(channel))
+    codes = [question.codes[j] for j in order]
+    return Coded(question.id, codes, channel.exclusive, held, a, b, u, squares[order], steps, totals)
 
 
-def _of_answers(channel: Subset | Band | Table) -> tuple[Array, Array, Array, Array, Array]:
-    if isinstance(channel, Subset):
-        # z_j = (f_j - q)/gap, with the constant as q * (sum of f)/d, for a report holds d options; and since f^2 = f,
-        # z_j^2 = ((1 - 2q) f_j + q^2)/gap^2.
-        k, rule = channel.options, support(channel)
-        one = np.full((k, k), 1 / channel.size)
-        a = (np.eye(k) - rule.q * one) / rule.gap
-        b = ((1 - 2 * rule.q) * np.eye(k) + rule.q**2 * one) / rule.gap**2
-        return a, b, one, _squares([rule] * k), np.full(k, 1 / rule.gap)
-    a = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
-    return a, a**2, np.ones_like(a), table_of(channel) @ a**2, np.ptp(a, axis=0)
+def _matrices(channel: Channel) -> tuple[Array, Array, Array, Array, Array]:
+    found = supports(channel)
+    if not found:
+        a = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
+        return a, a**2, np.ones_like(a), table_of(channel) @ a**2, np.ptp(a, axis=0)
+    # A report is about j (u_j = 1) where it shows j's feature f_j or the one against it; where every report is, its
+    # features sum to 1, or to the number of options that it holds. Among those, z_j = (f_j - q u_j)/gap; and since
+    # f^2 = f = f u, z_j^2 = ((1 - 2q) f_j + q^2 u_j)/gap^2.
+    f, u = np.zeros((2, channel.feature_count, channel.answers))
+    for j, (each, _) in enumerate(found):
+        f[each.feature, j] = 1
+        if each.against is None:
+            u[:, j] = 1 / (channel.held or 1)
+        else:
+            u[[each.feature, each.against], j] = 1
+    rules = [rule for _, rule in found]
+    q, gap = np.array([rule.q for rule in rules]), np.array([rule.gap for rule in rules])
+    return (f - q * u) / gap, ((1 - 2 * q) * f + q**2 * u) / gap**2, u, _squares(rules), 1 / gap
 
 
-def _of_parts(channel: Drawn) -> tuple[Array, Array, Array, Array, Array]:
-    """Whatever the answers, the reports that tell of an option are those of its part; among them it is a yes_no."""
-    rules = [support(part) for part in channel.parts]
-    a = np.repeat(np.diag([1 / rule.gap for rule in rules]), 2, axis=0)
-    a *= np.array([[part - rule.q for rule in rules] for _ in rules for part in (0, 1)])
-    u = np.repeat(np.eye(len(rules)), 2, axis=0)
-    return a, a**2, u, _squares(rules), np.ptp(a, axis=0)
-
-
-def _squares(rules: Sequence[Support]) -> Array:
+def _squares(rules: Sequence[Rule]) -> Array:
     """The noise of each score, plus the square of its mean: 1 where the answer is the score's own."""
     others = np.tile([rule.v0 for rule in rules], (len(rules), 1))
     return others + np.diag([1 + rule.v1 - rule.v0 for rule in rules])
@@ -223,7 +219,7 @@ class Joint:
         return counts
 
     def add_counts(self, counts: Reports) -> None:
-        """What ``count`` gave for other submissions, whoever counted them."""
+        """What ``count`` gave for other submissions, counted here or elsewhere."""
         within: dict[Shown, Array] = {}
         for pair in self.crossed:
             first, second = pair.first, pair.second
@@ -264,8 +260,8 @@ def crosstab(joint: Joint, *, confidence: float = 0.95) -> Crosstab:
 
 def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], alpha: float) -> list[JointShare]:
     rows, columns, between = joint.rows, joint.columns, joint.blocks()[2]
-    told = np.rint(rows.u.T @ between @ columns.u)
-    n = np.maximum(told, 1.0)  # where nothing is told, what follows is not used
+    about = np.rint(rows.u.T @ between @ columns.u)
+    n = np.maximum(about, 1.0)  # where there are no reports, what follows is not used
     unbiased = rows.a.T @ between @ columns.a / n
     # The variance of z z' is the diagonal of (A x A')' (diag r - r r') (A x A'), r the rates of pairs of reports. It is
     # at least what the channels alone give to any pair of answers: a sample that shows less is not believed.
@@ -282,8 +278,8 @@ def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], al
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
     numbers, cells = np.stack([estimate, unbiased, error, low, high], axis=-1), []
     for (j, row), (m, column) in product(enumerate(rows.codes), enumerate(columns.codes)):
-        share, score, deviation, bottom, top = numbers[j, m].tolist() if told[j, m] else (None, None, None, 0.0, 1.0)
-        known = deviation if told[j, m] > 1 else None
+        share, score, deviation, bottom, top = numbers[j, m].tolist() if about[j, m] else (None, None, None, 0.0, 1.0)
+        known = deviation if about[j, m] > 1 else None
         cells.append(JointShare(row, column, share, score, known, bottom, top, too_noisy(top - bottom, 1.0)))
     return cells
 
@@ -294,7 +290,7 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: floa
     With the shares r of the row and c of the column, four kinds of people make up E[(z z')^2] =
     s M M' + (r - s) M m' + (c - s) m M' + (1 - r - c + s) m m', M the mean square where the answer is the score's own,
     m where it is another. Half a step of the sum of z z' corrects for continuity. Measured down to 30 reports, this
-    holds 95% where a t interval falls to 45%.
+    covers 95% where a t interval falls to 45%.
     """
     mine, theirs = _mean_squares(joint.rows, r), _mean_squares(joint.columns, c)
     squares = [np.outer(one, two) for one in mine for two in theirs]
@@ -320,7 +316,7 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: floa
 
 
 def _mean_squares(variable: Coded, shares: Array) -> tuple[Array, Array]:
-    """Of each score, among those whose answer is its own, and among the others, who are alike but in a table."""
+    """Of each score, among those whose answer is its own, and among the others: the same for all, but in a table."""
     weights = np.where(np.eye(len(shares), dtype=bool), 0.0, shares[:, None] + 1e-9)
     others = (weights * variable.squares).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-9)
     return np.diag(variable.squares), others
@@ -334,7 +330,7 @@ def independence(joint: Joint) -> Independence:
 
     In general n times Pillai's trace [3], the sum of the squared canonical correlations of the features, chi-square
     with as many degrees of freedom as there are pairs of directions. Where a feature is which report it is, that is
-    Pearson's statistic. What reports tell *of* (the part drawn) is taken out first: it is chance alone.
+    Pearson's statistic. What reports are *about* (the part drawn) is taken out first: it is chance alone.
     """
     (first, second, between), n = joint.blocks(), joint.submissions
     left, right = _uncorrelated(first, joint.rows.u), _uncorrelated(second, joint.columns.u)
@@ -352,7 +348,7 @@ def independence(joint: Joint) -> Independence:
 
 
 def _uncorrelated(sums: Array, u: Array) -> Array:
-    """Combinations of the features as columns: without what u tells, uncorrelated, and with squares that sum to 1."""
+    """Combinations of the features as columns: without what u shows, uncorrelated, and with squares that sum to 1."""
     rest = np.eye(len(u)) - u @ np.linalg.pinv(u.T @ sums @ u, rcond=1e-10, hermitian=True) @ u.T @ sums
     # Features on one scale, so that the rank does not depend on how rare one is; those never seen drop out.
     rest = rest / np.sqrt(np.maximum(np.diag(sums), 1.0))

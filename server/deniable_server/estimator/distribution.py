@@ -11,7 +11,7 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 
-from deniable_protocol import Band, Table
+from deniable_protocol import Channel
 
 from .scores import table_of
 
@@ -29,7 +29,7 @@ class Point(msgspec.Struct, frozen=True):
     share: float
 
 
-def likely_distribution(channel: Band | Table, counts: Sequence[float], low: float, high: float) -> list[Point]:
+def likely_distribution(channel: Channel, counts: Sequence[float], low: float, high: float) -> list[Point]:
     """The distribution of the levels under which these reports are most likely.
 
     Each round gives a report's weight to the levels in proportion to how likely each is to have made it, given the
@@ -39,8 +39,8 @@ def likely_distribution(channel: Band | Table, counts: Sequence[float], low: flo
     return [Point(float(at), share) for at, share in zip(np.linspace(low, high, channel.answers), shares, strict=False)]
 
 
-@lru_cache(maxsize=1_000)  # whoever looks at results looks at them again, and a page shows many questions
-def _likely_shares(channel: Band | Table, counts: tuple[float, ...]) -> tuple[float, ...]:
+@lru_cache(maxsize=1_000)  # results are looked at more than once, and a page shows many questions
+def _likely_shares(channel: Channel, counts: tuple[float, ...]) -> tuple[float, ...]:
     table = table_of(channel)
     seen = np.asarray(counts, dtype=float)
     reports = seen.sum()

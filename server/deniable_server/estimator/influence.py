@@ -4,7 +4,7 @@ A false submission adds any z that a report decodes to. With a fraction f of the
 u + f(z - u). The estimate is the point p of the simplex that is nearest to u; it is nearest to p + (1-f)(u-p), too, and
 f(z - p) from there is just u + f(z - u). So however far u lies outside, the change that counts is f(z - p), with p a
 mixture of the answers e_x. For a share s that stays inside: f(max z - s) up, f(s - min z) down; over all s at most
-f max(max z, 1 - min z), for yes_no f e^epsilon/(e^epsilon - 1). The same holds of a mean, which is cut off at its ends.
+f max(max z, 1 - min z), for yes_no f e^epsilon/(e^epsilon - 1). A mean, cut off at its ends, is the same.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betainc
 
-from deniable_protocol import Band, Channel, Drawn, Subset, Table, decode
+from deniable_protocol import Channel, decode
 
-from .intervals import support
+from .intervals import support, supported, supports
 from .scores import table_of
 
 FALSE_ALARMS = 0.001
@@ -29,12 +29,10 @@ def share_influence(channel: Channel) -> float:
 
     An unbiased share moves by no more from between 0 and 1; from outside, by as much more as it was outside.
     """
-    if isinstance(channel, Drawn):
-        # max z = (1-q)/gap, and 1 - min z = 1 + q/gap = p/gap
-        return max(max(1 - rule.q, rule.p) / rule.gap for rule in map(support, channel.parts))
-    # All subsets are alike but for the names of the options, and so are the answers in one, and those outside.
-    reports = [(1 << channel.size) - 1] if isinstance(channel, Subset) else [*channel.reports()]
-    answers = [0, channel.size] if isinstance(channel, Subset) else [*range(channel.answers)]
+    if not channel.exclusive:
+        # Each share is by itself: max z = (1-q)/gap, and 1 - min z = 1 + q/gap = p/gap
+        return max(max(1 - rule.q, rule.p) / rule.gap for _, rule in supports(channel))
+    reports, answers = map(list, channel.representatives())
     decoded = [[float(z) for z in decode(channel, report)] for report in reports]
     return max(_most_moved([z - (j == x) for j, z in enumerate(row)]) for row in decoded for x in answers)
 
@@ -55,7 +53,7 @@ def _most_moved(change: list[float]) -> float:
 
 
 @lru_cache(maxsize=256)
-def sum_influence(channel: Subset | Table, signs: tuple[float, ...]) -> float:
+def sum_influence(channel: Channel, signs: tuple[float, ...]) -> float:
     """The same for the sum of the estimates times these signs, as of the top two points of a scale.
 
     With A the options above zero the sum changes by sum over A of (sign_j - mean sign of A)(z_j - e_xj). Scales are
@@ -66,9 +64,9 @@ def sum_influence(channel: Subset | Table, signs: tuple[float, ...]) -> float:
     most = 0.0
     for direction in (np.array(signs), -np.array(signs)):
         gains = above * (direction - (above @ direction / above.sum(axis=1))[:, None])
-        if isinstance(channel, Subset):
+        if channel.held is not None:
             # The gains sum to 0, so that only the 1/gap counts by which the options that are held stand out.
-            reports = np.sort(gains, axis=1)[:, -channel.size :].sum(axis=1) / support(channel).gap
+            reports = np.sort(gains, axis=1)[:, -channel.held :].sum(axis=1) / support(channel).gap
         else:
             decoded = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
             reports = (gains @ decoded.T).max(axis=1)
@@ -93,24 +91,22 @@ def consistent(channel: Channel, counts: list[int], answers: int) -> bool:
     )
 
 
-def _at_least(y: int, n: int, rate: float) -> float:
+def _at_least(y: float, n: float, rate: float) -> float:
     """P(Bin(n, rate) >= y), as in ``clopper_pearson``."""
     return float(betainc(y, n - y + 1, rate)) if y else 1.0
 
 
-def _features(channel: Channel, counts: list[int], answers: int) -> list[tuple[int, int, float, float]]:
+def _features(channel: Channel, counts: list[int], answers: int) -> list[tuple[float, float, float, float]]:
     """Count, reports that could have counted, and the least and most probability of each feature."""
-    if isinstance(channel, Subset):
-        return [(y, answers, support(channel).q, support(channel).p) for y in counts]
-    if isinstance(channel, Drawn):
-        asked = [(no + yes, yes) for no, yes in zip(counts[::2], counts[1::2], strict=True)]
-        each = 1 / len(channel.parts)  # which part reports is drawn, whatever the answer
-        bits = [(yes, n, support(part).q, support(part).p) for part, (n, yes) in zip(channel.parts, asked, strict=True)]
-        return [(n, answers, each, each) for n, _ in asked] + bits
-    return [(y, answers, *extremes) for y, extremes in zip(counts, _extremes(channel), strict=True)]
+    features: list[tuple[float, float, float, float]] = []
+    for (each, rule), seen in zip(supports(channel), supported(channel, counts, answers), strict=True):
+        if each.against is not None:  # which part reports is drawn, whatever the answer
+            features.append((seen.n, answers, float(each.asked), float(each.asked)))
+        features.append((seen.y, seen.n, rule.q, rule.p))
+    return features or [(y, answers, *extremes) for y, extremes in zip(counts, _extremes(channel), strict=True)]
 
 
 @lru_cache(maxsize=256)
-def _extremes(channel: Band | Table) -> list[tuple[float, float]]:
+def _extremes(channel: Channel) -> list[tuple[float, float]]:
     table = table_of(channel)
     return [(float(column.min()), float(column.max())) for column in table.T]

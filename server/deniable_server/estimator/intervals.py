@@ -15,7 +15,7 @@ Trans. Inf. Theory 64.  [4] Cochran 1977, Sampling Techniques.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, betaincinv, gammaln, ndtri
 
-from deniable_protocol import Band, N, Subset
+from deniable_protocol import Channel, N, Subset, Support
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -43,7 +43,7 @@ class Raw(NamedTuple):
     high: float
 
 
-class Support(NamedTuple):
+class Rule(NamedTuple):
     """How a report supports an answer: on average p where it is the truth, q where it is not; gap = p - q.
 
     ``v1`` and ``v0`` are the variances of that support in the two cases, over gap^2; ``counted`` where support is
@@ -58,27 +58,46 @@ class Support(NamedTuple):
     counted: bool = True
 
 
-CLEAR = Support(p=1.0, q=0.0, gap=1.0, v1=0.0, v0=0.0)
+CLEAR = Rule(p=1.0, q=0.0, gap=1.0, v1=0.0, v0=0.0)
 """Of what is sent in the clear."""
 
 
 @lru_cache(maxsize=1024)
-def support(channel: Subset | Band) -> Support:
-    """Of one option in a subset channel [3], or of the bit of a band of two levels, in exact fractions until the end.
-
-    Another option than the true one is among the d - 1 others of a favoured report, or the d of an unfavoured one,
-    each of the k - 1 equally: q = (p(d-1) + (1-p)d)/(k-1) = (d - p)/(k - 1). The bit: d = 1 of k = 2.
-    """
-    assert isinstance(channel, Subset) or channel.levels == 2
-    k, d = (channel.options, channel.size) if isinstance(channel, Subset) else (2, 1)
-    p = Fraction(channel.favour, N)
-    q = (d - p) / (k - 1)
-    gap = p - q
-    return Support(float(p), float(q), float(gap), float(p * (1 - p) / gap**2), float(q * (1 - q) / gap**2))
+def supports(channel: Channel) -> tuple[tuple[Support, Rule], ...]:
+    """How reports support each answer, exactly and as a rule; empty where they do more than support it or not."""
+    return tuple((each, _rule(each.p, each.q)) for each in channel.supports())
 
 
 @lru_cache(maxsize=1024)
-def joint_support(channel: Subset, options: int) -> Support:
+def _rule(p: Fraction, q: Fraction) -> Rule:
+    gap = p - q
+    return Rule(float(p), float(q), float(gap), float(p * (1 - p) / gap**2), float(q * (1 - q) / gap**2))
+
+
+def support(channel: Channel) -> Rule:
+    """The rule of a channel that has the same one for all answers, as subsets [3] and noisy bits have."""
+    return supports(channel)[0][1]
+
+
+class Supported(NamedTuple):
+    """An answer that y of n reports support."""
+
+    rule: Rule
+    y: float
+    n: float
+
+
+def supported(channel: Channel, counts: Sequence[float], n: float) -> list[Supported]:
+    """Each answer of the channel with the reports that are about it; empty where ``supports`` is."""
+    found = []
+    for each, rule in supports(channel):
+        y = counts[each.feature]
+        found.append(Supported(rule, y, n if each.against is None else y + counts[each.against]))
+    return found
+
+
+@lru_cache(maxsize=1024)
+def joint_support(channel: Subset, options: int) -> Rule:
     """Of any of t options together: how many of them the report holds.
 
     A report that holds the truth draws its other d - 1 options from the k - 1 others, one that does not draws all d
@@ -100,7 +119,7 @@ def joint_support(channel: Subset, options: int) -> Support:
     (p, p2), (q, q2) = moments(t - 1, 1), moments(t, 0)
     gap = p - q
     v1, v0 = (p2 - p**2) / gap**2, (q2 - q**2) / gap**2
-    return Support(float(p), float(q), float(gap), float(v1), float(v0), counted=d == 1 or t == 1)
+    return Rule(float(p), float(q), float(gap), float(v1), float(v0), counted=d == 1 or t == 1)
 
 
 def sampling_factor(n: float, population: int | None) -> float:
@@ -110,7 +129,7 @@ def sampling_factor(n: float, population: int | None) -> float:
     return max(population - n, 0.0) / max(population - 1, 1)
 
 
-def share_of_support(rule: Support, y: float, n: float, alpha: float, population: int | None = None) -> Raw:
+def share_of_support(rule: Rule, y: float, n: float, alpha: float, population: int | None = None) -> Raw:
     """The share of an answer with the support y of n reports: among the ``population`` that they were drawn from, if it
     has a size; among the respondents themselves if that is n.
 
@@ -127,7 +146,7 @@ def share_of_support(rule: Support, y: float, n: float, alpha: float, population
     return Raw(unbiased, math.sqrt(variance / n), clip(low), clip(high))
 
 
-def share_limits(rule: Support, y: float, n: float, alpha: float, population: int | None = None) -> tuple[float, float]:
+def share_limits(rule: Rule, y: float, n: float, alpha: float, population: int | None = None) -> tuple[float, float]:
     """The limits of the share as they are before they are cut off at 0 and 1."""
     p, q = rule.p, rule.q
     inside = min(max(y, n * q), n * p)
@@ -141,11 +160,11 @@ def share_limits(rule: Support, y: float, n: float, alpha: float, population: in
     return (low - q) / rule.gap, (high - q) / rule.gap
 
 
-def _variance(rule: Support, share: float, sampling: float) -> float:
+def _variance(rule: Rule, share: float, sampling: float) -> float:
     return sampling * share * (1 - share) + share * rule.v1 + (1 - share) * rule.v0
 
 
-def score_limits(rule: Support, y: float, n: float, alpha: float, sampling: float = 1.0) -> tuple[float, float]:
+def score_limits(rule: Rule, y: float, n: float, alpha: float, sampling: float = 1.0) -> tuple[float, float]:
     """The shares s at which the observed one lies z standard errors away, those being the errors *at s* [1].
 
     With u = ((y -+ 1/2)/n - q)/gap, continuity corrected, and k = z^2/n:  (u - s)^2 = k V(s), that is
@@ -174,7 +193,7 @@ def clopper_pearson(y: float, n: float, alpha: float) -> tuple[float, float]:
     return low, high
 
 
-def finite_limits(rule: Support, y: float, n: int, alpha: float, population: int) -> tuple[float, float]:
+def finite_limits(rule: Rule, y: float, n: int, alpha: float, population: int) -> tuple[float, float]:
     """The exact limits in a population of M people: the least and largest share under which y is in no tail of alpha/2.
 
     If T of them are such, m of the n who answer are with hypergeometric chances, and y is the sum of Bin(m, p) and
@@ -213,7 +232,7 @@ def _log_choose(n: int, k: Array | int) -> Array:
     return np.asarray(gammaln(n + 1) - gammaln(np.add(k, 1)) - gammaln(np.subtract(n + 1, k)))
 
 
-def _at_most(rule: Support, y: int, n: int) -> Array:
+def _at_most(rule: Rule, y: int, n: int) -> Array:
     """P(Bin(m, p) + Bin(n - m, q) <= y) for m = 0 ... n.
 
     With B false supports and A lost ones the sum is m - A + B. Of the rarer kind, whose mean is below ``FEW`` where

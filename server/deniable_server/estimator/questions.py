@@ -10,13 +10,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from deniable_protocol import Band, Channel, Drawn, Number, Question, Scale, Subset, Table, YesNo
-from deniable_protocol.survey import tells_mean
-from deniable_server.statistics import size
+from deniable_protocol import Channel, Question
 
 from .distribution import Point, likely_distribution
 from .influence import consistent, share_influence, sum_influence
-from .intervals import Raw, clip, sampling_factor, share_of_support, support
+from .intervals import Raw, clip, sampling_factor, share_of_support, supported
 from .scores import mean_scores, score_mean, share_scores
 from .summaries import Reports, Summary, summarize
 
@@ -24,12 +22,11 @@ TOO_NOISY = "too noisy to say"
 NOT_HONEST = "not consistent with honest reports"
 
 Counts: TypeAlias = Sequence[float]
-"""For a subset channel how many reports hold each option, for the others how often each report came. Whole numbers,
-but for those of weighted reports."""
+"""How many reports show each feature of the channel. Whole numbers, but for those of weighted reports."""
 
 
 class Share(msgspec.Struct, frozen=True):
-    """The share of one option; the numbers are None where no report tells of it.
+    """The share of one option; the numbers are None where no report is about it.
 
     ``unbiased`` may lie outside [0, 1]; ``estimate`` is a possible share, and lies between ``low`` and ``high``.
     ``note`` is there where the interval spans more than half of all that is possible.
@@ -66,9 +63,9 @@ class Weighted(msgspec.Struct, frozen=True):
 class QuestionEstimate(msgspec.Struct, frozen=True):
     """All that is estimated of one question: shares, or (with no shares) a mean.
 
-    ``open_equivalent``: how many unprotected answers would tell as much; None for means and where nothing is known.
+    ``open_equivalent``: how many unprotected answers would be as precise; None for means and where nothing is known.
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
-    ``notes``: what a reader must be told first. ``method``, for those who read the numbers elsewhere, is how they came
+    ``notes``: what a reader must know first. ``method``, for those who read the numbers elsewhere, is how they came
     about. ``summaries`` are there for scales with shares, ``distribution`` and ``weighted`` where they were asked for.
     """
 
@@ -100,7 +97,7 @@ def estimate_question(
 ) -> QuestionEstimate:
     """The estimate from the sufficient statistic of ``answers`` reports.
 
-    ``simultaneous``: the k intervals of the question hold together (Bonferroni: each at 1 - alpha/k).
+    ``simultaneous``: the k intervals of the question are right together (Bonferroni: each at 1 - alpha/k).
     ``population``: how many people the respondents were drawn from without replacement; with as many as answered, the
     intervals are for the respondents themselves.
     """
@@ -111,26 +108,24 @@ def estimate_question(
     shares, mean, summaries = _numbers(question, channel, counts, answers, alpha, simultaneous, population)
     open_equivalent = None
     if mean is not None:
-        assert not isinstance(channel, Drawn) and isinstance(question, Scale | Number)
-        scores = mean_scores(channel, isinstance(question, Number)).values
-        low, high = range_of(question)
-        # Equivalent open answers are *their* variance over SE^2. The reports hardly tell that variance, and its bound,
+        scores = mean_scores(channel, question.is_continuous).values
+        low, high = question.range
+        # Equivalent open answers are *their* variance over SE^2. The reports hardly show that variance, and its bound,
         # (value - min)(max - value), would flatter us: open_equivalent stays None.
         influence = max(max(scores), 1 - min(scores)) * (high - low) / max(answers, 1)
     else:
-        # Sampling counts here whatever the interval is for: an open answer, too, tells of a population.
+        # Sampling counts here whatever the interval is for: an open answer, too, is from a population.
         sampled = shares if population is None else _numbers(question, channel, counts, answers, alpha)[0]
         open_equivalent = _open_equivalent(sampled, answers)
         # Where parts are drawn, a false submission chooses its part: the one with the fewest honest reports.
-        fewest = min(_asked(counts)) if isinstance(channel, Drawn) else answers
+        fewest = min((each.n for each in supported(channel, counts, answers)), default=answers)
         influence = share_influence(channel) / max(fewest, 1)
     if summaries and answers:
-        assert isinstance(channel, Subset | Table)
         sums = [sum_influence(channel, each.signs(channel.answers)) / answers for each in summaries]
         summaries = [replace(each, fake_influence=_up(most)) for each, most in zip(summaries, sums, strict=True)]
     curve = (
-        likely_distribution(channel, counts, *range_of(question))
-        if distribution and isinstance(question, Number) and isinstance(channel, Band | Table)
+        likely_distribution(channel, counts, *question.range)
+        if distribution and question.asks_mean and question.is_continuous
         else UNSET
     )
     return QuestionEstimate(
@@ -172,31 +167,24 @@ def _numbers(
     simultaneous: bool = False,
     population: int | None = None,
 ) -> tuple[list[Share], Mean | None, list[Summary] | UnsetType]:
-    if tells_mean(question):
+    if question.asks_mean:
         return [], mean_of(question, channel, counts, n, alpha, population), UNSET
     raw = raw_shares(channel, counts, n, alpha / channel.answers if simultaneous else alpha, population)
-    if isinstance(channel, Drawn):
+    if not channel.exclusive:
         estimates = [None if share is None else clip(share.unbiased) for share in raw]
     else:
         known = [share.unbiased for share in raw if share is not None]
         estimates = [*project(known)] if known else [None] * len(raw)
     shares = [_share(*entry) for entry in zip(question.codes, estimates, raw, strict=True)]
     summaries: list[Summary] | UnsetType = UNSET
-    if isinstance(question, Scale) and isinstance(channel, Subset | Table):
+    if question.labels:
         possible = [share for share in estimates if share is not None]
         summaries = summarize(len(question.labels), Reports(channel, counts, n, possible, alpha, population))
-    return [shares[j] for j in reading_order(question)], None, summaries
-
-
-def reading_order(question: Question) -> list[int]:
-    """The places of the options as people read them. Where the report is the noisy bit, no is 0; yes is read first."""
-    order = [*range(len(question.codes))]
-    return order[::-1] if isinstance(question, YesNo) and not question.decline else order
+    return [shares[j] for j in question.reading_order], None, summaries
 
 
 def _checked(channel: Channel, counts: list[int], answers: int) -> list[int]:
-    length = size(channel)
-    total = answers * channel.size if isinstance(channel, Subset) else answers
+    length, total = channel.feature_count, answers * (channel.held or 1)
     if len(counts) != length or sum(counts) != total or not all(0 <= count <= answers for count in counts):
         raise ValueError(f"these are not the {length} counts of {answers} reports")
     return counts
@@ -205,27 +193,14 @@ def _checked(channel: Channel, counts: list[int], answers: int) -> list[int]:
 def raw_shares(
     channel: Channel, counts: Counts, n: float, alpha: float, population: int | None = None
 ) -> list[Raw | None]:
-    """The unbiased shares in the channel's order; None where no report tells of one."""
-    if isinstance(channel, Drawn):
-        # Given how often its part was drawn, an option is a yes_no of its own, put to a sample of the respondents.
-        return [
-            share_of_support(support(part), yes, asked, alpha, population) if asked else None
-            for part, yes, asked in zip(channel.parts, counts[1::2], _asked(counts), strict=True)
-        ]
+    """The unbiased shares in the channel's order; None where no report is about one."""
     if not n:
         return [None] * channel.answers
-    if isinstance(channel, Subset):
-        return [share_of_support(support(channel), y, n, alpha, population) for y in counts]
-    if isinstance(channel, Table):
-        factor = sampling_factor(n, population)
-        return [score_mean(scores, counts, n, alpha, factor) for scores in share_scores(channel)]
-    yes = share_of_support(support(channel), counts[1], n, alpha, population)
-    return [Raw(1 - yes.unbiased, yes.standard_error, 1 - yes.high, 1 - yes.low), yes]
-
-
-def _asked(counts: Counts) -> list[float]:
-    """How many reports tell of each part of a drawn channel."""
-    return [no + yes for no, yes in zip(counts[::2], counts[1::2], strict=True)]
+    if counted := supported(channel, counts, n):
+        # Given how many reports are about it, an answer is a yes_no of its own, put to a sample of the respondents.
+        return [share_of_support(*each, alpha, population) if each.n else None for each in counted]
+    factor = sampling_factor(n, population)
+    return [score_mean(scores, counts, n, alpha, factor) for scores in share_scores(channel)]
 
 
 def _share(code: str, estimate: float | None, raw: Raw | None) -> Share:
@@ -272,21 +247,14 @@ def _open_equivalent(shares: list[Share], n: int) -> int | None:
     return int(min(n, sum(s * (1 - s) for s, _ in known) / sum(error**2 for _, error in known)))
 
 
-def range_of(question: Scale | Number) -> tuple[float, float]:
-    """The least and the largest answer."""
-    low, high = (1.0, len(question.labels)) if isinstance(question, Scale) else (question.min, question.max)
-    return low + 0.0, high + 0.0  # -0.0 is 0.0
-
-
 def mean_of(
-    question: Scale | Number, channel: Channel, counts: Counts, n: float, alpha: float, population: int | None = None
+    question: Question, channel: Channel, counts: Counts, n: float, alpha: float, population: int | None = None
 ) -> Mean:
     """The mean answer, in the question's own units."""
-    assert not isinstance(channel, Drawn)
-    low, high = range_of(question)
+    low, high = question.range
     if not n:
         return Mean(None, None, low, high, TOO_NOISY)
-    between = isinstance(question, Number)
+    between = question.is_continuous
     # A number is rounded at random to a neighbouring level, one of m - 1 steps: a variance of at most (step/2)^2.
     rounding = (0.5 / (channel.answers - 1)) ** 2 if between else 0.0
     factor = sampling_factor(n, population)

@@ -23,10 +23,8 @@ from msgspec import UNSET, UnsetType
 from scipy.special import chdtrc, expit, logit, ndtr, ndtri, xlogy
 
 from deniable_protocol import Channel, Question
-from deniable_protocol.survey import tells_mean
 
-from .comparison import Supported, supported
-from .intervals import clip
+from .intervals import Supported, clip, supported
 from .questions import Counts
 from .scores import Array
 
@@ -37,9 +35,9 @@ STRIDE = 2.0
 """The furthest that one step moves a group's log odds. Near shares of 0 and 1 the likelihood is flat: a step that
 lands there by chance would not find back."""
 FAR = 15.0
-"""Log odds beyond which a share, less than one in a million from 0 or 1, is one of them for all that reports tell."""
+"""Log odds beyond which a share, less than one in a million from 0 or 1, is one of them as far as reports can show."""
 
-NOBODY = "no report tells of this option"
+NOBODY = "no report is about this option"
 RUNS_AWAY = (
     "no finite odds fit: in some group reports are at or beyond what a share of 0 or 1 would give. Leave a segment out"
 )
@@ -69,7 +67,7 @@ class Term(msgspec.Struct, frozen=True):
 class Regression(msgspec.Struct, frozen=True):
     """The fit. Where it has not converged there are no numbers, and ``note`` says why.
 
-    ``references`` holds the code of each segment that the others are compared with; codes that nobody has are left
+    ``references`` has the code of each segment that the others are compared with; codes that nobody has are left
     out. ``statistic`` is twice the log-likelihood that all segments together add: chi-square with
     ``degrees_of_freedom`` if none has an effect.
     """
@@ -111,17 +109,17 @@ def regress(
     """The log odds of an option by the codes of these segments: main effects, each against a reference."""
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")
-    if tells_mean(question) or code not in question.codes:
+    if question.asks_mean or code not in question.codes:
         raise ValueError(f"{question.id} has no option {code} whose share could be modelled")
     groups, place = [*groups], question.codes.index(code)
-    told = []
+    heard = []
     for group in groups:
-        count = supported(channel, group.counts, group.answers)[place]
-        if count is None:
+        counted = supported(channel, group.counts, group.answers)
+        if not counted:
             raise ValueError(f"a report to {question.id} does more than support an option or not: this does not fit it")
-        if count.n:
-            told.append((group.places, count))
-    design = _design(segments, [places for places, _ in told])
+        if counted[place].n:
+            heard.append((group.places, counted[place]))
+    design = _design(segments, [places for places, _ in heard])
     result = Regression(
         question=question.id,
         code=code,
@@ -138,12 +136,12 @@ def regress(
         degrees_of_freedom=len(design.names),
         p_value=None,
     )
-    if not told:
+    if not heard:
         return msgspec.structs.replace(result, note=NOBODY)
     if same := design.dependent():
         note = f"{', '.join(same)} cannot be told apart from codes of other segments. Leave a segment out"
         return msgspec.structs.replace(result, note=note)
-    counts = _Counts([count for _, count in told])
+    counts = _Counts([count for _, count in heard])
     fit = _fit(design.matrix, counts)
     if fit.note is not UNSET:
         return msgspec.structs.replace(result, iterations=fit.iterations, note=fit.note)
@@ -216,7 +214,7 @@ def _fit(design: Array, counts: _Counts) -> _Fit:
     reports beyond what the channel gives to a share of 0 or 1, it rises for ever as the odds run away [3].
     """
     beta, nothing = np.zeros(design.shape[1]), np.zeros((0, 0))
-    beta[0] = logit(min(max(counts.pooled(), 0.01), 0.99))  # all groups alike
+    beta[0] = logit(min(max(counts.pooled(), 0.01), 0.99))  # all groups the same
     for iteration in range(1, ROUNDS + 1):
         odds = design @ beta
         (rate, rest), share = counts.rates(odds), expit(odds)

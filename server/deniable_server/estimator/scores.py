@@ -19,13 +19,11 @@ import numpy.typing as npt
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 from scipy.special import stdtrit
 
-from deniable_protocol import Band, Subset, Table, decode
+from deniable_protocol import Band, Channel, decode
 
 from .intervals import Raw, clip
 
 Array = npt.NDArray[np.float64]
-Scored = Subset | Band | Table
-
 
 CLEAR_ENOUGH = 0.1
 """Where the channel's least variance is below this, in squares of the range, people may differ more than the noise."""
@@ -44,9 +42,9 @@ class Scores(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def mean_scores(channel: Scored, between: bool = False) -> Scores:
+def mean_scores(channel: Channel, between: bool = False) -> Scores:
     """Scores of the mean answer; ``between`` where true values may lie between the levels."""
-    assert not isinstance(channel, Subset) or channel.size == 1, "counts of larger subsets do not tell the variance"
+    assert channel.held in (None, 1), "counts of larger subsets do not show the variance"
     if isinstance(channel, Band):
         return _scores(channel, _tuned(channel, between))
     # The textbook's channels are decoded as their table says, so that a team sees what that design costs.
@@ -56,26 +54,26 @@ def mean_scores(channel: Scored, between: bool = False) -> Scores:
 
 
 @lru_cache(maxsize=256)
-def share_scores(channel: Table) -> tuple[Scores, ...]:
+def share_scores(channel: Channel) -> tuple[Scores, ...]:
     """Per answer j, the entries z_j of all reports."""
     decoded = [decode(channel, report) for report in channel.reports()]
     return tuple(_scores(channel, [float(z) for z in column]) for column in zip(*decoded, strict=True))
 
 
 @lru_cache(maxsize=256)
-def combined_scores(channel: Table, signs: tuple[float, ...], floor: float) -> Scores:
+def combined_scores(channel: Channel, signs: tuple[float, ...], floor: float) -> Scores:
     """Of the sum of the shares times these signs, moved from [floor, 1] to [0, 1]."""
     sums = [sum(s * z for s, z in zip(signs, decode(channel, report), strict=True)) for report in channel.reports()]
     return _scores(channel, [(float(total) - floor) / (1 - floor) for total in sums])
 
 
-def worst_variance(channel: Scored, between: bool = False) -> float:
+def worst_variance(channel: Channel, between: bool = False) -> float:
     """The largest variance of one report's score over all true values, in squares of the range."""
     table, levels = table_of(channel), np.linspace(0.0, 1.0, channel.answers)
     return _worst(table, levels, np.array(mean_scores(channel, between).values), between)
 
 
-def table_of(channel: Scored) -> Array:
+def table_of(channel: Channel) -> Array:
     """The probability of each report under each answer, a row per answer."""
     reports = [*channel.reports()]
     return np.array([[float(channel.probability(x, report)) for report in reports] for x in range(channel.answers)])
@@ -139,7 +137,7 @@ def _worst(table: Array, levels: Array, scores: Array, between: bool) -> float:
     return worst
 
 
-def _scores(channel: Scored, values: Iterable[float]) -> Scores:
+def _scores(channel: Channel, values: Iterable[float]) -> Scores:
     scores, table = np.array([*values]), table_of(channel)
     centres = table @ scores
     noise = np.array([row @ (scores - centre) ** 2 for row, centre in zip(table, centres, strict=True)])

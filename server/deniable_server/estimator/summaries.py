@@ -18,7 +18,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from scipy.special import stdtrit
 
-from deniable_protocol import Subset, Table
+from deniable_protocol import Channel, Subset
 
 from .intervals import Raw, clip, joint_support, sampling_factor, share_of_support, support
 from .scores import combined_scores, score_mean
@@ -58,7 +58,7 @@ class Summary(msgspec.Struct, frozen=True):
 class Reports(NamedTuple):
     """What is known of a question; ``shares`` are the estimates of all answers, possible ones."""
 
-    channel: Subset | Table
+    channel: Channel
     counts: Sequence[float]
     n: float
     shares: Sequence[float]
@@ -86,7 +86,7 @@ def _summary(name: str, of: list[str], minus: list[str], reports: Reports) -> Su
     answers = range(reports.channel.answers)  # the points, and then perhaps "declined"
     first = tuple(float(str(j + 1) in of) for j in answers)
     second = tuple(float(str(j + 1) in minus) for j in answers)
-    if isinstance(reports.channel, Table):
+    if not isinstance(reports.channel, Subset):
         error, low, high = _scored(reports.channel, _minus(first, second), floor, reports)
     elif minus:
         error, low, high = _difference(reports.channel, first, second, reports)
@@ -96,7 +96,7 @@ def _summary(name: str, of: list[str], minus: list[str], reports: Reports) -> Su
     return Summary(name, of, minus, estimate, error, min(low, estimate), max(high, estimate))
 
 
-def _scored(channel: Table, signs: Signs, floor: float, reports: Reports) -> tuple[float | None, float, float]:
+def _scored(channel: Channel, signs: Signs, floor: float, reports: Reports) -> tuple[float | None, float, float]:
     """Error and limits from a score, which is moved between 0 and 1 and back."""
     factor = sampling_factor(reports.n, reports.population)
     raw = score_mean(combined_scores(channel, signs, floor), reports.counts, reports.n, reports.alpha, factor)

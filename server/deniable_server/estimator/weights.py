@@ -15,11 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deniable_protocol import Band, Channel, Drawn, Number, Question, Subset, Table
-from deniable_protocol.survey import tells_mean
+from deniable_protocol import Channel, Question
 from deniable_server.errors import ImpossibleWeights
-from deniable_server.statistics import size
 
+from .intervals import supports
 from .scores import Scores, mean_scores, share_scores
 
 Codes = tuple[int, ...]
@@ -28,7 +27,7 @@ CLOSE = 1e-9
 
 
 class Part(NamedTuple):
-    """Reports that count alike: their weight, their number and their counts."""
+    """Reports with the same weight: their weight, their number and their counts."""
 
     weight: float
     answers: int
@@ -38,7 +37,7 @@ class Part(NamedTuple):
 def rake(cells: Mapping[Codes, int], margins: Mapping[int, Sequence[float]]) -> dict[Codes, float]:
     """Per cell the weight of each of its submissions: on average 1, and such that the margins come out.
 
-    ``margins`` holds, per position in the codes, the share of each code in the population. One margin after the other
+    ``margins`` has, per position in the codes, the share of each code in the population. One margin after the other
     is made to agree by a factor per code, until all do [1]; that converges to the weights nearest to 1, in relative
     entropy, wherever there are any.
     """
@@ -82,7 +81,7 @@ def weigh(question: Question, channel: Channel, parts: Iterable[Part]) -> tuple[
     answers = sum(part.answers for part in used)
     total = sum(part.weight * part.answers for part in used)
     if not answers:
-        return [0.0] * size(channel), 0.0
+        return [0.0] * channel.feature_count, 0.0
     kish = total**2 / sum(part.weight**2 * part.answers for part in used) / answers
     weights = np.array([part.weight for part in used])
     ratios = [_ratio(values, rows, weights) for values, rows in _evidence(question, channel, used)]
@@ -98,22 +97,23 @@ def _evidence(
     """For every estimated number the values that a report can have for it, and how many have each: a row per part."""
     counts = np.array([part.counts for part in parts], dtype=float)
     answers = np.array([part.answers for part in parts], dtype=float)
-    bit = np.array([1.0, 0.0])
-    if isinstance(channel, Subset) and not tells_mean(question):
-        return [(bit, np.stack([held, answers - held], axis=1)) for held in counts.T]
-    if isinstance(channel, Drawn):
-        return [(bit, counts[:, [2 * j + 1, 2 * j]]) for j in range(len(channel.parts))]
-    assert isinstance(channel, Band | Table | Subset)
     scores: tuple[Scores, ...]
-    if tells_mean(question) or isinstance(channel, Band | Subset):
-        scores = (mean_scores(channel, isinstance(question, Number)),)
+    if question.asks_mean:
+        scores = (mean_scores(channel, question.is_continuous),)
+    elif found := supports(channel):
+        evidence = []
+        for each, _ in found:
+            yes = counts[:, each.feature]
+            no = answers - yes if each.against is None else counts[:, each.against]
+            evidence.append((np.array([1.0, 0.0]), np.stack([yes, no], axis=1)))
+        return evidence
     else:
         scores = share_scores(channel)
     return [(np.array(each.values), counts) for each in scores]
 
 
 def _ratio(values: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> float:
-    """Effective reports per report; 1 where none tell of this, or all agree, which tells no variance."""
+    """Effective reports per report; 1 where none are about this, or all agree, which shows no variance."""
     weighted = weights @ rows
     total = weighted.sum()
     if not total:

@@ -1,11 +1,11 @@
 """Exports: the submissions of a survey as Parquet files, and the sufficient statistics counted from them.
 
-A folder holds ``published.json``, the published document; ``reports/part-00000.parquet`` and so on, a row per
+A folder contains ``published.json``, the published document; ``reports/part-00000.parquet`` and so on, a row per
 submission with the segments' codes and the questions' randomised reports; and ``export.json``, written last, which
 names every file with its size and digest. Engines differ in where they count; what they count is the same as in a
 database, and so is every estimate.
 
-May not: hold the id of a submission, or estimate anything.
+May not: contain the id of a submission, or estimate anything.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from deniable_protocol import Channel, DocumentError, Subset, verify
+from deniable_protocol import Channel, DocumentError, verify
 from deniable_server.analysis.relations import Crossing
 from deniable_server.errors import ExportError
-from deniable_server.statistics import Statistics, size
+from deniable_server.statistics import Statistics
 from deniable_server.storage import Published, Status
 
 FORMAT = 1
@@ -42,7 +42,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an export holds, and that it is complete. ``exported_on`` is the day, in UTC."""
+    """What is in an export, and that it is complete. ``exported_on`` is the day, in UTC."""
 
     deniable_export: int
     survey: str
@@ -73,7 +73,7 @@ class Engine(ABC):
 
     @abstractmethod
     def count(self, crossing: Crossing) -> None:
-        """Add what the submissions hold of two variables together."""
+        """Count two variables together, over all submissions."""
 
     @abstractmethod
     def beside(self, folder: str) -> Engine:
@@ -138,8 +138,7 @@ class _Numbered(msgspec.Struct):
 
 def column_bits(channel: Channel) -> int:
     """The width of the signed integers that hold the reports of a channel: what every engine reads as it is."""
-    largest = (1 << channel.options) - 1 if isinstance(channel, Subset) else size(channel) - 1
-    return next(bits for bits in (8, 16, 32, 64) if largest < 1 << bits - 1)
+    return next(bits for bits in (8, 16, 32, 64) if channel.largest_report < 1 << bits - 1)
 
 
 def damaged(folder: str, file: str, what: str) -> ExportError:

@@ -14,10 +14,11 @@ import numpy as np
 
 from deniable_server.analysis.relations import Axis, Crossing
 from deniable_server.errors import ExportError
-from deniable_server.statistics import Codes, Counts, Statistics, count_columns, from_slots
+from deniable_server.statistics import Codes, Counts, Statistics
 
 from . import DOCUMENT, MANIFEST, Engine, File, content, damaged, read_export
 from .arrow import pa, pq, schema_of
+from .slots import count_columns, from_slots
 
 T = TypeVar("T")
 S = TypeVar("S")

@@ -20,12 +20,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable_protocol import Subset
 from deniable_server.analysis.relations import Axis, Crossing
 from deniable_server.errors import ExportError
-from deniable_server.statistics import Codes, Counts, Piece, Slot, Statistics, channels_of, from_slots, size, slots
+from deniable_server.estimator.pieces import Piece
+from deniable_server.statistics import Codes, Counts, Statistics, channels_of
 
 from . import DOCUMENT, MANIFEST, Engine, column_bits, content, damaged, read_export
+from .slots import Slot, from_slots, slots
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -198,13 +199,13 @@ class SparkEngine(Engine):
         for *codes, value, count in counted:
             places = tuple(position.get(code, -1) for position, code in zip(positions, codes, strict=True))
             if value is None or value < 0 or -1 in places:
-                raise damaged(self.export.folder, "reports", "holds a report or a code that does not fit the survey")
+                raise damaged(self.export.folder, "reports", "has a report or a code that does not fit the survey")
             if places not in cells:
                 cells[places] = np.zeros(known[-1].place.stop, dtype=np.int64)
             cells[places][value] = count
         statistics = from_slots(self._document, cells)
         if sum(cell.submissions for cell in statistics.values()) != self.export.manifest.submissions:
-            raise damaged(self.export.folder, "reports", "holds another number of rows than the manifest says")
+            raise damaged(self.export.folder, "reports", "has another number of rows than the manifest says")
         return statistics
 
     def _bundle_value(self, bundle: _Bundle) -> Column:
@@ -214,10 +215,9 @@ class SparkEngine(Engine):
         valid, value = sf.lit(True), sf.lit(bundle.start).cast("long")
         for slot, step in zip(bundle.slots, bundle.steps, strict=True):
             channel, report = channels_of(self._document)[slot.question], self._report(slot.question)
-            most = 1 << channel.options if isinstance(channel, Subset) else size(channel)
-            valid = valid & (report >= 0) & (report < most)
-            if isinstance(channel, Subset):
-                valid = valid & (sf.bit_count(report) == channel.size)
+            valid = valid & (report >= 0) & (report <= channel.largest_report)
+            if channel.held is not None:
+                valid = valid & (sf.bit_count(report) == channel.held)
             value = value + _value(slot.piece, report) * step
         return sf.when(valid, value).otherwise(-1)
 

@@ -1,7 +1,7 @@
 """Writes exports: streamed, in files that engines read in parallel, there whole or not at all.
 
 Rows come in the order of the submissions' random ids, which are not written. The rows of a group are then sorted by
-what they say: the place of a row within its group tells nothing of its id, and the files are smaller.
+what they say: the place of a row within its group says nothing about its id, and the files are smaller.
 """
 
 from __future__ import annotations

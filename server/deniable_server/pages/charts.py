@@ -14,10 +14,8 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET
 
-from deniable_protocol import Number, Question, Scale
-from deniable_protocol.survey import tells_mean
+from deniable_protocol import Question
 from deniable_server.estimator import TOO_NOISY, Mean, Point, QuestionEstimate, Share, Summary, Weighted
-from deniable_server.estimator.questions import range_of
 from deniable_server.wording import SUMMARIES, answer_texts
 
 from . import sentences
@@ -175,10 +173,9 @@ def share_axis(highest: float) -> Axis:
 
 def scale_axis(question: Question) -> Axis:
     """The question's own scale: a tick per point, or at the roundest steps that divide it evenly."""
-    assert tells_mean(question)
-    start, end = range_of(question)
+    start, end = question.range
     first, last = Decimal(repr(start)), Decimal(repr(end))
-    if isinstance(question, Scale):
+    if question.labels:
         steps = len(question.labels) - 1
         # All points have a tick; of many, some have a number.
         every = next(n for n in range(1, steps + 1) if steps % n == 0 and steps / n <= 5)
@@ -292,7 +289,6 @@ def mean_mark(mean: Mean, axis: Axis) -> Mark:
 
 
 def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, confidence: float) -> MeanChart:
-    assert tells_mean(question)
     axis, unit = scale_axis(question), unit_of(question)
     weighted = None if estimate.weighted is UNSET else estimate.weighted.mean
     # Where not even the mean can be told, a shape would be noise that looks like something.
@@ -310,16 +306,14 @@ def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, conf
         mark=mean_mark(mean, axis),
         weighted=None if weighted is None else mean_mark(weighted, axis),
         columns=_columns(points),
-        ends=(sentences.cut(question.labels[0]), sentences.cut(question.labels[-1]))
-        if isinstance(question, Scale)
-        else None,
+        ends=(sentences.cut(question.labels[0]), sentences.cut(question.labels[-1])) if question.labels else None,
         unit=unit,
         tables=tuple(tables),
     )
 
 
 def unit_of(question: Question) -> str:
-    return question.unit or "" if isinstance(question, Number) else ""
+    return question.unit or ""
 
 
 def mean_cells(mean: Mean, axis: Axis) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from deniable_protocol import Question, Survey
-from deniable_protocol.survey import tells_mean
 from deniable_server.analysis.estimates import SurveyEstimates
 from deniable_server.analysis.query import Parameters
 from deniable_server.analysis.relations import SurveyComparison
@@ -116,7 +115,7 @@ def crosstab(survey: str) -> ResponseReturnValue:
     asked = published.document.survey
     given = _given(CROSSTAB)
     shown: dict[str, Any] = {
-        "variables": [*asked.segments, *(question for question in asked.questions if not tells_mean(question))]
+        "variables": [*asked.segments, *(question for question in asked.questions if not question.asks_mean)]
     }
     if "rows" in given and "columns" in given:
         try:

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import ClassVar
 
 from deniable_protocol import Question
-from deniable_protocol.survey import tells_mean
 from deniable_server.analysis.relations import SurveyCrosstab
 from deniable_server.estimator import TOO_NOISY, QuestionEstimate, Share
 from deniable_server.estimator.comparison import Difference
@@ -75,7 +74,7 @@ def groups_chart(
     """Per option, or for the mean, a line for each group."""
     if not any(estimate.answers for _, estimate in groups):
         return Empty()
-    if tells_mean(question):
+    if question.asks_mean:
         return _mean_groups(question, groups, confidence)
     texts = answer_texts(question)
     every = [share for _, estimate in groups for share in estimate.shares]
@@ -92,7 +91,6 @@ def groups_chart(
 
 
 def _mean_groups(question: Question, groups: Sequence[tuple[str, QuestionEstimate]], confidence: float) -> Dots:
-    assert tells_mean(question)
     axis, unit = scale_axis(question), unit_of(question)
     rows, lines = [], []
     for i, (name, estimate) in enumerate(groups):
@@ -117,7 +115,7 @@ def differences_chart(
     """A line for each difference, around zero; a block for each pair of groups."""
     if all(row.estimate is None for row in differences):
         return Empty("Too few answers to compare.")
-    texts, unit, means = answer_texts(question), unit_of(question), tells_mean(question)
+    texts, unit, means = answer_texts(question), unit_of(question), question.asks_mean
     scale = 1 if means else 100
     axis = zero_axis(max(max(abs(row.low), abs(row.high)) for row in differences), scale)
     places = None if means else _places(differences)

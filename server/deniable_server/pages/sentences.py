@@ -14,12 +14,10 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from deniable_protocol import Question, Scale, YesNo
-from deniable_protocol.survey import tells_mean
+from deniable_protocol import Question, YesNo
 from deniable_server.estimator import NOT_HONEST, TOO_NOISY, Mean, QuestionEstimate, Share, Summary, Weighted
 from deniable_server.estimator.comparison import Difference
 from deniable_server.estimator.crosstab import JointShare
-from deniable_server.estimator.questions import range_of
 from deniable_server.wording import SUMMARIES, answer_texts, probability
 
 AnyShare: TypeAlias = Share | JointShare | Summary
@@ -180,18 +178,17 @@ def _limits(low: str, high: str, at_floor: bool, at_ceiling: bool, unit: str = "
 
 def about_mean(question: Question, mean: Mean) -> str:
     """A mean in words, with its unit or the ends of its scale."""
-    assert tells_mean(question)
     if mean.value is None:
         return NO_ANSWER_TELLS
-    floor, ceiling = range_of(question)
+    floor, ceiling = question.range
     value, low, high = mean_in_numbers(question, mean)
-    unit = f" {quoted(question.unit)}" if not isinstance(question, Scale) and question.unit else ""
+    unit = f" {quoted(question.unit)}" if question.unit else ""
     if is_noisy(mean):
         words = f"{TOO_NOISY}: anywhere between {low} and {high}{unit}"
     else:
         limits = _limits(low, high, mean.low <= floor, mean.high >= ceiling)
         words = f"{limits}{unit}" if mean.value <= floor else f"about {value}{unit}, {limits}"
-    if isinstance(question, Scale):
+    if question.labels:
         first, last = quoted(question.labels[0]), quoted(question.labels[-1])
         words += f", on a scale from 1 ({first}) to {len(question.labels)} ({last})"
     return words
@@ -199,8 +196,7 @@ def about_mean(question: Question, mean: Mean) -> str:
 
 def mean_in_numbers(question: Question, mean: Mean) -> Rounded:
     """A mean in its own units. However wide the interval, places are fine enough for the scale it lies on."""
-    assert tells_mean(question)
-    floor, ceiling = range_of(question)
+    floor, ceiling = question.range
     widths = Decimal(repr(mean.high)) - Decimal(repr(mean.low)), (Decimal(repr(ceiling)) - Decimal(repr(floor))) / 10
     return rounded(mean.value, mean.low, mean.high, floor, ceiling, places=max(map(places_for, widths)))
 
@@ -277,10 +273,10 @@ def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[Q
         return ""
     false = max(estimate.answers // 100, 1)
     plain = "unweighted " if estimate.weighted else ""
-    if tells_mean(question):
-        floor, ceiling = range_of(question)
+    if question.asks_mean:
+        floor, ceiling = question.range
         widest = Decimal(repr(ceiling)) - Decimal(repr(floor))
-        unit = f" {quoted(question.unit)}" if not isinstance(question, Scale) and question.unit else ""
+        unit = f" {quoted(question.unit)}" if question.unit else ""
         what = f"the {plain}mean"
     else:
         widest, unit = Decimal(1), ""
@@ -288,7 +284,7 @@ def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[Q
 
     def by(each: float, widest: Decimal = widest) -> str:
         most = min(Decimal(repr(each)) * false, widest)
-        return f"by up to {_up(most)}{unit}" if tells_mean(question) else f"by up to {_points(_up(most * 100))}"
+        return f"by up to {_up(most)}{unit}" if question.asks_mean else f"by up to {_points(_up(most * 100))}"
 
     said = [f"{counted(false, 'false submission')} could move {what} {by(estimate.fake_influence)}"]
     for name, several in (("that of several points", False), ("the net score", True)):

@@ -12,15 +12,13 @@ from fractions import Fraction
 import msgspec
 
 from deniable_protocol import (
-    Number,
     Question,
-    Scale,
     Survey,
     advanced_composition,
     design,
     shuffled,
 )
-from deniable_protocol.survey import plain, tells_mean
+from deniable_protocol.questions import plain
 from deniable_server.wording import channel_in_words, question_in_words
 
 from .composition import compose_waves
@@ -46,7 +44,7 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What a given number of respondents tells, in the same parts of 1 as is wanted.
+    """What a given number of respondents can show, in the same parts of 1 as is wanted.
 
     ``difference`` is the least that a test between two halves of them finds; None where none that is possible is found.
     """
@@ -66,7 +64,7 @@ class Shuffled(msgspec.Struct, frozen=True):
 class QuestionPlan(msgspec.Struct, frozen=True):
     """One question: what its epsilon means, and the respondents for the margin and for the difference between groups.
 
-    ``range`` where a mean is told: margins and differences are parts of it.
+    ``range`` where a mean is asked for: margins and differences are parts of it.
     """
 
     id: str
@@ -102,8 +100,8 @@ class Few(msgspec.Struct, frozen=True):
 class Waves(msgspec.Struct, frozen=True):
     """What one respondent spends over so many waves, by three bounds.
 
-    The last two hold but for ``delta``, which includes the deltas of the survey's own questions, where they have any;
-    the first, the sum, but for those.
+    The last two are valid but for ``delta``, which includes the deltas of the survey's own questions, where they have
+    any; the first, the sum, but for those.
     """
 
     waves: int
@@ -172,7 +170,7 @@ def plan_question(question: Question, wanted: Wanted) -> QuestionPlan:
         type=question.type,
         text=question.text,
         epsilon=question.epsilon,
-        delta=question.delta if isinstance(question, Number) else None,
+        delta=question.delta,
         in_words=question_in_words(question),
         channel=channel_in_words(question, design(question)),
         range=_range(question),
@@ -185,12 +183,7 @@ def plan_question(question: Question, wanted: Wanted) -> QuestionPlan:
 
 
 def _range(question: Question) -> Range | None:
-    if not tells_mean(question):
-        return None
-    if isinstance(question, Scale):
-        return Range(1.0, float(len(question.labels)), None)
-    assert isinstance(question, Number)
-    return Range(question.min + 0.0, question.max + 0.0, question.unit)
+    return Range(*question.range, question.unit) if question.asks_mean else None
 
 
 def _shuffle(question: Question, respondents: int, delta: float) -> Shuffled:
@@ -239,8 +232,8 @@ def _most_needed(questions: list[Question], wanted: Wanted) -> int:
     is less than what others need are left out.
     """
     needed = 0
-    for question in sorted(questions, key=lambda question: (tells_mean(question), question.exact_epsilon)):
-        banded = tells_mean(question) and getattr(question, "mechanism", None) is None
+    for question in sorted(questions, key=lambda question: (question.asks_mean, question.exact_epsilon)):
+        banded = question.asks_mean and question.mechanism is None
         if banded and respondents_for_margin(added_noise(question, laplace_noise(question)), wanted) <= needed:
             continue
         needed = max(needed, respondents_for_margin(designed_variance(question), wanted))

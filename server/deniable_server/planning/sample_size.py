@@ -26,7 +26,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a survey team wants to know, and how surely. Margins and differences are parts of 1: 0.03 is 3 points.
 
     ``share`` is the true share that is planned for; half is the usual choice when nothing is known.
-    ``respondents``, where given, asks what that many tell.
+    ``respondents``, where given, asks what that many can show.
     """
 
     margin: float = 0.03

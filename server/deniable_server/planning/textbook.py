@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from deniable_protocol import Choice, MultiChoice, Number, Question, Scale, YesNo, gaussian_sigma
+from deniable_protocol import Question, YesNo, gaussian_sigma
 from deniable_protocol.design import band, exponential, subset
-from deniable_protocol.survey import tells_mean
 from deniable_server.estimator.intervals import support
 
 from .sample_size import Variance, Wanted, curator_respondents, respondents_for_margin
@@ -43,20 +42,20 @@ class Sensitivity(NamedTuple):
 
 def sensitivity(question: Question) -> Sensitivity:
     """Of the answer as numbers from 0 to 1: a bit or a mean's value; one bit of k; or k bits."""
-    if tells_mean(question) or (isinstance(question, YesNo) and not question.decline):
+    if question.asks_mean or (isinstance(question, YesNo) and not question.decline):
         return Sensitivity(1, 1)
-    if isinstance(question, MultiChoice):
-        k = len(question.options)
+    if not question.channel_kind.exclusive:
+        k = len(question.codes)
         return Sensitivity(k, k**0.5)
     # One bit of k is set: another answer clears it and sets a different one.
     return Sensitivity(2, 2**0.5)
 
 
 def alternatives(question: Question, ours: int, wanted: Wanted) -> list[Alternative]:
-    """Every other design that fits the question, beside the respondents that ours needs."""
-    open_answers = of_mean(OPEN_MEAN) if tells_mean(question) else of_share(0.0, 0.0)
+    """Every other design that fits the question, compared with the respondents that ours needs."""
+    open_answers = of_mean(OPEN_MEAN) if question.asks_mean else of_share(0.0, 0.0)
     # The curator adds Laplace noise once, to the counts (or to the sum, in ranges). How far one person moves those is
-    # how far an answer's own numbers can move: 1 with yes and no, where the one count tells the other, and with means;
+    # how far an answer's own numbers can move: 1 with yes and no, where one count determines the other, and with means;
     # 2 with one of k options, whose counts change in two places; k with several choices, where all may.
     found: list[tuple[str, int, float | None]] = [
         ("open", respondents_for_margin(open_answers, wanted), None),
@@ -76,18 +75,18 @@ def _gaussian_delta(question: Question, wanted: Wanted) -> float:
 def _local(question: Question, delta: float) -> Iterator[tuple[str, Variance]]:
     """The local mechanisms that fit the question, with the variance of one respondent's contribution."""
     epsilon = question.exact_epsilon
-    if question.codes and not isinstance(question, MultiChoice):
+    if question.codes and question.channel_kind.exclusive:
         yield "k_ary", variance_of(question, subset(len(question.codes), epsilon, size=1))
-    if isinstance(question, Scale) and not question.decline:
+    if question.labels and not question.decline:
         # The textbook's weights, e^(-epsilon |x - y| / (2(k-1))), in integers, and decoded by the inverse of the table.
         yield "exponential", variance_of(question, exponential(len(question.labels), epsilon))
     yield "laplace", added_noise(question, laplace_noise(question))
     sigma = sensitivity(question).length * gaussian_sigma(float(epsilon), delta)
     yield "gaussian", added_noise(question, sigma**2)
-    if isinstance(question, MultiChoice):
-        rule = support(band(2, epsilon / len(question.options), width=1))  # every option reports, at epsilon/k
+    if not question.channel_kind.exclusive:
+        rule = support(band(2, epsilon / len(question.codes), width=1))  # every option reports, at epsilon/k
         yield "split", of_share(rule.v1, rule.v0)
-    if isinstance(question, Choice | Scale | Number) and question.mechanism is not None:
+    if question.mechanism is not None:
         yield "default", designed_variance(_without_mechanism(question))
 
 
@@ -98,10 +97,9 @@ def laplace_noise(question: Question) -> float:
 
 def added_noise(question: Question, noise: float) -> Variance:
     """Noise of this variance on every number of the answer."""
-    return of_mean(OPEN_MEAN + noise) if tells_mean(question) else of_share(noise, noise)
+    return of_mean(OPEN_MEAN + noise) if question.asks_mean else of_share(noise, noise)
 
 
-def _without_mechanism(question: Choice | Scale | Number) -> Question:
-    if isinstance(question, Number):
-        return msgspec.structs.replace(question, mechanism=None, delta=None)
-    return msgspec.structs.replace(question, mechanism=None)
+def _without_mechanism(question: Question) -> Question:
+    named = {"mechanism": None} if question.delta is None else {"mechanism": None, "delta": None}
+    return msgspec.structs.replace(question, **named)

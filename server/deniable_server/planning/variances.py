@@ -10,9 +10,8 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 
-from deniable_protocol import Band, Channel, Drawn, Number, Question, Subset, Table, design
-from deniable_protocol.survey import tells_mean
-from deniable_server.estimator.intervals import support
+from deniable_protocol import Channel, Question, design
+from deniable_server.estimator.intervals import supports
 from deniable_server.estimator.scores import mean_scores, share_scores, table_of
 
 from .sample_size import Variance
@@ -22,19 +21,15 @@ OPEN_MEAN = 0.25
 
 
 def variance_of(question: Question, channel: Channel) -> Variance:
-    """Of the mean, or of the share that is told worst."""
-    if tells_mean(question):
-        assert not isinstance(channel, Drawn)
-        return of_mean(worst_population(channel, isinstance(question, Number)))
-    if isinstance(channel, Drawn):
-        # Each option hears of one in k respondents only.
-        rule, k = support(channel.parts[0]), len(channel.parts)
-        one = of_share(rule.v1, rule.v0)
-        return lambda share: k * one(share)
-    if isinstance(channel, Table):
-        return _of_table_shares(channel)
-    rule = support(channel)
-    return of_share(rule.v1, rule.v0)
+    """Of the mean, or of the share that is known worst."""
+    if question.asks_mean:
+        return of_mean(worst_population(channel, question.is_continuous))
+    found = supports(channel)
+    if not found:
+        return _of_scored_shares(channel)
+    each, rule = found[0]
+    one, times = of_share(rule.v1, rule.v0), float(1 / each.asked)  # an answer may hear of some respondents only
+    return lambda share: times * one(share)
 
 
 def designed_variance(question: Question) -> Variance:
@@ -60,8 +55,8 @@ def of_mean(worst: float) -> Variance:
     return lambda _: worst
 
 
-def _of_table_shares(channel: Table) -> Variance:
-    """The answer that is told worst, with all others at the answer that disturbs it most."""
+def _of_scored_shares(channel: Channel) -> Variance:
+    """The answer that is known worst, with all others at the answer that disturbs it most."""
     table = table_of(channel)
     pairs = []
     for j, scores in enumerate(share_scores(channel)):
@@ -72,7 +67,7 @@ def _of_table_shares(channel: Table) -> Variance:
 
 
 @lru_cache(maxsize=1024)
-def worst_population(channel: Subset | Band | Table, between: bool) -> float:
+def worst_population(channel: Channel, between: bool) -> float:
     """The largest variance of one report's score over all populations, in squares of the range.
 
     The worst single true value is not enough: where noise is small, how far people differ is what counts. A score's

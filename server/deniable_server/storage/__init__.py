@@ -21,6 +21,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from deniable_protocol import Accepted as Accepted
 from deniable_protocol import Document
 from deniable_server.errors import StorageError
 from deniable_server.statistics import Content, Statistics
@@ -99,13 +100,6 @@ class Stored(ABC):
     @abstractmethod
     def days(self) -> dict[date, int]:
         """Submissions accepted per day, in the same state."""
-
-
-class Accepted(NamedTuple):
-    """What became of a request's submissions: stored now, or known already."""
-
-    accepted: int
-    duplicates: int
 
 
 Standing: TypeAlias = Literal["moving", "moved", "filling"]

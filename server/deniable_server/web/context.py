@@ -53,7 +53,7 @@ class AppState:
         rows = intake.read(body)
         with self.metrics.storing():
             stored = self.storage.accept(published, rows)
-        self.metrics.stored(*stored)
+        self.metrics.stored(stored)
         return stored
 
     @contextmanager

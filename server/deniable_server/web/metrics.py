@@ -18,6 +18,8 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from deniable_protocol import Accepted
+
 # A counter's "created" series would tell to the microsecond when the first respondent of its kind came.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -55,11 +57,11 @@ class Metrics:
             known = self._answered[route, status] = self.requests.labels(route, str(status))
         known.inc()
 
-    def stored(self, accepted: int, duplicates: int) -> None:
-        if accepted:
-            self._accepted.inc(accepted)
-        if duplicates:
-            self._duplicates.inc(duplicates)
+    def stored(self, answer: Accepted) -> None:
+        if answer.accepted:
+            self._accepted.inc(answer.accepted)
+        if answer.duplicates:
+            self._duplicates.inc(answer.duplicates)
 
     @contextmanager
     def storing(self) -> Iterator[None]:

@@ -13,12 +13,12 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import astuple
 
-from deniable_protocol import Document, Subset
+from deniable_protocol import Document
 from deniable_protocol.checks import Checker, strict_json
 from deniable_protocol.errors import Problem, SubmissionError
 from deniable_protocol.receive import SUBMISSION_ID, check_submission
 from deniable_server.errors import NotJSON, TooMany
-from deniable_server.statistics import channels_of, size
+from deniable_server.statistics import channels_of
 from deniable_server.storage import Row
 
 MAX_BATCH = 10_000
@@ -39,8 +39,9 @@ class SubmissionReader:
         self._positions = [
             {option.code: position for position, option in enumerate(segment.options)} for segment in survey.segments
         ]
-        self._subsets = [
-            (i, channel.is_report) for i, channel in enumerate(channels_of(document)) if isinstance(channel, Subset)
+        # Of sets of options the range is not enough.
+        self._sets = [
+            (i, channel.is_report) for i, channel in enumerate(channels_of(document)) if channel.held is not None
         ]
         self._decoder = msgspec.json.Decoder(_posted_type(document))
 
@@ -70,13 +71,13 @@ class SubmissionReader:
         rows = []
         for submission in submissions:
             reports = astuple(submission.reports)
-            if self._subsets and not all(is_report(reports[i]) for i, is_report in self._subsets):
+            if self._sets and not all(is_report(reports[i]) for i, is_report in self._sets):
                 return None
             rows.append(self._row(submission.id, reports, astuple(submission.segments)))
         return rows or None
 
     def _coarse_error(self, body: bytes) -> SubmissionError:
-        """What is wrong with a large body, as far as it can be told without building it up in memory.
+        """What is wrong with a large body, as far as it can be found without building it up in memory.
 
         Of msgspec's message only the place is used: the rest may quote the body.
         """
@@ -102,7 +103,7 @@ class SubmissionReader:
         if batch:
             submissions = tree["submissions"]
             if len(tree) > 1:
-                check.note("", "unknown", "a batch holds no key but submissions")
+                check.note("", "unknown", "a batch has no key but submissions")
             if not isinstance(submissions, list):
                 check.note("submissions", "type", "must be a list")
                 submissions = []
@@ -139,8 +140,8 @@ def _posted_type(document: Document) -> Any:
     reports = msgspec.defstruct(
         "Reports",
         [
-            (f"q{i}", Annotated[int, Meta(ge=0, le=(1 << n) - 1 if isinstance(channel, Subset) else n - 1)])
-            for i, (channel, n) in enumerate((channel, size(channel)) for channel in channels_of(document))
+            (f"q{i}", Annotated[int, Meta(ge=0, le=channel.largest_report)])
+            for i, channel in enumerate(channels_of(document))
         ],
         rename={f"q{i}": question.id for i, question in enumerate(document.survey.questions)},
         forbid_unknown_fields=True,

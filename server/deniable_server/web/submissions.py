@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 from msgspec import Struct
+from msgspec.json import encode
 from werkzeug.exceptions import ClientDisconnected
 
-from deniable_protocol import Submission
+from deniable_protocol import Accepted, Submission
 from deniable_server.errors import Kind
 
 from .context import AppState, as_json, find, here, read_body
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
 submissions = Blueprint("submissions", __name__)
 
 
-class Stored(Struct, frozen=True):
-    """The answer to a submission: how many are stored now, and how many were known already."""
-
-    accepted: int
-    duplicates: int
-
-
 class Batch(Struct, frozen=True):
     """Up to 10,000 submissions that are stored together or not at all."""
 
@@ -46,7 +40,7 @@ class Batch(Struct, frozen=True):
 @documented(
     "Store one submission, or a batch: all or none. Answers once they are on disk. The same again is a duplicate.",
     takes=(Submission, Batch),
-    gives=Stored,
+    gives=Accepted,
     status=201,
     problems=(
         Kind.NOT_JSON,
@@ -65,8 +59,7 @@ def post_submissions(survey: str) -> ResponseReturnValue:
     state = here()
     state.admit(request.remote_addr)
     published = find(survey)
-    stored = state.store(published, read_body(state.settings.max_body_bytes))
-    return as_json(Stored(*stored), 201)
+    return as_json(state.store(published, read_body(state.settings.max_body_bytes)), 201)
 
 
 BEFORE, AFTER = "/api/v1/surveys/", "/submissions"
@@ -113,7 +106,7 @@ class FastPath:
             state.metrics.answered(ROUTE, response.status_code)
             return response(environ, start_response)
         state.metrics.answered(ROUTE, 201)
-        answer = b'{"accepted":%d,"duplicates":%d}' % stored
+        answer = encode(stored)
         start_response(
             "201 CREATED",
             [

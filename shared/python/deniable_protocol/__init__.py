@@ -12,30 +12,24 @@ from .accounting import (
     gaussian_sigma,
     shuffled,
 )
-from .channels import Band, Channel, Drawn, Subset, Table
+from .channel import Channel, Support
+from .channels import CHANNELS, Band, Drawn, Subset, Table
 from .decode import decode, decoding_matrix
 from .design import design
 from .document import Document, publish, verify
 from .draws import Draws, RandomBytes
 from .errors import AnswerError, DeniableError, DocumentError, Problem, SubmissionError, SurveyError
 from .exact import ONE, N, exp_floor, largest_favour, log_ceiling
-from .submission import Submission, check_answers, draw_report, encode, randomize
-from .survey import (
-    Choice,
-    MultiChoice,
-    Number,
-    Option,
-    Question,
-    Scale,
-    Segment,
-    Survey,
-    YesNo,
-    parse_survey,
-    survey_from_tree,
-)
+from .questions import QUESTIONS, Choice, MultiChoice, Number, Option, Question, Scale, YesNo
+from .receive import Accepted
+from .submission import Submission, check_answers, draw_report, randomize
+from .survey import Segment, Survey, parse_survey, survey_from_tree
 
 __all__ = [
+    "CHANNELS",
     "ONE",
+    "QUESTIONS",
+    "Accepted",
     "AnswerError",
     "Band",
     "Channel",
@@ -57,6 +51,7 @@ __all__ = [
     "Submission",
     "SubmissionError",
     "Subset",
+    "Support",
     "Survey",
     "SurveyError",
     "Table",
@@ -69,7 +64,6 @@ __all__ = [
     "design",
     "detection_power",
     "draw_report",
-    "encode",
     "exact_composition",
     "exp_floor",
     "gaussian_sigma",

@@ -1,21 +1,22 @@
 """The channels: how an answer becomes a report. This is all of Deniable's privacy.
 
-May not: use floating point or any randomness but the ``Draws`` it is given. Each class states its proof, and
-``odds`` is that proof as a number: the most one answer can raise the probability of any report over another's.
+May not: use floating point or any randomness but the ``Draws`` it is given. Each class states its proof;
+``check_privacy`` runs it in integers, and ``odds`` is its result as a number: the most one answer can raise the
+probability of any report over another's.
 
 Answers are 0-based indices here (``Drawn``: one 0/1 entry per option); reports are integers below 2^53.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import TypeAlias
+from typing import Any, ClassVar, Self
 
-import msgspec
-
+from .channel import Channel, Support, read_channel
+from .checks import Checker, join
 from .draws import Draws
 from .exact import ONE, N
 
@@ -37,7 +38,29 @@ def _favourites_odds(favour: int, contrast: tuple[int, int]) -> Fraction:
     return Fraction(favour * unfavoured, (N - favour) * favoured)
 
 
-class Subset(msgspec.Struct, frozen=True, tag_field="kind", tag="subset"):
+def _check_favourites(check: Checker, favour: int, contrast: tuple[int, int], exp_epsilon: int, place: str) -> None:
+    """That these odds are between 1 and e^epsilon, in integers."""
+    unfavoured, favoured = contrast
+    likely, unlikely = favour * unfavoured, (N - favour) * favoured
+    if likely * ONE > exp_epsilon * unlikely:
+        message = "the odds exceed e^epsilon: answers would be less private than stated"
+        check.note(join(place, "favour"), "favour_high", message)
+    elif likely <= unlikely:
+        # The odds of the proof are then upside down: a small F reveals what the answer is *not*.
+        check.note(join(place, "favour"), "favour_low", "favoured reports must be the likelier ones")
+
+
+def _read_favourites(
+    check: Checker, tree: dict[str, Any], place: str, fields: tuple[str, ...], most: int
+) -> tuple[int, int, int] | None:
+    """The number of answers, how many a report covers, and the favour."""
+    answers = check.integer(tree[fields[0]], join(place, fields[0]), 2, most)
+    covered = None if answers is None else check.integer(tree[fields[1]], join(place, fields[1]), 1, answers - 1)
+    favour = None if covered is None else check.integer(tree["favour"], join(place, "favour"), 1, N - 1)
+    return None if answers is None or covered is None or favour is None else (answers, covered, favour)
+
+
+class Subset(Channel, frozen=True, tag="subset"):
     """Reports are the subsets of ``size`` of the options; those holding the true one are favoured.
 
     C(k-1, d-1) subsets hold a given option and C(k-1, d) do not, so u:v = (k-d):d. Size 1 is k-ary response.
@@ -55,6 +78,14 @@ class Subset(msgspec.Struct, frozen=True, tag_field="kind", tag="subset"):
     def odds(self) -> Fraction:
         return _favourites_odds(self.favour, self.contrast)
 
+    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
+        _check_favourites(check, self.favour, self.contrast, exp_epsilon, place)
+
+    @classmethod
+    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
+        read = _read_favourites(check, tree, place, cls.__struct_fields__, MAX_OPTIONS)
+        return None if read is None else cls(*read)
+
     @property
     def answers(self) -> int:
         return self.options
@@ -67,6 +98,18 @@ class Subset(msgspec.Struct, frozen=True, tag_field="kind", tag="subset"):
         # P = (N-F)/N; then each of the C(k-1, d) subsets without the answer equally
         return _subset(others, self.size, draws.below(CHOOSE[others][self.size]), answer)
 
+    @property
+    def largest_report(self) -> int:
+        return (1 << self.options) - 1  # an upper bound: the largest set of ``size`` options is below it
+
+    @property
+    def held(self) -> int:
+        return self.size
+
+    @property
+    def feature_count(self) -> int:
+        return self.options
+
     def is_report(self, report: int) -> bool:
         return 0 < report < 1 << self.options and report.bit_count() == self.size
 
@@ -78,6 +121,17 @@ class Subset(msgspec.Struct, frozen=True, tag_field="kind", tag="subset"):
         if report >> answer & 1:
             return Fraction(self.favour, N * CHOOSE[others][self.size - 1])
         return Fraction(N - self.favour, N * CHOOSE[others][self.size])
+
+    def supports(self) -> tuple[Support, ...]:
+        # A report holds the true option with p = F/N. Another one is among the d-1 others of a favoured report, or the
+        # d others of an unfavoured one, each of the k-1 equally: q = (p(d-1) + (1-p)d)/(k-1) = (d - p)/(k-1).
+        p = Fraction(self.favour, N)
+        q = Fraction(self.size * N - self.favour, (self.options - 1) * N)
+        return tuple(Support(option, p, q) for option in range(self.options))
+
+    def representatives(self) -> tuple[Iterable[int], Iterable[int]]:
+        # One set of options, an option in it and one outside.
+        return [(1 << self.size) - 1], [0, self.size]
 
 
 def _subset(n: int, size: int, rank: int, gap: int) -> int:
@@ -98,7 +152,7 @@ def _subset(n: int, size: int, rank: int, gap: int) -> int:
     return report
 
 
-class Band(msgspec.Struct, frozen=True, tag_field="kind", tag="band"):
+class Band(Channel, frozen=True, tag="band"):
     """Reports are 0 ... m+w-2; for level i the w reports i ... i+w-1 are favoured, so u:v = (m-1):w.
 
     Two levels of width 1 are Warner's randomised response, and the report is the noisy bit.
@@ -116,6 +170,14 @@ class Band(msgspec.Struct, frozen=True, tag_field="kind", tag="band"):
     def odds(self) -> Fraction:
         return _favourites_odds(self.favour, self.contrast)
 
+    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
+        _check_favourites(check, self.favour, self.contrast, exp_epsilon, place)
+
+    @classmethod
+    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
+        read = _read_favourites(check, tree, place, cls.__struct_fields__, MAX_LEVELS)
+        return None if read is None else cls(*read)
+
     @property
     def answers(self) -> int:
         return self.levels
@@ -127,19 +189,30 @@ class Band(msgspec.Struct, frozen=True, tag_field="kind", tag="band"):
         other = draws.below(self.levels - 1)
         return other if other < answer else other + self.width
 
-    def is_report(self, report: int) -> bool:
-        return 0 <= report <= self.levels + self.width - 2
-
-    def reports(self) -> Iterator[int]:
-        return iter(range(self.levels + self.width - 1))
+    @property
+    def largest_report(self) -> int:
+        return self.levels + self.width - 2
 
     def probability(self, answer: int, report: int) -> Fraction:
         if answer <= report < answer + self.width:
             return Fraction(self.favour, N * self.width)
         return Fraction(N - self.favour, N * (self.levels - 1))
 
+    def supports(self) -> tuple[Support, ...]:
+        if self.levels > 2:
+            return ()
+        # Two levels have width 1: the report is the answer with p = F/N, the other one with 1 - p.
+        p, q = Fraction(self.favour, N), Fraction(N - self.favour, N)
+        return Support(0, p, q), Support(1, p, q)
 
-class Table(msgspec.Struct, frozen=True, tag_field="kind", tag="table"):
+    def integer_rows(self) -> tuple[list[list[int]], int]:
+        m, w = self.levels, self.width
+        inside, outside = self.favour * (m - 1), (N - self.favour) * w
+        rows = [[inside if i <= y < i + w else outside for y in self.reports()] for i in range(m)]
+        return rows, N * w * (m - 1)
+
+
+class Table(Channel, frozen=True, tag="table"):
     """Any table of integer weights: one row per answer, every row summing to N, one column per report.
 
     Proof: report y has probability weight/N under each answer, so its ratio is at most max/min of its column.
@@ -160,24 +233,21 @@ class Table(msgspec.Struct, frozen=True, tag_field="kind", tag="table"):
             word -= weight
         raise AssertionError("verified rows sum to N, and a word is below N")
 
-    def is_report(self, report: int) -> bool:
-        return 0 <= report < len(self.weights[0])
-
-    def reports(self) -> Iterator[int]:
-        return iter(range(len(self.weights[0])))
+    @property
+    def largest_report(self) -> int:
+        return len(self.weights[0]) - 1
 
     def probability(self, answer: int, report: int) -> Fraction:
         return Fraction(self.weights[answer][report], N)
 
     def odds(self) -> Fraction | None:
-        """None where some report is impossible for one answer and possible for another (only with delta)."""
         columns = list(zip(*self.weights, strict=True))
         if any(min(column) == 0 for column in columns):
             return None
         return max(Fraction(max(column), min(column)) for column in columns)
 
     def excess(self, exp_epsilon: int) -> Fraction:
-        """The smallest delta that the table keeps beside e^epsilon, given as 2^256 times it.
+        """The smallest delta that the table keeps together with e^epsilon, given as 2^256 times it.
 
         For each ordered pair of rows, the probability by which the first exceeds e^epsilon times the second:
         no event's probability differs by more, because that event collects every report where it is positive.
@@ -190,14 +260,47 @@ class Table(msgspec.Struct, frozen=True, tag_field="kind", tag="table"):
         )
         return Fraction(most, N * ONE)
 
+    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
+        place = join(place, "weights")
+        for i, row in enumerate(self.weights):
+            if sum(row) != N:
+                return check.note(f"{place}[{i}]", "row_sum", "the weights of a row must sum to 2^53")
+        for y, column in enumerate(zip(*self.weights, strict=True)):
+            if max(column) == 0:
+                return check.note(place, "unreachable", f"no answer gives report {y}")
+            if delta is None and max(column) * ONE > exp_epsilon * min(column):
+                return check.note(place, "ratio", f"report {y} would reveal more than the stated epsilon")
+        if delta is not None and self.excess(exp_epsilon) > delta:
+            check.note(place, "delta", "the table exceeds the stated epsilon by more than delta")
+        return None
 
-class Drawn(msgspec.Struct, frozen=True, tag_field="kind", tag="drawn"):
+    @classmethod
+    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
+        columns: list[int] = []
+
+        def row(item: object, where: str) -> tuple[int, ...] | None:
+            low, high = (columns[0], columns[0]) if columns else (2, MAX_COLUMNS)
+            weights = check.items(item, where, low, high, lambda weight, at: check.integer(weight, at, 0, N - 1))
+            if weights is None:
+                return None
+            columns.append(len(weights))
+            return tuple(weights)
+
+        rows = check.items(tree["weights"], join(place, "weights"), 2, MAX_LEVELS, row)
+        return None if rows is None else cls(tuple(rows))
+
+    def integer_rows(self) -> tuple[list[list[int]], int]:
+        return [list(row) for row in self.weights], N
+
+
+class Drawn(Channel, frozen=True, tag="drawn"):
     """One part, drawn uniformly and without looking at the answer, reports its bit; the others say nothing.
 
     Proof: report 2*part + bit has probability 1/k times the part's, so its ratio is the part's, and two answers
     that differ in every option differ in that one part only as far as this report can tell.
     """
 
+    exclusive: ClassVar[bool] = False
     parts: tuple[Band, ...]
 
     @property
@@ -208,11 +311,9 @@ class Drawn(msgspec.Struct, frozen=True, tag_field="kind", tag="drawn"):
         part = draws.below(len(self.parts))  # P = 1/k for each part, whatever the answer
         return 2 * part + self.parts[part].randomize(answer[part], draws)
 
-    def is_report(self, report: int) -> bool:
-        return 0 <= report < 2 * len(self.parts)
-
-    def reports(self) -> Iterator[int]:
-        return iter(range(2 * len(self.parts)))
+    @property
+    def largest_report(self) -> int:
+        return 2 * len(self.parts) - 1
 
     def probability(self, answer: Sequence[int], report: int) -> Fraction:
         part, bit = divmod(report, 2)
@@ -221,5 +322,26 @@ class Drawn(msgspec.Struct, frozen=True, tag_field="kind", tag="drawn"):
     def odds(self) -> Fraction:
         return max(part.odds() for part in self.parts)
 
+    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
+        for i, part in enumerate(self.parts):
+            part.check_privacy(check, exp_epsilon, None, f"{place}.parts[{i}]")
 
-Channel: TypeAlias = Subset | Band | Table | Drawn
+    @classmethod
+    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
+        def part(item: object, where: str) -> Band | None:
+            band = read_channel(check, item, where, {"band": Band})
+            if band is not None and band.levels != 2:
+                return check.note(join(where, "levels"), "mismatch", "each part reports one bit: it has two levels")
+            return band
+
+        parts = check.items(tree["parts"], join(place, "parts"), 2, MAX_OPTIONS - 1, part)
+        return None if parts is None else cls(tuple(parts))
+
+    def supports(self) -> tuple[Support, ...]:
+        asked = Fraction(1, len(self.parts))  # whatever the answer
+        bits = [part.supports()[1] for part in self.parts]
+        return tuple(Support(2 * i + 1, bit.p, bit.q, 2 * i, asked) for i, bit in enumerate(bits))
+
+
+CHANNELS: dict[str, type[Channel]] = {"subset": Subset, "band": Band, "drawn": Drawn, "table": Table}
+"""Every kind of channel, by the name that it has in a document."""

@@ -1,4 +1,4 @@
-"""What a survey may say, checked all at once, every problem with its place.
+"""Checking what was written, all at once: every problem with its place.
 
 Survey files and published documents go through the same checks, so that no device randomises for a survey that could
 not have been written. The order of checks is part of the protocol: the first problem is the one a client refuses for.
@@ -19,20 +19,16 @@ DECLINED = "declined"
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
 FIELD_ID = re.compile(r"[a-z][a-z0-9_]{0,40}")
 CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,40}")
-EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?")
-DELTA = re.compile(r"0\.[0-9]{1,12}")
 MAX_SAFE = 2**53 - 1
-MAX_QUESTIONS = 200
-MAX_SEGMENTS = 10
 
 
 def strict_json(text: str) -> Any:
-    """JSON as both languages read it alike: no duplicate keys, NaN, or text that is not Unicode."""
+    """JSON as both languages read it: no duplicate keys, NaN, or text that is not Unicode."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         tree = dict(pairs)
         if len(tree) != len(pairs):
-            raise ValueError("a key stands twice in one object")
+            raise ValueError("a key occurs twice in one object")
         return tree
 
     def refuse(constant: str) -> None:
@@ -66,7 +62,7 @@ class Checker:
     def table(
         self, tree: object, place: str, required: Sequence[str], optional: Sequence[str]
     ) -> dict[str, Any] | None:
-        """An object with all the required keys and none but the optional ones beside them."""
+        """An object with all the required keys and no others but the optional ones."""
         if not isinstance(tree, dict):
             return self.note(place, "type", "must be a table (a JSON object)")
         for key in tree:
@@ -168,38 +164,8 @@ def join(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
 
 
-def check_survey(check: Checker, tree: object, place: str, *, published: bool) -> dict[str, Any]:
-    """Notes every problem of a survey tree; returns the clean tree, of use only if there were none."""
-    clean: dict[str, Any] = {}
-    fields = check.table(tree, place, ("id", "title", "questions"), ("notice", "segments"))
-    if fields is None:
-        return clean
-    if "id" in fields:
-        clean["id"] = check.name(fields["id"], join(place, "id"), SURVEY_ID)
-    for key in ("title", "notice"):
-        if key in fields:
-            clean[key] = check.text(fields[key], join(place, key))
-    taken: set[str] = set()
-    if "segments" in fields:
-        clean["segments"] = check.items(
-            fields["segments"],
-            join(place, "segments"),
-            0,
-            MAX_SEGMENTS,
-            lambda item, where: _check_segment(check, item, where, taken),
-        )
-    if "questions" in fields:
-        clean["questions"] = check.items(
-            fields["questions"],
-            join(place, "questions"),
-            1,
-            MAX_QUESTIONS,
-            lambda item, where: _check_question(check, item, where, taken, published=published),
-        )
-    return clean
-
-
-def _check_id(check: Checker, value: object, place: str, taken: set[str]) -> str | None:
+def check_id(check: Checker, value: object, place: str, taken: set[str]) -> str | None:
+    """The id of a question or segment, which no other has."""
     name = check.name(value, place, FIELD_ID)
     if name is not None and name in taken:
         return check.note(place, "duplicate", f"{name!r} is already used by another question or segment")
@@ -208,7 +174,8 @@ def _check_id(check: Checker, value: object, place: str, taken: set[str]) -> str
     return name
 
 
-def _check_options(check: Checker, value: object, place: str, high: int) -> list[dict[str, Any]] | None:
+def check_options(check: Checker, value: object, place: str, high: int) -> list[dict[str, Any]] | None:
+    """Options with codes that differ."""
     codes = {DECLINED}
 
     def option(item: object, where: str) -> dict[str, Any] | None:
@@ -227,112 +194,3 @@ def _check_options(check: Checker, value: object, place: str, high: int) -> list
         return fields
 
     return check.items(value, place, 2, high, option)
-
-
-def _check_segment(check: Checker, item: object, place: str, taken: set[str]) -> dict[str, Any] | None:
-    fields = check.table(item, place, ("id", "text", "options"), ())
-    if fields is None:
-        return None
-    if "id" in fields:
-        _check_id(check, fields["id"], join(place, "id"), taken)
-    if "text" in fields:
-        check.text(fields["text"], join(place, "text"))
-    if "options" in fields:
-        _check_options(check, fields["options"], join(place, "options"), 200)
-    return fields
-
-
-_OWN_KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "yes_no": ((), ()),
-    "choice": (("options",), ("mechanism",)),
-    "multi_choice": (("options",), ()),
-    "scale": (("labels",), ("measure", "mechanism")),
-    "number": (("min", "max"), ("unit", "measure", "bins", "mechanism", "delta")),
-}
-_MECHANISMS = {"choice": ("krr",), "scale": ("krr", "exponential"), "number": ("laplace", "gaussian")}
-
-
-def _check_question(
-    check: Checker, item: object, place: str, taken: set[str], *, published: bool
-) -> dict[str, Any] | None:
-    if not isinstance(item, dict):
-        return check.note(place, "type", "must be a table (a JSON object)")
-    if "type" not in item:
-        check.note(join(place, "type"), "missing", f"missing: one of {', '.join(_OWN_KEYS)}")
-        kind = None
-    else:
-        kind = check.choice(item["type"], join(place, "type"), tuple(_OWN_KEYS))
-    if kind is None:  # what every question has can be checked all the same
-        asked = {key: item[key] for key in ("id", "text", "epsilon") if key in item}
-        _check_question(check, {**asked, "type": "yes_no"}, place, taken, published=published)
-        return None
-    required, optional = _OWN_KEYS[kind]
-    if item.get("measure") == "shares" and kind == "number":
-        required = (*required, "bins")
-    if item.get("mechanism") == "gaussian" and kind == "number":
-        required = (*required, "delta")
-    fields = check.table(item, place, ("id", "type", "text", "epsilon", *required), ("decline", *optional))
-    assert fields is not None
-    clean: dict[str, Any] = {"type": kind}
-
-    def field(key: str, checked: Callable[[object, str], object]) -> Any:
-        if key not in item:
-            return None
-        clean[key] = checked(item[key], join(place, key))
-        return clean[key]
-
-    def is_decimal(pattern: re.Pattern[str], low: str, high: str) -> Callable[[object, str], object]:
-        return lambda value, where: check.decimal(value, where, pattern, low, high, published=published)
-
-    field("id", lambda value, where: _check_id(check, value, where, taken))
-    field("text", check.text)
-    field("epsilon", is_decimal(EPSILON, "0.01", "10"))
-    decline = field("decline", check.flag)
-    if "options" in required:
-        field("options", lambda value, where: _check_options(check, value, where, 50))
-    if kind == "scale":
-        field("labels", lambda value, where: check.items(value, where, 2, 11, check.text))
-    measure = mechanism = None
-    if kind in ("scale", "number"):
-        measure = field("measure", lambda value, where: check.choice(value, where, ("shares", "mean")))
-        measure = measure or ("shares" if kind == "scale" else "mean")
-    if kind in _MECHANISMS:
-        mechanism = field("mechanism", lambda value, where: check.choice(value, where, _MECHANISMS[kind]))
-    if kind == "number":
-        low, high = field("min", check.number), field("max", check.number)
-        if low is not None and high is not None and not low < high:
-            check.note(join(place, "max"), "range", "must be above min")
-            low = None
-        field("unit", check.text)
-        if "bins" in item and measure != "shares":
-            check.note(join(place, "bins"), "conflict", 'bins go with measure = "shares"')
-        elif low is not None and high is not None:
-            field("bins", lambda value, where: _check_bins(check, value, where, low, high))
-        if "delta" in item and mechanism != "gaussian":
-            check.note(join(place, "delta"), "conflict", 'delta goes with mechanism = "gaussian"')
-        else:
-            field("delta", is_decimal(DELTA, "0.000000001", "0.01"))
-        if mechanism and measure == "shares":
-            check.note(join(place, "mechanism"), "conflict", f'{mechanism} goes with measure = "mean"')
-    if decline and (kind == "multi_choice" or measure == "mean" or mechanism == "exponential"):
-        check.note(
-            join(place, "decline"),
-            "conflict",
-            'decline goes with yes_no, choice, and measure = "shares" (not exponential)',
-        )
-    return clean
-
-
-def _check_bins(check: Checker, value: object, place: str, low: float, high: float) -> list[float] | None:
-    edges = check.items(value, place, 1, 51, check.number)
-    if edges is None:
-        return None
-    for i, edge in enumerate(edges):
-        if not low <= edge <= high:
-            return check.note(f"{place}[{i}]", "range", "must lie between min and max")
-        if i and not edges[i - 1] < edge:
-            return check.note(f"{place}[{i}]", "range", "must be above the edge before it")
-    inner = sum(low < edge < high for edge in edges)
-    if not 1 <= inner <= 49:
-        return check.note(place, "range", f"makes {inner + 1} bins, not 2 to 50")
-    return edges

@@ -9,57 +9,46 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from .channels import Band, Channel, Drawn, Subset, Table
-from .exact import N
+from .channel import Channel
 
 
 def decode(channel: Channel, report: int) -> tuple[Fraction, ...]:
     """The vector z of one report: an entry per answer (``Drawn``: per option)."""
     if not channel.is_report(report):
         raise ValueError("this integer is not a report of the channel")
-    if isinstance(channel, Subset):
-        held, not_held = _subset_entries(channel)
-        return tuple(held if report >> j & 1 else not_held for j in range(channel.options))
-    if isinstance(channel, Drawn):
-        # Option j is asked with probability 1/k, so k times its part's z is unbiased; the others say nothing.
-        part, bit = divmod(report, 2)
-        k = len(channel.parts)
-        yes = k * decode(channel.parts[part], bit)[1]
-        return tuple(yes if j == part else Fraction(0) for j in range(k))
-    return decoding_matrix(channel)[report]
+    entries = _entries(channel)
+    if not entries:
+        return decoding_matrix(channel)[report]
+    z = []
+    for feature, against, shown, not_shown in entries:
+        if channel.shows(report, feature):
+            z.append(shown)
+        else:
+            z.append(not_shown if against is None or channel.shows(report, against) else Fraction(0))
+    return tuple(z)
 
 
 @lru_cache(maxsize=256)
-def _subset_entries(channel: Subset) -> tuple[Fraction, Fraction]:
-    """Z is linear in "the report holds j", which has probability p for j the truth and q for any other:
-    (1 - q)/(p - q) where held and -q/(p - q) where not have expectation 1 and 0.
+def _entries(channel: Channel) -> list[tuple[int, int | None, Fraction, Fraction]]:
+    """Z is linear in "the report shows the feature", which has probability p if the answer is true and q if not:
+    (1 - q)/(p - q) where it does and -q/(p - q) where it does not have expectation 1 and 0. Where a report is about the
+    answer with probability ``asked`` only, 1/asked times that is unbiased, and 0 where it is about another.
     """
-    k, d = channel.options, channel.size
-    p = Fraction(channel.favour, N)
-    # Another option is among the d-1 others of a favoured report, or the d others of an unfavoured one.
-    q = (p * (d - 1) + (1 - p) * d) / (k - 1)
-    return (1 - q) / (p - q), -q / (p - q)
-
-
-def integer_rows(channel: Band | Table) -> tuple[list[list[int]], int]:
-    """The probability table as integers over one common total."""
-    if isinstance(channel, Table):
-        return [list(row) for row in channel.weights], N
-    m, w, favour = channel.levels, channel.width, channel.favour
-    inside, outside = favour * (m - 1), (N - favour) * w
-    rows = [[inside if i <= y < i + w else outside for y in range(m + w - 1)] for i in range(m)]
-    return rows, N * w * (m - 1)
+    return [
+        (s.feature, s.against, (1 - s.q) / (s.p - s.q) / s.asked, -s.q / (s.p - s.q) / s.asked)
+        for s in channel.supports()
+    ]
 
 
 @lru_cache(maxsize=64)
-def decoding_matrix(channel: Band | Table) -> tuple[tuple[Fraction, ...], ...]:
+def decoding_matrix(channel: Channel) -> tuple[tuple[Fraction, ...], ...]:
     """Row y is the z of report y: Z = C Q' (Q C Q')^-1, so that Q Z is the identity exactly.
 
     Any positive diagonal C gives an unbiased Z; C = 1/(column sums of Q) gives the one of least variance under
     uniform answers (generalised least squares). C is rounded to integers, floor(2^128 / column sum) + 1, which
     keeps the arithmetic small and costs nothing in bias.
     """
-    rows, total = integer_rows(channel)
+    rows, total = channel.integer_rows()
     answers, reports = range(len(rows)), range(len(rows[0]))
     c = [(1 << 128) // sum(row[y] for row in rows) + 1 for y in reports]
     gram = [[sum(rows[i][y] * c[y] * rows[j][y] for y in reports) for j in answers] for i in answers]

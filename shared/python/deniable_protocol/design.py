@@ -7,44 +7,55 @@ a poor choice costs accuracy, never privacy, because ``largest_favour`` and the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from .channels import Band, Channel, Drawn, Subset, Table
+from .channel import Channel
+from .channels import Band, Drawn, Subset, Table
 from .exact import ONE, N, exp_floor, largest_favour
-from .survey import Choice, MultiChoice, Number, Question, Scale, YesNo
+from .questions import Question
 
 GAUSSIAN_BINS = 193  # coarser bins waste delta: 129 of them up to 5%, these at most 2.1%
 
 
 def design(question: Question) -> Channel:
     """The channel of a question: its default, or the mechanism that the survey names."""
-    epsilon = question.exact_epsilon
-    if isinstance(question, YesNo):
-        return subset(3, epsilon) if question.decline else band(2, epsilon, width=1)
-    if isinstance(question, Choice):
-        return subset(len(question.codes), epsilon, size=1 if question.mechanism == "krr" else None)
-    if isinstance(question, MultiChoice):
-        return Drawn(parts=(band(2, epsilon, width=1),) * len(question.options))
-    if isinstance(question, Scale):
-        if question.mechanism == "exponential":
-            return exponential(len(question.labels), epsilon)
-        if question.mechanism == "krr":
-            return subset(len(question.codes), epsilon, size=1)
-        if question.measure == "mean":
-            return band(len(question.labels), epsilon)
-        return subset(len(question.codes), epsilon)
-    assert isinstance(question, Number)
-    levels = 17 if epsilon >= 4 else 9
-    if question.mechanism == "laplace":
-        return laplace(levels, epsilon)
-    if question.mechanism == "gaussian":
-        delta = question.exact_delta
-        assert delta is not None
-        return gaussian(levels, epsilon, delta)
-    if question.measure == "shares":
-        return subset(len(question.codes), epsilon)
-    return band(levels, epsilon)
+    return DESIGNS[question.channel_kind](question)
+
+
+def _levels(question: Question) -> int:
+    """A level per code; a number is put on as many as its epsilon can tell apart."""
+    return len(question.codes) or (17 if question.exact_epsilon >= 4 else 9)
+
+
+def _subset(question: Question) -> Channel:
+    size = 1 if question.mechanism == "krr" else None
+    return subset(len(question.codes), question.exact_epsilon, size)
+
+
+def _band(question: Question) -> Channel:
+    return band(_levels(question), question.exact_epsilon)
+
+
+def _drawn(question: Question) -> Channel:
+    return Drawn(parts=(band(2, question.exact_epsilon),) * len(question.codes))
+
+
+def _table(question: Question) -> Channel:
+    levels, epsilon, delta = _levels(question), question.exact_epsilon, question.exact_delta
+    if question.mechanism == "exponential":
+        return exponential(levels, epsilon)
+    return laplace(levels, epsilon) if delta is None else gaussian(levels, epsilon, delta)
+
+
+DESIGNS: dict[type[Channel], Callable[[Question], Channel]] = {
+    Subset: _subset,
+    Band: _band,
+    Drawn: _drawn,
+    Table: _table,
+}
+"""How a channel of each kind is made for a question that goes with it."""
 
 
 def subset(options: int, epsilon: Fraction, size: int | None = None) -> Subset:
@@ -127,7 +138,7 @@ def laplace(levels: int, epsilon: Fraction) -> Table:
     """Local Laplace on the levels: discrete noise with P(j) proportional to e^(-epsilon |j| / (m - 1)).
 
     Two levels lie at most m - 1 steps apart, so no report's odds exceed e^epsilon. How far a report lies beyond the
-    levels tells nothing more about the level (the odds between two levels are the same for all of them), so that all
+    levels says nothing more about the level (the odds between two levels are the same for all of them), so that all
     below count as one report and all above as another: post-processing that loses nothing. A hundred-millionth of
     epsilon is set aside for rounding to integers.
     """

@@ -1,6 +1,6 @@
-"""Checking what arrives: whether an object is a submission to a given survey.
+"""Checking what arrives: whether an object is a submission to a given survey. And the answer to one that is.
 
-The other end of ``submission``. Whoever wrote the sender is not known, so no message repeats what was sent: a broken
+The other end of ``submission``. The sender may be any program, so no message repeats what was sent: a broken
 client may have put an answer where a report belongs.
 """
 
@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from .checks import MAX_SAFE, Checker, join
 from .document import Document
 
 SUBMISSION_ID = re.compile(r"[0-9a-f]{32}")
 KEYS = ("id", "digest", "reports", "segments")
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The answer to one submission or several: how many are stored now, and how many were known already."""
+
+    accepted: Annotated[int, msgspec.Meta(ge=0)]
+    duplicates: Annotated[int, msgspec.Meta(ge=0)]
 
 
 def check_submission(check: Checker, document: Document, tree: object, place: str = "") -> dict[str, Any] | None:
@@ -51,7 +60,7 @@ def _fields(check: Checker, tree: object, place: str, required: Sequence[str]) -
     for key in missing:
         check.note(join(place, key), "missing", "missing")
     if len(tree) > len(required) - len(missing):
-        check.note(place, "unknown", f"holds a key that is not one of {', '.join(required) or 'none'}")
+        check.note(place, "unknown", f"has a key that is not one of {', '.join(required) or 'none'}")
         return False
     return not missing
 

@@ -1,4 +1,4 @@
-"""From answers to a submission: the only code that ever sees an answer.
+"""From answers to a submission: with ``encode`` of the questions, the only code that ever sees an answer.
 
 May not: log, store or send anything, or put an answer into an error message. Everything that leaves
 ``randomize`` has passed through a channel, except segments, which are public by definition.
@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypedDict
 
-from .channels import Band, Channel, Table
-from .checks import DECLINED
+from .channel import Channel
 from .document import Document, verify
 from .draws import SYSTEM, Draws, RandomBytes
 from .errors import AnswerError, Problem
-from .survey import Choice, MultiChoice, Number, Question, Scale, YesNo, plain
-
-Truth = int | float | tuple[int, ...]
-"""A checked answer: an answer's index, a number still to be put on levels, or one bit per option."""
+from .questions import Truth
 
 NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -61,8 +57,8 @@ def randomize(
 def draw_report(channel: Channel, truth: Truth, draws: Draws = SYSTEM) -> int:
     """The report of one checked answer."""
     if isinstance(truth, float):
-        truth = round_to_level(truth, draws)
-    return channel.randomize(truth, draws)  # type: ignore[arg-type]  # encode() gives each channel its own kind
+        truth = round_to_level(truth * (channel.answers - 1), draws)
+    return channel.randomize(truth, draws)
 
 
 def round_to_level(position: float, draws: Draws) -> int:
@@ -94,7 +90,7 @@ def check_answers(document: Document, answers: Mapping[str, object], segments: M
         if question.id not in answers:
             problems.append(Problem(question.id, "missing", "has no answer; every question needs one"))
             continue
-        truth = encode(question, document.channels[question.id], answers[question.id])
+        truth = question.encode(answers[question.id])
         if isinstance(truth, Problem):
             problems.append(truth)
         else:
@@ -107,52 +103,3 @@ def check_answers(document: Document, answers: Mapping[str, object], segments: M
     if problems:
         raise AnswerError(problems)
     return truths
-
-
-def encode(question: Question, channel: Channel, answer: object) -> Truth | Problem:
-    """The answer as its channel takes it, or what is wrong with it (never the answer itself)."""
-    if question.decline and isinstance(answer, str) and answer == DECLINED:
-        return len(question.codes) - 1
-    if isinstance(question, YesNo):
-        if not isinstance(answer, bool):
-            return Problem(question.id, "type", f"takes true or false{_or_declined(question)}")
-        return int(not answer) if question.decline else int(answer)
-    if isinstance(question, Choice):
-        if not isinstance(answer, str):
-            return Problem(question.id, "type", "takes the code of an option, as text")
-        for index, option in enumerate(question.options):
-            if option.code == answer:
-                return index
-        return Problem(question.id, "range", "takes the code of one of its options")
-    if isinstance(question, MultiChoice):
-        return _encode_multi(question, answer)
-    if isinstance(answer, bool) or not isinstance(answer, int | float):
-        return Problem(question.id, "type", f"takes a number{_or_declined(question)}")
-    if isinstance(question, Scale):
-        if not 1 <= answer <= len(question.labels) or answer != math.floor(answer):
-            return Problem(question.id, "range", f"takes a whole number from 1 to {len(question.labels)}")
-        return int(answer) - 1
-    return _encode_number(question, channel, answer)
-
-
-def _encode_number(question: Number, channel: Channel, answer: int | float) -> Truth | Problem:
-    if not question.min <= answer <= question.max:  # NaN, infinities and huge integers included
-        return Problem(question.id, "range", f"takes a number from {plain(question.min)} to {plain(question.max)}")
-    if not isinstance(channel, Band | Table):
-        return sum(edge <= answer for edge in question.edges[1:-1])
-    return (float(answer) - question.min) / (question.max - question.min) * (channel.answers - 1)
-
-
-def _encode_multi(question: MultiChoice, answer: object) -> Truth | Problem:
-    if isinstance(answer, str) or not isinstance(answer, Sequence | set | frozenset):
-        return Problem(question.id, "type", "takes a list of option codes")
-    chosen = list(answer)
-    if not all(isinstance(code, str) for code in chosen):
-        return Problem(question.id, "type", "takes a list of option codes, as text")
-    if len(set(chosen)) != len(chosen) or not set(chosen) <= set(question.codes):
-        return Problem(question.id, "range", "takes a list of the codes of its options, each at most once")
-    return tuple(int(code in chosen) for code in question.codes)
-
-
-def _or_declined(question: Question) -> str:
-    return f' or "{DECLINED}"' if question.decline else ""

@@ -1,136 +1,30 @@
-"""Surveys: the questions that a checked survey holds, and reading them from text.
+"""Surveys: segments and questions together, checked, and read from text.
 
 May not: read files, choose channels, or know anything about transport.
 """
 
 from __future__ import annotations
 
-import itertools
 import tomllib
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, Literal, TypeAlias, TypeGuard
+from functools import lru_cache
+from typing import Any, Literal
 
 import msgspec
 
-from .checks import DECLINED, Checker, check_survey, strict_json
+from .checks import SURVEY_ID, Checker, check_id, check_options, join, strict_json
 from .errors import Problem, SurveyError
+from .questions import EPSILON, QUESTIONS, Asked, Fields, Option, Question, plain
+
+MAX_QUESTIONS = 200
+MAX_SEGMENTS = 10
 
 
-def plain(number: float | Decimal) -> str:
-    """A number as people write it: 3, not 3.0; 0.1, not 0.10000000000000001; never with an exponent."""
-    text = f"{Decimal(repr(number)) if isinstance(number, float) else number:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-class Option(msgspec.Struct, frozen=True):
-    """A code that never changes, and the text that is shown for it."""
-
-    code: str
-    text: str
-
-
-class Segment(msgspec.Struct, frozen=True):
+class Segment(Asked, frozen=True):
     """A public attribute, sent in the clear and never sensitive."""
 
-    id: str
-    text: str
     options: tuple[Option, ...]
-
-
-class _Asked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """What every question has. ``epsilon`` is a decimal string, so that its value is exact in every language."""
-
-    id: str
-    text: str
-    epsilon: str
-    decline: bool = False
-
-    @property
-    def exact_epsilon(self) -> Fraction:
-        return Fraction(self.epsilon)
-
-    @property
-    def exact_delta(self) -> Fraction | None:
-        return None
-
-    def _codes(self) -> tuple[str, ...]:
-        """The codes of the answers before "declined"; empty where answers are not options."""
-        return ()
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """The codes of the answers in channel order, "declined" last where the survey allows it."""
-        return (*self._codes(), DECLINED) if self.decline else self._codes()
-
-
-class YesNo(_Asked, frozen=True, kw_only=True, omit_defaults=True, tag="yes_no"):
-    type: ClassVar[str] = "yes_no"
-
-    def _codes(self) -> tuple[str, ...]:
-        # Alone, the report is the noisy bit: no is 0, yes is 1. With "declined" it is a subset in reading order.
-        return ("yes", "no") if self.decline else ("no", "yes")
-
-
-class Choice(_Asked, frozen=True, kw_only=True, omit_defaults=True, tag="choice"):
-    type: ClassVar[str] = "choice"
-    options: tuple[Option, ...]
-    mechanism: Literal["krr"] | None = None
-
-    def _codes(self) -> tuple[str, ...]:
-        return tuple(option.code for option in self.options)
-
-
-class MultiChoice(_Asked, frozen=True, kw_only=True, omit_defaults=True, tag="multi_choice"):
-    type: ClassVar[str] = "multi_choice"
-    options: tuple[Option, ...]
-
-    def _codes(self) -> tuple[str, ...]:
-        return tuple(option.code for option in self.options)
-
-
-class Scale(_Asked, frozen=True, kw_only=True, omit_defaults=True, tag="scale"):
-    type: ClassVar[str] = "scale"
-    labels: tuple[str, ...]
-    measure: Literal["shares", "mean"] = "shares"
-    mechanism: Literal["krr", "exponential"] | None = None
-
-    def _codes(self) -> tuple[str, ...]:
-        return tuple(str(point) for point in range(1, len(self.labels) + 1))
-
-
-class Number(_Asked, frozen=True, kw_only=True, omit_defaults=True, tag="number"):
-    type: ClassVar[str] = "number"
-    min: float
-    max: float
-    unit: str | None = None
-    measure: Literal["mean", "shares"] = "mean"
-    bins: tuple[float, ...] | None = None
-    mechanism: Literal["laplace", "gaussian"] | None = None
-    delta: str | None = None
-
-    @property
-    def exact_delta(self) -> Fraction | None:
-        return None if self.delta is None else Fraction(self.delta)
-
-    @property
-    def edges(self) -> tuple[float, ...]:
-        """The edges of the bins, ends included: a value belongs to the last bin whose lower edge it reaches."""
-        return (self.min, *(edge for edge in self.bins or () if self.min < edge < self.max), self.max)
-
-    def _codes(self) -> tuple[str, ...]:
-        if self.bins is None:
-            return ()
-        edges = [plain(edge) for edge in self.edges]
-        return tuple(f"{low}..{high}" for low, high in itertools.pairwise(edges))
-
-
-Question: TypeAlias = YesNo | Choice | MultiChoice | Scale | Number
-
-
-def tells_mean(question: Question) -> TypeGuard[Scale | Number]:
-    """Whether the reports tell the mean of the answers; those of all other questions tell shares."""
-    return isinstance(question, Scale | Number) and question.measure == "mean"
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -155,7 +49,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 # msgspec describes a type to itself when it first meets it, and two threads that do so at once crash the process
 # (msgspec 0.22). Made here, the description is there before any thread can ask for it.
-_DESCRIBED = msgspec.json.Decoder(Survey)
+_DESCRIBED = [msgspec.json.Decoder(each) for each in (Segment, *QUESTIONS.values())]
 
 
 def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml") -> Survey:
@@ -174,7 +68,97 @@ def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml")
 def survey_from_tree(tree: object) -> Survey:
     """The survey in a parsed TOML or JSON tree."""
     check = Checker()
-    clean = check_survey(check, tree, "", published=False)
-    if check.problems:
+    survey = check_survey(check, tree, "", published=False)
+    if survey is None:
         raise SurveyError(check.problems)
-    return msgspec.convert(clean, Survey)
+    return survey
+
+
+def check_survey(check: Checker, tree: object, place: str, *, published: bool) -> Survey | None:
+    """The survey in this tree; notes every problem and returns None if there is any."""
+    clean = _check_fields(check, tree, place, published=published)
+    if check.problems:
+        return None
+    questions = tuple(msgspec.convert(each, QUESTIONS[each["type"]]) for each in clean.pop("questions"))
+    segments = tuple(msgspec.convert(each, Segment) for each in clean.pop("segments", ()))
+    return Survey(**clean, segments=segments, questions=questions)
+
+
+def _check_fields(check: Checker, tree: object, place: str, *, published: bool) -> dict[str, Any]:
+    """The clean tree, of use only if there were no problems."""
+    clean: dict[str, Any] = {}
+    fields = check.table(tree, place, ("id", "title", "questions"), ("notice", "segments"))
+    if fields is None:
+        return clean
+    if "id" in fields:
+        clean["id"] = check.name(fields["id"], join(place, "id"), SURVEY_ID)
+    for key in ("title", "notice"):
+        if key in fields:
+            clean[key] = check.text(fields[key], join(place, key))
+    taken: set[str] = set()
+    if "segments" in fields:
+        clean["segments"] = check.items(
+            fields["segments"],
+            join(place, "segments"),
+            0,
+            MAX_SEGMENTS,
+            lambda item, where: _check_segment(check, item, where, taken),
+        )
+    if "questions" in fields:
+        clean["questions"] = check.items(
+            fields["questions"],
+            join(place, "questions"),
+            1,
+            MAX_QUESTIONS,
+            lambda item, where: _check_question(check, item, where, taken, published=published),
+        )
+    return clean
+
+
+def _check_segment(check: Checker, item: object, place: str, taken: set[str]) -> dict[str, Any] | None:
+    fields = check.table(item, place, ("id", "text", "options"), ())
+    if fields is None:
+        return None
+    if "id" in fields:
+        check_id(check, fields["id"], join(place, "id"), taken)
+    if "text" in fields:
+        check.text(fields["text"], join(place, "text"))
+    if "options" in fields:
+        check_options(check, fields["options"], join(place, "options"), 200)
+    return fields
+
+
+def _check_question(
+    check: Checker, item: object, place: str, taken: set[str], *, published: bool
+) -> dict[str, Any] | None:
+    if not isinstance(item, dict):
+        return check.note(place, "type", "must be a table (a JSON object)")
+    if "type" not in item:
+        check.note(join(place, "type"), "missing", f"missing: one of {', '.join(QUESTIONS)}")
+        name = None
+    else:
+        name = check.choice(item["type"], join(place, "type"), tuple(QUESTIONS))
+    if name is None:  # what every question has can be checked all the same
+        asked = {key: item[key] for key in ("id", "text", "epsilon") if key in item}
+        _check_question(check, {**asked, "type": "yes_no"}, place, taken, published=published)
+        return None
+    kind = QUESTIONS[name]
+    own, optional = _own_keys(kind)
+    required = ("id", "type", "text", "epsilon", *own, *kind.also_required(item))
+    check.table(item, place, required, ("decline", *optional))
+    fields = Fields(check, item, place, published=published)
+    fields.take("id", lambda value, where: check_id(check, value, where, taken))
+    fields.take("text", check.text)
+    fields.decimal("epsilon", EPSILON, "0.01", "10")
+    decline = fields.take("decline", check.flag)
+    if not kind.check(fields) and decline:
+        fields.conflict("decline", 'decline goes with yes_no, choice, and measure = "shares" (not exponential)')
+    return {"type": name, **fields.clean}
+
+
+@lru_cache
+def _own_keys(kind: type[Question]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields that only this type of question has: those it needs, and those it may have."""
+    own = [field for field in msgspec.structs.fields(kind) if field.name not in Question.__struct_fields__]
+    needed = tuple(field.name for field in own if field.required)
+    return needed, tuple(field.name for field in own if not field.required)

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable_protocol import Document, Survey, publish, randomize, survey_from_tree, verify
-from deniable_server.checks.audit import panel
 from deniable_server.simulate import Population, Respondent
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
@@ -154,7 +153,7 @@ def _mixed(survey: Survey, people: int, chance: random.Random) -> Iterator[Respo
 
 def _alike(survey: Survey, people: int, chance: random.Random) -> Iterator[Respondent]:
     document = verify(publish(survey))
-    answers = {q.id: panel(q, document.channels[q.id])[0][1] for q in survey.questions}
+    answers = {q.id: q.panel(document.channels[q.id].answers)[0][1] for q in survey.questions}
     return (Respondent(answers, {"campus": chance.choice(["o0", "o1"])}) for _ in range(people))
 
 

@@ -16,8 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable_protocol import Channel, Drawn, Number, Question, Scale, Subset, decode
-from deniable_protocol.survey import tells_mean
-from deniable_server.estimator.questions import range_of
 from deniable_server.estimator.scores import mean_scores
 
 Array = npt.NDArray[np.float64]
@@ -34,7 +32,7 @@ class Target:
 
     def __init__(self, question: Question, channel: Channel) -> None:
         self.question, self.channel = question, channel
-        self.is_mean = tells_mean(question)
+        self.is_mean = question.asks_mean
         sums = _sums(question)
         self.numbers = ["mean"] if self.is_mean else [*question.codes, *sums]
         self._signs = np.vstack([np.eye(len(question.codes)), *sums.values()])
@@ -42,7 +40,7 @@ class Target:
     @property
     def widest(self) -> float:
         """The furthest that anything could move a share, or the mean."""
-        low, high = range_of(self.question) if self.is_mean else (0.0, 1.0)  # type: ignore[arg-type]
+        low, high = self.question.range if self.is_mean else (0.0, 1.0)
         return high - low
 
     def added(self, reports: Sequence[int]) -> Array:
@@ -69,7 +67,7 @@ class Target:
     def shown(self, totals: Array) -> Array:
         """The numbers that are shown, a row for each row of totals."""
         if self.is_mean:
-            low, high = range_of(self.question)  # type: ignore[arg-type]  # only these have means
+            low, high = self.question.range
             return low + (high - low) * np.clip(totals[:, :1] / totals[:, 1:], 0, 1)
         if isinstance(self.channel, Drawn):
             no, yes = totals[:, 0:-1:2], totals[:, 1:-1:2]

@@ -1,0 +1,331 @@
+"""A channel kind and a question type that are not part of Deniable, added as docs/development.md says.
+
+The channel is k-ary response that now and then says nothing; the question asks for a day of the week.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import pytest
+
+from deniable_protocol import (
+    CHANNELS,
+    ONE,
+    QUESTIONS,
+    AnswerError,
+    Channel,
+    DocumentError,
+    Draws,
+    N,
+    Problem,
+    Question,
+    SubmissionError,
+    Support,
+    SurveyError,
+    decode,
+    exp_floor,
+    largest_favour,
+    publish,
+    randomize,
+    survey_from_tree,
+    verify,
+)
+from deniable_protocol.checks import Checker, join
+from deniable_protocol.design import DESIGNS
+from deniable_protocol.questions import Fields
+from deniable_server import simulate, wording
+from deniable_server.checks.audit import audit
+from deniable_server.estimator import estimate_question
+from deniable_server.estimator.comparison import Group, compare
+from deniable_server.estimator.crosstab import Joint, coded_question, crosstab
+from deniable_server.estimator.regression import Answered, regress
+from deniable_server.estimator.weights import Part, weigh
+from deniable_server.export import opened
+from deniable_server.export.write import export
+from deniable_server.pages.charts import Bars, question_chart
+from deniable_server.pages.sentences import headline
+from deniable_server.planning.plan import plan_survey
+from deniable_server.statistics import Content, tally
+from deniable_server.storage import open_storage
+from deniable_server.web.submission_reader import SubmissionReader
+from exhaustive import outcomes
+
+SILENT = N // 10
+PEOPLE = 10_000
+
+
+# --- a channel kind: its class -----------------------------------------------------------------------------------
+
+
+class Silent(Channel, frozen=True, tag="silent"):
+    """Reports are the answers, of which the true one is favoured; and in a tenth of cases none, as report k.
+
+    Proof: saying nothing does not depend on the answer. Any other report has the probability 9/10 F/N, or 9/10 (N-F)/N
+    shared by the k-1 others, so that the odds are F (k-1) : (N-F).
+    """
+
+    options: int
+    favour: int
+
+    @property
+    def answers(self) -> int:
+        return self.options
+
+    def randomize(self, answer: int, draws: Draws) -> int:
+        if draws.chance(SILENT):
+            return self.options
+        if draws.chance(self.favour):
+            return answer
+        other = draws.below(self.options - 1)
+        return other if other < answer else other + 1
+
+    def probability(self, answer: int, report: int) -> Fraction:
+        if report == self.options:
+            return Fraction(SILENT, N)
+        chance = Fraction(self.favour, N) if report == answer else Fraction(N - self.favour, N * (self.options - 1))
+        return chance * Fraction(N - SILENT, N)
+
+    @classmethod
+    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Silent | None:
+        options = check.integer(tree["options"], join(place, "options"), 2, 51)
+        favour = check.integer(tree["favour"], join(place, "favour"), 1, N - 1)
+        return None if options is None or favour is None else cls(options, favour)
+
+    def odds(self) -> Fraction:
+        return Fraction(self.favour * (self.options - 1), N - self.favour)
+
+    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
+        if not 1 < self.odds() <= Fraction(exp_epsilon, ONE):
+            check.note(join(place, "favour"), "favour_high", "the odds must be above 1 and at most e^epsilon")
+
+    @property
+    def largest_report(self) -> int:
+        return self.options
+
+
+class Spoken(Silent, frozen=True, tag="spoken"):
+    """The same, which also says how a report speaks for an answer: estimates are then made from counts, not scores."""
+
+    def supports(self) -> tuple[Support, ...]:
+        p, q = self.probability(0, 0), self.probability(1, 0)
+        return tuple(Support(option, p, q) for option in range(self.options))
+
+
+# --- a question type: its class ----------------------------------------------------------------------------------
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class Weekday(Question, frozen=True, kw_only=True, omit_defaults=True, tag="weekday"):
+    weekend: bool = True
+    mechanism: Literal["spoken"] | None = None
+
+    def _codes(self) -> tuple[str, ...]:
+        return DAYS if self.weekend else DAYS[:5]
+
+    def _answers(self) -> range:
+        return range(1, len(self._codes()) + 1)
+
+    @property
+    def channel_kind(self) -> type[Channel]:
+        return Silent if self.mechanism is None else Spoken
+
+    @classmethod
+    def check(cls, fields: Fields) -> bool:
+        fields.take("weekend", fields.check.flag)
+        fields.choice("mechanism", ("spoken",))
+        return True
+
+    def _encode(self, answer: object) -> int | Problem:
+        if isinstance(answer, bool) or not isinstance(answer, int):
+            return self._problem("type", "takes a whole number")
+        if not 1 <= answer <= len(self._codes()):
+            return self._problem("range", "takes a day, from 1 to 7")
+        return answer - 1
+
+
+# --- the tables --------------------------------------------------------------------------------------------------
+
+
+def test_every_table_knows_every_kind() -> None:
+    """A kind that is missing from a table fails here, before anybody meets it."""
+    assert set(DESIGNS) == set(CHANNELS.values()) == set(wording.CHANNEL_WORDS)
+    assert set(wording.ANSWER_TEXTS) == set(simulate.HABITS) == set(QUESTIONS.values())
+    for names in (CHANNELS, QUESTIONS):
+        assert [kind.__struct_config__.tag for kind in names.values()] == [*names]
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Both channel kinds and the question type, known wherever kinds are."""
+    if request.function is test_every_table_knows_every_kind:
+        return
+    for name, kind in (("silent", Silent), ("spoken", Spoken)):
+        monkeypatch.setitem(CHANNELS, name, kind)
+        monkeypatch.setitem(DESIGNS, kind, lambda question, kind=kind: designed(kind, question))
+        monkeypatch.setitem(wording.CHANNEL_WORDS, kind, lambda _, channel: f"one of {channel.answers}, or nothing")
+    monkeypatch.setitem(QUESTIONS, "weekday", Weekday)
+    monkeypatch.setitem(wording.ANSWER_TEXTS, Weekday, lambda _: {day: day.title() for day in DAYS})
+    monkeypatch.setitem(simulate.HABITS, Weekday, simulate.chooses)
+
+
+def designed(kind: type[Silent], question: Question) -> Silent:
+    options = len(question.codes)
+    return kind(options, largest_favour(exp_floor(question.exact_epsilon), options - 1, 1))
+
+
+SURVEY: dict[str, Any] = {
+    "id": "days",
+    "title": "Days",
+    "segments": [{"id": "site", "text": "?", "options": [{"code": "a", "text": "A"}, {"code": "b", "text": "B"}]}],
+    "questions": [
+        {"id": "day", "type": "weekday", "text": "?", "epsilon": 2, "weekend": False},
+        {"id": "other", "type": "weekday", "text": "?", "epsilon": 2, "mechanism": "spoken", "decline": True},
+    ],
+}
+
+
+def one_question(**changed: Any) -> dict[str, Any]:
+    return {**SURVEY, "questions": [{**SURVEY["questions"][0], **changed}]}
+
+
+# --- from the survey file to the page ----------------------------------------------------------------------------
+
+
+def test_survey_files_are_checked() -> None:
+    """The fields of the new type are known and checked, and those of other types are not taken."""
+    question = survey_from_tree(one_question()).questions[0]
+    assert isinstance(question, Weekday) and not question.weekend and question.codes == DAYS[:5]
+    for wrong in ({"weekend": 5}, {"mechanism": "krr"}, {"options": []}):
+        with pytest.raises(SurveyError) as caught:
+            survey_from_tree(one_question(**wrong))
+        assert caught.value.place == f"questions[0].{next(iter(wrong))}"
+
+
+def test_documents_are_verified() -> None:
+    """A channel of another kind or size, with another field, or that keeps less than its epsilon is refused."""
+    published = publish(survey_from_tree(one_question()))
+    document = msgspec.json.decode(published)
+    channel = document["channels"]["day"]
+    assert verify(published).channels["day"] == Silent(5, channel["favour"]) and channel["kind"] == "silent"
+    for change, reason in (
+        ({"kind": "spoken"}, "mismatch"),
+        ({"options": 6}, "mismatch"),
+        ({"width": 1}, "unknown"),
+        ({"favour": channel["favour"] + 1}, "favour_high"),
+        ({"favour": 0}, "range"),
+    ):
+        changed = msgspec.json.encode({**document, "channels": {"day": {**channel, **change}}})
+        with pytest.raises(DocumentError) as caught:
+            verify(changed)
+        assert (caught.value.reason, caught.value.place) == (reason, f"channels.day.{next(iter(change))}")
+
+
+@pytest.mark.parametrize("kind", [Silent, Spoken])
+def test_the_channel_is_exact(kind: type[Silent]) -> None:
+    """The sampler does what ``probability`` says, and what the base class offers decodes without bias."""
+    channel = kind(3, 7 * N // 10)
+    rows = [outcomes(lambda draws, x=x: channel.randomize(x, draws)) for x in range(3)]
+    for x, row in enumerate(rows):
+        assert row == {report: channel.probability(x, report) for report in channel.reports()}
+        mean = [sum(chance * decode(channel, report)[j] for report, chance in row.items()) for j in range(3)]
+        assert mean == [int(j == x) for j in range(3)]
+    assert channel.odds() == max(rows[0][y] / rows[1][y] for y in channel.reports())
+
+
+def test_answers_become_reports_that_are_read_and_counted() -> None:
+    """Answers are randomised, bad ones refused; the reader takes the reports and no others, and they are counted."""
+    document = verify(publish(survey_from_tree(SURVEY)))
+    sent = [randomize(document, {"day": 5, "other": answer}, {"site": "a"}) for answer in (1, 7, "declined")]
+    for day in (0, 6, True, "mon", "declined"):
+        with pytest.raises(AnswerError):
+            randomize(document, {"day": day, "other": 1}, {"site": "a"})
+    reader = SubmissionReader(document)
+    rows = reader.read(msgspec.json.encode({"submissions": sent}))
+    contents = [msgspec.json.decode(row.content, type=Content) for row in rows]
+    assert [content.reports for content in contents] == [tuple(each["reports"].values()) for each in sent]
+    (cell,) = tally(document, contents).values()
+    assert [len(counts) for counts in cell.counts] == [6, 9] and [sum(counts) for counts in cell.counts] == [3, 3]
+    with pytest.raises(SubmissionError):
+        reader.read(msgspec.json.encode({**sent[0], "reports": {"day": 6, "other": 0}}))
+
+
+def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
+    """Made-up people go through storage, and every estimate is within 6 standard errors of the truth. All that is made
+    of counts and channels takes the new kinds: groups, weights, tables, regression, exports and charts.
+    """
+    storage = open_storage(str(tmp_path / "days.db"))
+    storage.publish(publish(survey_from_tree(SURVEY)))
+    survey = storage.find("days")
+    assert survey is not None
+    population = simulate.Population(survey.document.survey, seed=5)
+    simulate.simulate_directly(storage, survey, population, PEOPLE, lambda done: None)
+    cells, channels = storage.statistics(survey), survey.document.channels
+    first, second = cells[0,], cells[1,]
+    total = first + second
+    for place, question in enumerate(survey.document.survey.questions):
+        channel = channels[question.id]
+        estimate = estimate_question(question, channel, total.counts[place].tolist(), PEOPLE)
+        assert not estimate.notes and estimate.fake_influence
+        for share in estimate.shares:
+            assert share.unbiased is not None and share.standard_error is not None
+            away = abs(share.unbiased - population.true_share(question.id, share.code))
+            assert away < 6 * share.standard_error
+        assert headline(question, estimate).startswith("Most common: ")
+        chart = question_chart(question, estimate)
+        assert isinstance(chart, Bars) and len(chart.rows) == len(question.codes)
+        groups = [
+            Group(label, question, channel, cell.counts[place].tolist(), cell.submissions)
+            for label, cell in (("a", first), ("b", second))
+        ]
+        differences = compare(groups).differences
+        assert len(differences) == len(question.codes) and all(each.p_value is not None for each in differences)
+        parts = [Part(weight, cell.submissions, cell.counts[place]) for weight, cell in ((1.0, first), (2.0, second))]
+        counts, effective = weigh(question, channel, parts)
+        assert sum(counts) == pytest.approx(effective) and effective < PEOPLE
+    day, other = survey.document.survey.questions
+    joint = Joint(coded_question(day, channels["day"]), coded_question(other, channels["other"]))
+    with storage.submissions(survey) as submissions:
+        reports = np.array([content.reports for _, content in submissions], dtype=np.int64)
+    joint.add(*reports.T)
+    assert len(crosstab(joint).cells) == 5 * 8
+    sites = [Answered((i,), cell.counts[1].tolist(), cell.submissions) for i, cell in enumerate((first, second))]
+    assert regress(other, channels["other"], "sun", {"site": ["a", "b"]}, sites).converged
+    export(storage, survey, tmp_path / "exported")
+    with opened(str(tmp_path / "exported")) as engine:
+        assert engine.statistics() == cells
+
+
+def test_a_simulation_says_how_near_it_came() -> None:
+    """The truth that a simulation remembers is the share of each code among the answers that it made up."""
+    population = simulate.Population(survey_from_tree(SURVEY), seed=1)
+    answers = [each.answers for each in population.respondents(500)]
+    assert population.true_share("day", "tue") == sum(each["day"] == 2 for each in answers) / 500
+    assert population.true_share("other", "declined") == sum(each["other"] == "declined" for each in answers) / 500
+
+
+def test_a_plan_and_an_audit_know_them() -> None:
+    """The plan has a number of respondents for the new kinds, and the audit of the Python randomiser passes."""
+    survey = survey_from_tree(SURVEY)
+    day, other = plan_survey(survey).questions
+    assert day.channel == "one of 5, or nothing" and other.channel == "one of 8, or nothing"
+    assert {each.design for each in other.alternatives} >= {"open", "curator", "k_ary", "laplace", "gaussian"}
+    k_ary = next(each for each in day.alternatives if each.design == "k_ary")
+    assert k_ary.respondents < day.respondents  # to say nothing in a tenth of cases costs respondents
+    for finding in audit(publish(survey), 20_000):
+        assert finding.passed and finding.exact is not None and finding.exact <= 2 and finding.observed.epsilon > 1
+
+
+def test_they_are_put_into_words() -> None:
+    """People read what the tables say of the answers and the channels, and how the limits were made."""
+    document = verify(publish(survey_from_tree(SURVEY)))
+    day, other = document.survey.questions
+    assert wording.answer_texts(day) == {"mon": "Mon", "tue": "Tue", "wed": "Wed", "thu": "Thu", "fri": "Fri"}
+    assert wording.answer_texts(other)["declined"] == "Prefer not to say"
+    assert "scores" in wording.method_in_words(day, document.channels["day"])
+    assert "counts" in wording.method_in_words(other, document.channels["other"])
