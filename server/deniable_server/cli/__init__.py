@@ -7,13 +7,15 @@ import click
 from deniable import __version__
 
 from .common import Group
+from .database import backup, doctor, move, restore
 from .estimate import estimate
 from .export import export
-from .operate import backup, doctor, move, restore, serve, token
 from .plan import plan
 from .relate import compare, crosstab_, regress
+from .serve import serve
 from .simulate import demo, simulate
 from .surveys import audit_, survey
+from .tokens import token
 
 __all__ = ["cli"]
 

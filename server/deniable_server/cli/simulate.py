@@ -35,9 +35,8 @@ from deniable_server.simulate import (
 from deniable_server.storage.tokens import make_token
 from deniable_server.wording import percent, plain
 
-from .common import DATABASE, JSON, existing, find_survey, opened, out, print_json, progress_bar
+from .common import BIND, DATABASE, JSON, existing, find_survey, opened, out, print_json, progress_bar
 from .estimate import read_estimates
-from .operate import BIND
 
 DEMO_RESPONDENTS = 2_000
 

@@ -10,6 +10,8 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
 
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
@@ -45,20 +47,24 @@ def resolve(bind: str) -> tuple[str, int]:
     return str(found[0][4][0]), port
 
 
-def serve(settings: Settings, workers: int, threads: int) -> None:
-    """Serve until SIGTERM or SIGINT; then finish what was begun, and leave a tidy database."""
+def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], None] = print) -> None:
+    """Serve until SIGTERM or SIGINT; then finish the requests under way, and close the database."""
     if trouble := listen_error(settings.bind):
         raise SettingError(trouble)
-    # All that could keep the workers from starting is found out here, where it can be said plainly.
+    # Whatever could keep the workers from starting is found out here, where the error can be shown plainly.
     storage = open_storage(settings.database)
     try:
         storage.ready()
         settings.ensure_secret_key(storage.secret_key)
+        if storage.created:
+            say(f"Made a new database: {settings.location.name}")
+            say(f"Get an access token:  deniable token create --role admin --database {settings.location.argument}")
     finally:
         storage.close()
     environment = settings.to_environment()
-    with tempfile.TemporaryDirectory(prefix="deniable-metrics-") as folder:
+    with ExitStack() as temporary:
         if workers > 1:
+            folder = temporary.enter_context(tempfile.TemporaryDirectory(prefix="deniable-metrics-"))
             environment["PROMETHEUS_MULTIPROC_DIR"] = folder
         os.environ.update(environment | {THREADS: str(threads)})
         host, port = resolve(settings.bind)

@@ -21,23 +21,28 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
-from typing import LiteralString, cast
+from typing import LiteralString
 
 import psycopg
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 from psycopg.sql import SQL, Identifier
 
 from deniable_protocol import verify
-from deniable_server.errors import IdConflict, StorageError, SurveyClosed, Unavailable
-from deniable_server.storage import STANDINGS, Accepted, Listed, Published, Row, Standing, Symptom, utc_today
-from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another, unsealed
+from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
+from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
+from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
 from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_codes, write_counts
-from deniable_server.storage.tokens import Statement, TableKeyring
+from deniable_server.storage.sqlite.backup import filling
+from deniable_server.storage.tokens import Statement
+from deniable_server.storage.transfer import copy
 
 from .checks import examine
-from .pool import IMPATIENT, NOT_DURABLE, Clashed, Connection, Locked, Pool, PostgresView, explained, of, translated
+from .errors import Clashed, Locked, explained
+from .names import SLOTS, for_survey, lock_of, translated
+from .pool import IMPATIENT, NOT_DURABLE, Pool
 from .rows import contents_of, insert, look_again, withdraw
-from .schema import SLOTS, lock_of, make_partitions, migrate
+from .schema import make_partitions, migrate
+from .view import Connection, PostgresView
 
 log = logging.getLogger(__name__)
 
@@ -68,8 +73,6 @@ PUT_IN_PLACE: tuple[LiteralString, ...] = (
     "UPDATE surveys SET status = 'closed' WHERE number = {number}",
 )
 
-FENCED_TABLES = ("inbox", "sealed", "surveys", "tokens", "sessions")
-
 
 class PostgresStorage(DatabaseStorage):
     """One database, shared by all servers that have its address."""
@@ -87,20 +90,16 @@ class PostgresStorage(DatabaseStorage):
         self._pool = Pool(address, busy_seconds)
         connection = self._pool.connect()
         try:
-            self._pool.installation, self._secret_key = migrate(connection, create=create)
+            self._pool.installation, self._secret_key, self.created = migrate(connection, create=create)
             self._unfolded.update(
                 dict(connection.execute("SELECT survey, count(*) FROM inbox GROUP BY survey").fetchall())
             )
             connection.commit()
+            self._pool.hold()
         except psycopg.Error as error:
             raise explained(error) from None
         finally:
             connection.close()
-        self._keyring = TableKeyring(self._reading, self._write, today)
-
-    @property
-    def keyring(self) -> TableKeyring:
-        return self._keyring
 
     @property
     def secret_key(self) -> str:
@@ -135,7 +134,7 @@ class PostgresStorage(DatabaseStorage):
         number = survey.number
         with self._pool.writing() as connection:
             # Waits for those who are inserting. Who comes later reads the status after that, and finds it changed.
-            connection.execute(of(number, "LOCK TABLE {inbox} IN SHARE ROW EXCLUSIVE MODE"))
+            connection.execute(for_survey(number, "LOCK TABLE {inbox} IN SHARE ROW EXCLUSIVE MODE"))
             begun = connection.execute(
                 "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, %s)"
                 " WHERE number = %s AND status <> 'closed'",
@@ -146,18 +145,18 @@ class PostgresStorage(DatabaseStorage):
     def _seal(self, survey: Published) -> None:
         self._empty_inbox(survey)
         number = survey.number
-        with self._pool.keeping() as connection:
+        with self._pool.housekeeping() as connection:
             # From here on nobody folds. Whatever was being folded is sealed now.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, CLOSING),))
             if connection.execute("SELECT status FROM surveys WHERE number = %s", (number,)).fetchone() == ("closed",):
                 return  # another server was quicker
             for statement in WRITE_ANEW:
-                connection.execute(of(number, statement))
+                connection.execute(for_survey(number, statement))
             self._lock_out(connection, number)
-            if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone():
+            if connection.execute(for_survey(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone():
                 raise Unavailable("a submission is still waiting; try again")  # it never is, and would be lost
             for statement in PUT_IN_PLACE:
-                connection.execute(of(number, statement))
+                connection.execute(for_survey(number, statement))
         log.info("Closed %s", survey.document.survey.id)
 
     def _empty_inbox(self, survey: Published) -> None:
@@ -180,7 +179,9 @@ class PostgresStorage(DatabaseStorage):
             try:
                 with connection.transaction():
                     connection.execute("SELECT set_config('lock_timeout', %s, true)", (SHORT_LOCK,))
-                    connection.execute(of(number, "LOCK TABLE {inbox}, {sealed}, ONLY sealed IN ACCESS EXCLUSIVE MODE"))
+                    connection.execute(
+                        for_survey(number, "LOCK TABLE {inbox}, {sealed}, ONLY sealed IN ACCESS EXCLUSIVE MODE")
+                    )
                 return
             except (LockNotAvailable, DeadlockDetected):
                 if time.monotonic() > deadline:
@@ -192,7 +193,7 @@ class PostgresStorage(DatabaseStorage):
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
-    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+    def _store_requests(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         for _ in range(TRIES - 1):
             try:
                 return self._store_once(requests)
@@ -287,14 +288,14 @@ class PostgresStorage(DatabaseStorage):
         """Several servers may fold at once: each takes rows that no other has, and counts them for itself."""
         number = survey.number
         # Where it is done between two commits, those who answer wait for it.
-        with self._pool.keeping(None if at_least == 1 else IMPATIENT) as connection:
+        with self._pool.housekeeping(None if at_least == 1 else IMPATIENT) as connection:
             free = connection.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (lock_of(number, CLOSING),))
             if free.fetchone() != (True,):
                 return 0  # the survey is being closed: its inbox is empty
             contents = [
                 content
                 for (content,) in connection.execute(
-                    of(
+                    for_survey(
                         number,
                         "WITH taken AS MATERIALIZED (SELECT id FROM {inbox} WHERE survey = {number} ORDER BY id"
                         " LIMIT %s FOR UPDATE SKIP LOCKED),"
@@ -315,10 +316,10 @@ class PostgresStorage(DatabaseStorage):
 
     def _wipe_inbox(self, number: int) -> None:
         """Where it is empty and nobody is at it, give it a new file: the old one still tells who came after whom."""
-        with suppress(Unavailable), self._pool.keeping(IMPATIENT) as connection:
-            connection.execute(of(number, "LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE NOWAIT"))
-            if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone() is None:
-                connection.execute(of(number, "TRUNCATE {inbox}"))
+        with suppress(Unavailable), self._pool.housekeeping(IMPATIENT) as connection:
+            connection.execute(for_survey(number, "LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE NOWAIT"))
+            if connection.execute(for_survey(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone() is None:
+                connection.execute(for_survey(number, "TRUNCATE {inbox}"))
 
     @staticmethod
     def _add_statistics(connection: Connection, survey: Published, contents: Sequence[str]) -> None:
@@ -346,53 +347,11 @@ class PostgresStorage(DatabaseStorage):
                 [(number, slot, codes, cell.submissions, write_counts(cell)) for codes, cell in total.items()],
             )
 
-    # --- moving ------------------------------------------------------------------------------------------------------
-
-    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
-        number = survey.number
-        ids, contents = [row.id for row in rows], [row.content for row in rows]
-        with self._pool.keeping() as connection:
-            new = connection.execute(
-                of(
-                    number,
-                    "INSERT INTO {sealed} SELECT {number}, * FROM unnest(%s::bytea[], %s::text[])"
-                    " ON CONFLICT DO NOTHING",
-                ),
-                (ids, contents),
-            )
-            if new.rowcount < len(rows):
-                raise StorageError("Some of these submissions are here already")
-            self._add_statistics(connection, survey, contents)
-
-    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
-        with self._pool.keeping() as connection:
-            connection.execute("DELETE FROM days WHERE survey = %s", (survey.number,))
-            for day, accepted in days.items():
-                connection.execute("INSERT INTO days VALUES (%s, %s, 0, %s)", (survey.number, day, accepted))
-            connection.execute(
-                "UPDATE surveys SET status = %s, published_on = %s, closed_on = %s WHERE number = %s",
-                (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
-            )
-            connection.execute(of(survey.number, "ANALYZE {sealed}"))
-
-    def stand(self, standing: Standing | None) -> None:
-        change = SQL("ENABLE" if standing in ("moving", "moved") else "DISABLE")
-        with self._pool.keeping() as connection:
-            for table in FENCED_TABLES:  # waits for those who are writing, and for no reader
-                connection.execute(SQL("ALTER TABLE {} {} TRIGGER fence").format(Identifier(table), change))
-            connection.execute("UPDATE installation SET standing = %s", (standing,))
-
-    @property
-    def standing(self) -> Standing | None:
-        with self._pool.reading() as view:
-            ((standing,),) = view.rows("SELECT standing FROM installation")
-        return cast("Standing | None", standing)
-
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
-        if standing := self.standing:
-            raise Unavailable(STANDINGS[standing])
+        with self._pool.reading() as view:
+            view.rows("SELECT 1 FROM surveys LIMIT 1")
         if self._pool.write_failed:
             # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space and
             # leaves nothing.
@@ -402,14 +361,13 @@ class PostgresStorage(DatabaseStorage):
                 connection.execute(SQL("CREATE TABLE {} AS {}").format(probe, rows))
                 connection.execute(SQL("DROP TABLE {}").format(probe))
 
-    def circumstances(self) -> list[Symptom]:
+    def environment_checks(self) -> list[Finding]:
         with self._pool.reading() as view:
             return examine(view)
 
     def backup(self, target: str) -> None:
-        from deniable_server.storage.transfer import copy_to_sqlite
-
-        copy_to_sqlite(self, Path(target))
+        with filling(Path(target)) as file:
+            copy(self._pool.reading, file)
 
     def close(self) -> None:
         self._pool.close()

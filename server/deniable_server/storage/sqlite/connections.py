@@ -10,14 +10,13 @@ import os
 import sqlite3
 import threading
 import time
-import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deniable_server.errors import StorageError, Unavailable
-from deniable_server.storage import STANDINGS
+from deniable_server.storage.files import sync
 
 log = logging.getLogger(__name__)
 
@@ -35,20 +34,15 @@ class Connections:
         self._writer: sqlite3.Connection | None = None
         self._keeper: sqlite3.Connection | None = None
         self._readers: deque[sqlite3.Connection] = deque()
-        self._reading: set[object] = set()
-        self._inherited = False
         try:
             if create and not path.exists():
                 _create(path)
             self._file = _identity(path)
         except OSError as error:
             raise explained(path, error) from None
-        _living.add(self)
 
     def _check_file(self) -> None:
-        """Unavailable where the file of this name is not the one that was opened, or was opened before a fork."""
-        if self._inherited:
-            raise Unavailable("a reader was under way when this process forked; open the storage after forking")
+        """Unavailable where the file of this name is not the one that was opened."""
         try:
             same = _identity(self.path) == self._file
         except OSError:
@@ -98,22 +92,17 @@ class Connections:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that sees one state of the database throughout."""
         self._check_file()
-        mark = object()
-        self._reading.add(mark)
+        connection = self._reader()
         try:
-            connection = self._reader()
-            try:
-                connection.execute("BEGIN")
-                yield connection
-            except sqlite3.Error as error:
-                connection.close()
-                raise explained(self.path, error) from None
-            except BaseException:  # the reader's own trouble: the connection is still good
-                self._put_back(connection)
-                raise
+            connection.execute("BEGIN")
+            yield connection
+        except sqlite3.Error as error:
+            connection.close()
+            raise explained(self.path, error) from None
+        except BaseException:  # the reader's own trouble: the connection is still good
             self._put_back(connection)
-        finally:
-            self._reading.discard(mark)
+            raise
+        self._put_back(connection)
 
     def _reader(self) -> sqlite3.Connection:
         try:
@@ -154,24 +143,26 @@ class Connections:
     def _write_connection(self) -> sqlite3.Connection:
         if self._writer is None:
             self._writer = self.open()
-        if self._keeper is None:
-            self._keeper = self._index_keeper()
+        self.keep_index()
         return self._writer
 
-    def _index_keeper(self) -> sqlite3.Connection:
-        """A connection that does nothing more: while one is open, the index of the log is not made anew from the log.
+    def keep_index(self) -> None:
+        """Keep one connection open that does nothing: while there is one, the index of the log is not rebuilt from the
+        log, and nobody gets the file for itself, as ``deniable move`` wants it.
 
-        When a sync fails, its commit may stand in the log and yet never reach the disk, whatever syncs succeed later.
-        The index does not know of it, and the next commit overwrites it. An index made anew would: later commits would
-        come after it, be acknowledged, and be lost behind it in a power cut.
+        When a sync fails, its commit may be in the log and yet never reach the disk, whatever syncs succeed later. The
+        index does not know of it, and the next commit overwrites it. A rebuilt index would: later commits would come
+        after it, be acknowledged, and be lost behind it in a power cut.
         """
+        if self._keeper is not None:
+            return
         keeper = self.open()
         try:
-            keeper.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.Error:
+            keeper.execute("SELECT 1 FROM sqlite_master").fetchone()  # a connection has its lock from its first read on
+        except sqlite3.Error as error:
             keeper.close()
-            raise
-        return keeper
+            raise explained(self.path, error) from None
+        self._keeper = keeper
 
     def _drop_writer(self) -> None:
         """After a failed write a connection may hold a broken state: the next transaction opens another."""
@@ -214,29 +205,12 @@ class Connections:
 
     def close(self) -> None:
         with self.turn:
-            self._close_idle()
-
-    def _close_idle(self) -> None:
-        self._drop_writer()
-        if self._keeper is not None:
-            self._keeper.close()
-            self._keeper = None
-        while self._readers:
-            self._readers.pop().close()
-
-    # SQLite forbids to use a parent's connection in a child, and a child that inherits one takes no locks of its own.
-    # So none is open while a process forks, but those of readers under way: with one of them, the child has no storage.
-
-    def before_fork(self) -> None:
-        self.turn.acquire()
-        self._close_idle()
-
-    def after_fork_in_parent(self) -> None:
-        self.turn.release()
-
-    def after_fork_in_child(self) -> None:
-        self.turn = threading.Lock()
-        self._inherited = self._inherited or bool(self._reading)
+            self._drop_writer()
+            if self._keeper is not None:
+                self._keeper.close()
+                self._keeper = None
+            while self._readers:
+                self._readers.pop().close()
 
 
 def explained(path: Path, error: Exception) -> StorageError:
@@ -251,8 +225,6 @@ def explained(path: Path, error: Exception) -> StorageError:
         return StorageError(f"There is no database at {path}")
     if "not a database" in str(error):
         return StorageError(f"{path} is not an SQLite database; choose another path")
-    if str(error) in STANDINGS.values():
-        return Unavailable(str(error))
     return Unavailable(f"{path}: {error}")
 
 
@@ -279,33 +251,6 @@ def _create(path: Path) -> None:
     sync(path.parent)
 
 
-def sync(path: Path) -> None:
-    """Have the system put a file on disk, or the names in a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-_living: weakref.WeakSet[Connections] = weakref.WeakSet()
-
-
-def _for_all(act: Callable[[Connections], None]) -> Callable[[], None]:
-    def acts() -> None:
-        for connections in list(_living):
-            act(connections)
-
-    return acts
-
-
-os.register_at_fork(
-    before=_for_all(Connections.before_fork),
-    after_in_parent=_for_all(Connections.after_fork_in_parent),
-    after_in_child=_for_all(Connections.after_fork_in_child),
-)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import lru_cache
@@ -24,15 +24,16 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from deniable_protocol import verify
-from deniable_server.errors import IdConflict, StorageError, SurveyClosed, Unavailable
-from deniable_server.storage import STANDINGS, Accepted, Listed, Published, Row, Standing, Symptom, utc_today
-from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another, unsealed
+from deniable_server.errors import IdConflict, SurveyClosed
+from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
+from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
 from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_codes, write_counts
-from deniable_server.storage.tokens import Statement, TableKeyring
+from deniable_server.storage.tokens import Statement
 
-from .backup import SQLiteView, copy_database, refuse_foreign
+from .backup import copy_database, refuse_foreign
 from .connections import Connections, explained
 from .schema import migrations
+from .view import SQLiteView
 
 log = logging.getLogger(__name__)
 
@@ -41,18 +42,6 @@ ROWS_AT_ONCE = 250
 
 MINOR_PATIENCE = 1.0
 """Seconds that a page waits to note that its session is in use, while others write."""
-
-FENCED = (
-    "INSERT ON inbox",
-    "INSERT ON sealed",
-    "INSERT ON surveys",
-    "UPDATE OF status ON surveys",
-    "INSERT ON tokens",
-    "DELETE ON tokens",
-    "INSERT ON sessions",
-    "DELETE ON sessions",
-)
-"""What nobody may do any more in a database that was moved."""
 
 
 class SQLiteStorage(DatabaseStorage):
@@ -69,14 +58,10 @@ class SQLiteStorage(DatabaseStorage):
     ) -> None:
         super().__init__(fold_at, today)
         self._connections = Connections(Path(path), busy_seconds, create=create)
-        self._keyring = TableKeyring(self._reading, self._write, today)
-        _prepare(self._connections)
+        self.created = _prepare(self._connections)
+        self._connections.keep_index()
         with self._connections.reading() as db:
             self._unfolded.update(dict(db.execute("SELECT survey, count(*) FROM inbox GROUP BY survey")))
-
-    @property
-    def keyring(self) -> TableKeyring:
-        return self._keyring
 
     @contextmanager
     def _reading(self, *surveys: int) -> Iterator[SQLiteView]:
@@ -126,7 +111,7 @@ class SQLiteStorage(DatabaseStorage):
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
-    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+    def _store_requests(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         with self._connections.turn, self._connections.writing() as db:
             outcomes: Sequence[Accepted | Exception]
             if self._store_all(db, requests):
@@ -250,43 +235,11 @@ class SQLiteStorage(DatabaseStorage):
             row = (number, segments, cell.submissions, write_counts(cell))
             db.execute("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", row)
 
-    # --- moving ------------------------------------------------------------------------------------------------------
-
-    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            if self._insert(db, survey, rows, sealed=True) < len(rows):
-                raise StorageError("Some of these submissions are here already")
-            self._add_statistics(db, survey, [row.content for row in rows])
-
-    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            db.execute("DELETE FROM days WHERE survey = ?", (survey.number,))
-            counts = [(survey.number, day.isoformat(), accepted) for day, accepted in days.items()]
-            db.executemany("INSERT INTO days VALUES (?, ?, ?)", counts)
-            db.execute(
-                "UPDATE surveys SET status = ?, published_on = ?, closed_on = ? WHERE number = ?",
-                (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
-            )
-
-    def stand(self, standing: Standing | None) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            names = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'standing_%'").fetchall()
-            for statement in (*(f"DROP TRIGGER {name}" for (name,) in names), *_standing(standing)):
-                db.execute(statement)
-
-    @property
-    def standing(self) -> Standing | None:
-        with self._connections.reading() as db:
-            found = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'standing_%' LIMIT 1").fetchone()
-        return None if found is None else found[0].split("_")[1]
-
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
         with self._connections.reading() as db:
             db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
-        if standing := self.standing:
-            raise Unavailable(STANDINGS[standing])
         if self._connections.write_failed:
             # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space
             # and leaves nothing.
@@ -294,8 +247,8 @@ class SQLiteStorage(DatabaseStorage):
                 db.execute("CREATE TABLE probe AS SELECT zeroblob(100000)")
                 db.execute("DROP TABLE probe")
 
-    def circumstances(self) -> list[Symptom]:
-        return [Symptom("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database")]
+    def environment_checks(self) -> list[Finding]:
+        return [Finding("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database")]
 
     def backup(self, target: str) -> None:
         connection = self._connections.open()
@@ -308,16 +261,6 @@ class SQLiteStorage(DatabaseStorage):
         self._connections.close()
 
 
-def _standing(standing: Standing | None) -> Iterator[str]:
-    """The triggers that note it, by their names, and refuse what nobody may do any more."""
-    if standing == "filling":
-        yield "CREATE TRIGGER standing_filling BEFORE INSERT ON surveys WHEN 0 BEGIN SELECT 1; END"
-    elif standing is not None:
-        for number, change in enumerate(FENCED):
-            raises = f"BEGIN SELECT RAISE(ABORT, '{STANDINGS[standing]}'); END"
-            yield f"CREATE TRIGGER standing_{standing}_{number} BEFORE {change} {raises}"
-
-
 @lru_cache(maxsize=2 * ROWS_AT_ONCE)
 def _insertion(rows: int, *, sealed: bool) -> str:
     """The statement that inserts so many rows, but for those that are there already, folded or not."""
@@ -328,17 +271,18 @@ def _insertion(rows: int, *, sealed: bool) -> str:
     )
 
 
-def _prepare(connections: Connections) -> None:
-    """Bring the schema up to date, in one transaction, or say why that cannot be."""
+def _prepare(connections: Connections) -> bool:
+    """Bring the schema up to date, in one transaction, or say why that cannot be. True where there was none."""
     connection = connections.open()
     try:
-        refuse_foreign(connections.path, connection)
+        created = not refuse_foreign(connections.path, connection)
         if migrations.pending(Database(connection)):
             connection.execute(
                 "BEGIN IMMEDIATE"
             )  # of several starting servers, one migrates and the others find it done
             migrations.apply(Database(connection))
             connection.execute("COMMIT")
+        return created
     except sqlite3.Error as error:
         raise explained(connections.path, error) from None
     finally:
