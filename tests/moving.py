@@ -98,6 +98,11 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, arguments)
 
 
+def said(result: Result) -> str:
+    """What a command printed, in one line: paths are long, and lines are wrapped."""
+    return " ".join(result.output.split())
+
+
 def check_everything_arrives(source: str, target: str, example: bytes, answers: dict[str, Any]) -> None:
     """Surveys with bytes, status and dates, submissions, statistics, days, tokens and sessions are the same in both;
     the estimates are equal; and the new database goes on where the old one stopped.
@@ -135,8 +140,8 @@ def check_refused_while_serving(
         # A new SQLite file must not exist at all; a PostgreSQL database must be empty and not in use.
         for pair in ((database, other), (source, database), (database, database)):
             refused = run("move", "--from", pair[0], "--to", pair[1])
-            said = " ".join(refused.output.split())
-            assert refused.exit_code == 1 and ("is in use" in said or "exists already" in said), said
+            assert refused.exit_code == 1
+            assert "is in use" in said(refused) or "exists already" in said(refused), refused.output
         assert contents(other) is None and contents(database) == before
         assert ask(f"{server.base}/readyz").status == 200
         assert send(server, answers) == 201
@@ -152,7 +157,7 @@ def check_an_idle_server_counts(database: str, other: str, tmp_path: Path, examp
     storage.close()
     with running(database, tmp_path / "log"):
         refused = run("move", "--from", database, "--to", other)
-        assert refused.exit_code == 1 and "is in use" in refused.output
+        assert refused.exit_code == 1 and "is in use" in said(refused)
     assert contents(other) is None
 
 

@@ -66,7 +66,7 @@ def test_a_missing_source_and_an_existing_target_are_refused(
     source: str, target: str, example: bytes, example_answers: dict
 ) -> None:
     """The message says which, and nothing is made or overwritten."""
-    assert "There is no database at" in moving.run("move", "--from", source, "--to", target).output
+    assert "There is no database at" in moving.said(moving.run("move", "--from", source, "--to", target))
     assert not Path(source).exists() and not Path(target).exists()
     moving.fill(source, example, example_answers, 110)
     moving.fill(target, example, example_answers, 120)

@@ -106,4 +106,4 @@ def test_backup_and_restore(postgres: Cluster, tmp_path: Path, example: bytes, e
     assert Path(file).read_bytes() == kept, "the backup is left as it is"
     assert moving.contents(source) == moving.contents(target) == moving.contents(file) is not None
     again = moving.run("restore", file, "--database", target)
-    assert again.exit_code == 1 and "not overwritten" in again.output
+    assert again.exit_code == 1 and "not overwritten" in moving.said(again)

@@ -26,11 +26,11 @@ from .tokens import Statement, Tokens
 log = logging.getLogger(__name__)
 
 FOLD_AGAIN_AFTER = 60.0
-"""Seconds until a folding that failed is tried again."""
+"""Seconds until a failed folding is tried again."""
 
 
 class Request(NamedTuple):
-    """Submissions that are stored all or none."""
+    """Submissions of which all are stored, or none."""
 
     survey: Published
     rows: Sequence[Row]
@@ -55,7 +55,7 @@ class DatabaseStorage(Storage):
 
     @abstractmethod
     def _reading(self, *surveys: int) -> AbstractContextManager[queries.View]:
-        """One state of the database, to read from: of submissions, those of these surveys only."""
+        """One state of the database, to read from; only submissions of these surveys."""
 
     @abstractmethod
     def _write(self, *statements: Statement, minor: bool = False) -> int:

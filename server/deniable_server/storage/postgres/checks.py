@@ -1,4 +1,4 @@
-"""What the settings of a PostgreSQL mean for submissions, and for those who sent them."""
+"""What the settings of a PostgreSQL server mean for submissions and respondents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from deniable_server.storage.queries import View
 
 
 def examine(view: View) -> list[Finding]:
-    """Everything that could lose submissions, or note when one came or what it says."""
+    """Check for everything that could lose submissions, or record when one came or what it says."""
     settings = dict(view.rows("SELECT name, setting FROM pg_settings"))
     found = [Finding("durability", "ok", "fsync, full_page_writes and synchronous_commit: read back from the database")]
     if settings["track_commit_timestamp"] == "on":
@@ -15,11 +15,11 @@ def examine(view: View) -> list[Finding]:
         found.append(Finding("arrival times", "problem", text))
     found.append(_statement_log(settings))
     if settings["archive_mode"] != "off":
-        text = "the archived write-ahead log tells in which order submissions came: keep it no longer than you must"
+        text = "the archived write-ahead log shows in which order submissions came: keep it no longer than you must"
         found.append(Finding("archive", "warning", text))
     for name in ("log_connections", "log_disconnections"):
         if settings[name] not in ("off", ""):
-            text = f"{name} notes when connections are made or end, which in a quiet hour is when somebody answers"
+            text = f"{name} records when connections are made or end, which in a quiet hour is when somebody answers"
             found.append(Finding("connection log", "warning", text))
     found.append(_encryption(view))
     return found
@@ -43,7 +43,7 @@ def _statement_log(settings: dict[str, str]) -> Finding:
     if settings["log_parameter_max_length_on_error"] != "0":
         advice = "set log_parameter_max_length_on_error = 0"
         return Finding("statement log", "problem", f"PostgreSQL logs the submissions of failed statements: {advice}")
-    return Finding("statement log", "ok", "PostgreSQL's log holds no submission")
+    return Finding("statement log", "ok", "PostgreSQL's log has no submissions in it")
 
 
 def _encryption(view: View) -> Finding:

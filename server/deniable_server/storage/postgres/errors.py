@@ -11,15 +11,15 @@ from .names import SCHEMA
 
 
 class Locked(Unavailable):
-    """Others hold a lock that was not given up in time."""
+    """Others did not release a lock in time."""
 
 
 class Clashed(Unavailable):
-    """PostgreSQL broke this transaction off for the sake of another; the next attempt may succeed."""
+    """PostgreSQL rolled this transaction back because of another; the next attempt may succeed."""
 
 
 def explained(error: Exception) -> StorageError:
-    """PostgreSQL's error as one of ours. Its text is left out wherever it could quote a row: only its kind is said."""
+    """PostgreSQL's error as one of ours. Where its text could quote a row, only its kind is given."""
     if isinstance(error, StorageError):
         return error
     if isinstance(error, psycopg.DataError) and error.sqlstate is None:
@@ -48,7 +48,7 @@ def explained(error: Exception) -> StorageError:
 
 
 def check_address(address: str) -> None:
-    """StorageError for what is no address; libpq would repeat what it does not understand, passwords included."""
+    """StorageError for an invalid address; libpq would repeat what it does not understand, including passwords."""
     try:
         parts = conninfo_to_dict(address)
     except psycopg.Error as error:
@@ -57,6 +57,6 @@ def check_address(address: str) -> None:
         parts = None
     if parts is None or "@" in str(parts.get("host", "")):
         raise StorageError(
-            "This is no address of a PostgreSQL: it is postgresql://USER@HOST/DATABASE, and what is special in a name "
-            "or password is written as %40 (@), %2F (/), %25 (%), %20 (space)"
+            "This is not an address of PostgreSQL. Write postgresql://USER@HOST/DATABASE; special characters in a name "
+            "or password are written as %40 (@), %2F (/), %25 (%), %20 (space)"
         )

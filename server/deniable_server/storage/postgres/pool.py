@@ -25,19 +25,18 @@ from .view import Connection, PostgresView
 
 log = logging.getLogger(__name__)
 
-# psycopg and its pool log every connection that fails or was cut, while somebody waits for it: each line would note the
-# time at which a respondent came. What an operator has to know is said here, once.
+# psycopg and its pool log every connection that fails while somebody waits for it: each line would show when a
+# respondent came. What an operator has to know is logged here, once.
 logging.getLogger("psycopg").setLevel(logging.CRITICAL)
 
 SIZES = {"storing": 2, "housekeeping": 2, "reading": 5}
-"""At most so many connections of each process, for what they do: neither downloads nor closings can take those that
-submissions need."""
+"""Most connections of each process, by purpose: neither downloads nor closings can take those for submissions."""
 
 RETRY = 1.0
-"""Seconds after which a pool gives up a connection that cannot be made; whoever waits then has it tried again."""
+"""Seconds after which a pool gives up making a connection; a thread that still waits then makes it try again."""
 
 IMPATIENT = 0.5
-"""Seconds to wait for a connection while the last attempt to write has failed: nobody gains by waiting longer."""
+"""Seconds to wait for a connection after a write has failed: waiting longer would not help."""
 
 NO_CONNECTION = "PostgreSQL cannot be reached, or all connections to it are taken"
 NOT_DURABLE = (
@@ -49,7 +48,7 @@ NOT_DURABLE = (
 class Pool:
     """``writing`` and ``reading`` lend a connection for one transaction. While there is none, both raise Unavailable.
 
-    They belong to one installation for good: where another is at the same address, nothing is read or acknowledged.
+    They are for one installation only: if another one is at the same address, nothing is read or acknowledged.
     """
 
     def __init__(self, address: str, patience: float) -> None:
@@ -67,12 +66,12 @@ class Pool:
         return {
             "application_name": "deniable",
             "connect_timeout": max(2, int(self.patience)),  # libpq takes no less
-            # A database that is gone without a word is noticed, though nobody else would say so.
+            # So that a database that silently disappeared is noticed.
             "keepalives_idle": 30,
             "keepalives_interval": 5,
             "keepalives_count": 3,
             "tcp_user_timeout": 15_000,
-            # Statements are planned anew each time: a survey grows from nothing to millions under the same statement.
+            # Plan statements each time: a survey grows from nothing to millions under the same statement.
             "prepare_threshold": None,
         }
 
@@ -93,8 +92,8 @@ class Pool:
     def _configure(self, connection: Connection, *, alone: bool = False) -> None:
         """Make a new connection durable, read back that it is, and note that it uses the database."""
         connection.isolation_level = IsolationLevel.READ_COMMITTED
-        # Said by the connection itself: what it would inherit can be changed while it is open. With a standby that is
-        # to be waited for, both values wait for its disk, too.
+        # Set by the connection itself: an inherited value can change while it is open. With a synchronous standby, both
+        # values wait for its disk, too.
         connection.execute(
             "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
             " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)"
@@ -119,8 +118,8 @@ class Pool:
             pool = ConnectionPool(
                 self.address,
                 kwargs=self._options,
-                # One is always there: PostgreSQL may log when connections are made, which is not to be when somebody
-                # comes to answer.
+                # One is always open: PostgreSQL may log when connections are made, and that must not show when somebody
+                # answers.
                 min_size=1 if name == "storing" else 0,
                 max_size=SIZES[name],
                 configure=self._configure,
@@ -155,7 +154,7 @@ class Pool:
                 try:
                     if not connection.closed:
                         connection.rollback()
-                finally:  # one that turns out to be cut just now goes back all the same: there are few
+                finally:  # a broken connection must go back, too: there are few
                     pool.putconn(connection)
         except (PoolTimeout, PoolClosed):
             raise Unavailable(NO_CONNECTION) from None
@@ -163,17 +162,17 @@ class Pool:
             raise explained(error) from None
 
     def _taken(self, name: str, pool: ConnectionPool[Connection], patience: float) -> Connection:
-        """A connection that is alive."""
+        """A connection that works."""
         try:
             connection = self._next(pool, patience)
             try:
                 ConnectionPool.check_connection(connection)
-            except psycopg.Error:  # a restart has cut it, and all others as well
+            except psycopg.Error:  # PostgreSQL was restarted: all others are broken as well
                 pool.putconn(connection)
                 pool.drain()
                 connection = self._next(pool, patience)
         except PoolTimeout:
-            if name not in self._away:  # only the first of a row
+            if name not in self._away:  # only the first in a row
                 log.error("There is no connection to PostgreSQL for %s", name)
             self._away.add(name)
             raise
@@ -193,14 +192,14 @@ class Pool:
 
     @contextmanager
     def reading(self, *surveys: int) -> Iterator[PostgresView]:
-        """One state of the database throughout. Of the submissions only these surveys', by number, may be read."""
+        """One state of the database throughout. Only submissions of these surveys, by number, may be read."""
         with self._lent("reading") as connection:
             connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
             view = PostgresView(connection)
             try:
                 for number in surveys:
-                    # Before the state is chosen, which the first query does: a closing puts new tables in the place of
-                    # these, and to a state from before it, those are empty.
+                    # Before the first query, which fixes the state: a closing replaces these tables, and in a state
+                    # from before it, the new ones are empty.
                     connection.execute(for_survey(number, "LOCK TABLE {inbox}, {sealed} IN ACCESS SHARE MODE"))
                 yield view
             finally:
@@ -213,7 +212,7 @@ class Pool:
     def writing(self, *, quietly: bool = False) -> Iterator[Connection]:
         """A transaction that is on disk when the block has ended; each statement sees what is committed by then.
 
-        What is done quietly may fail without a word: it is no respondent's, and is tried again.
+        ``quietly``: a failure is not logged. Nobody waits for it, and it is tried again.
         """
         try:
             with self._lent("storing") as connection:
@@ -235,7 +234,7 @@ class Pool:
             connection.commit()
 
     def _note_failure(self, trouble: StorageError) -> None:
-        # Only the first of a row of failures is logged: each of the others would note a respondent's time.
+        # Only the first failure in a row is logged: each further line would show when somebody answered.
         if not self.write_failed:
             log.error("Writing failed, and nothing is acknowledged until it works again: %s", trouble)
         self.write_failed = True

@@ -1,4 +1,4 @@
-"""Single submissions in PostgreSQL: put in, looked for, taken out again. All in one transaction, which the caller has.
+"""Rows of submissions in PostgreSQL: insert, look up, remove. All in the caller's transaction.
 
 May not: decide what becomes of a request.
 """
@@ -17,8 +17,8 @@ from .view import Connection
 
 
 def insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
-    """Insert those that are new, if the survey is open. In id order: servers that have several in common then wait for
-    each other, and do not lock each other out.
+    """Insert those that are new, if the survey is open. In id order, so that servers that insert the same rows wait for
+    each other and do not deadlock.
     """
     rows = sorted(rows)
     return connection.execute(
@@ -34,7 +34,7 @@ def insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.
 
 
 def look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
-    """Whether commits are kept, whether the survey is open, and how many of these are sealed: as it is by now."""
+    """Whether commits are durable, whether the survey is open, and how many of these are sealed, as of now."""
     return connection.execute(
         for_survey(
             number,
@@ -47,7 +47,7 @@ def look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psyc
 
 
 def withdraw(connection: Connection, number: int, rows: Sequence[Row]) -> int:
-    """Take those out of the inbox again that are sealed."""
+    """Remove those from the inbox that are sealed."""
     return connection.execute(
         for_survey(
             number,

@@ -1,7 +1,7 @@
-"""The PostgreSQL schema, as numbered migrations: applied in this order, for ever, and recorded with the change itself.
+"""The PostgreSQL schema, as numbered migrations: applied in this order, and recorded in the same transaction.
 
-A migration that was released never changes; what it got wrong, the next one mends. Of several servers that start at
-once, one migrates while the others wait (an advisory lock); then they find it done.
+A released migration never changes; the next one corrects it. Of several servers that start at the same time, one
+migrates while the others wait for its advisory lock.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def migrate(connection: psycopg.Connection[tuple[Any, ...]], *, create: bool) ->
 
 
 def make_partitions(connection: psycopg.Connection[tuple[Any, ...]], number: int) -> None:
-    """The tables of one survey's submissions, made and then attached: that locks out nobody who uses other surveys."""
+    """Make the tables for one survey's submissions, then attach them: that way, other surveys are not locked."""
     for statement in PARTITIONS:
         connection.execute(for_survey(number, statement))
 
@@ -82,11 +82,11 @@ ANOTHERS = """
         OR EXISTS (SELECT 1 FROM pg_type WHERE typnamespace = own.oid)
     )
 """
-"""Finds a schema that somebody else has made or filled: what is in it would be run as us."""
+"""Finds a schema that somebody else has made or filled: code in it would run with our rights."""
 
 PARTITIONS: tuple[LiteralString, ...] = (
     "CREATE TABLE {inbox} (LIKE inbox INCLUDING ALL)",
-    # No samples of it are kept for the planner: they would tell who was waiting when, and outlive the rows.
+    # No samples for the planner: they would show who was waiting when, and outlive the rows.
     "ALTER TABLE {inbox} ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0, ALTER content SET STATISTICS 0",
     "ALTER TABLE inbox ATTACH PARTITION {inbox} FOR VALUES IN ({number})",
     "CREATE TABLE {sealed} (LIKE sealed INCLUDING ALL)",
@@ -138,7 +138,7 @@ MIGRATIONS = (
             """,
             "ALTER TABLE inbox ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0",
             "ALTER TABLE inbox ALTER content SET STATISTICS 0",
-            # Folded submissions: laid down by id, which is random. Written anew when the survey is closed.
+            # Folded submissions: written in the order of their random ids. Rewritten when the survey is closed.
             """
             CREATE TABLE sealed (
                 survey integer NOT NULL,  -- as in inbox

@@ -44,12 +44,12 @@ class PostgresView(View):
             yield from cursor
 
     def close(self) -> None:
-        """End the streams that nobody went through: their connection is to be another's."""
+        """End streams that were not read to the end, so that the connection can be used again."""
         for stream in self._streams:
             stream.close()
 
     def table(self, name: str, number: int) -> str:
-        return f"{name}_{number}"  # the partition itself: whatever is done to another survey, its readers do not notice
+        return f"{name}_{number}"  # the partition itself, so that readers never wait for changes to other surveys
 
 
 class PostgresTarget(PostgresView, Target):

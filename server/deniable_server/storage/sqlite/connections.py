@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 
 class Connections:
-    """``turn`` is held by the one thread that writes; ``reading`` needs no turn.
+    """The one thread that writes holds ``turn``; ``reading`` needs no turn.
 
-    They belong to one file for good: where it was moved away or replaced, nothing is read or acknowledged any more.
+    They are for one file only: if it is moved away or replaced, nothing is read or acknowledged any more.
     """
 
     def __init__(self, path: Path, busy_seconds: float, *, create: bool) -> None:
@@ -42,7 +42,7 @@ class Connections:
             raise explained(path, error) from None
 
     def _check_file(self) -> None:
-        """Unavailable where the file of this name is not the one that was opened."""
+        """Unavailable if the file with this name is not the one that was opened."""
         try:
             same = _identity(self.path) == self._file
         except OSError:
@@ -51,11 +51,11 @@ class Connections:
             raise Unavailable(f"{self.path} was moved away or replaced while in use; put it back, or start again")
 
     def open(self) -> sqlite3.Connection:
-        """A new connection, after reading back that it keeps what it acknowledges."""
+        """A new connection, after reading back that its commits are durable."""
         self._check_file()
         connection = None
         try:
-            # mode=rw: SQLite itself never makes a file, and so never takes an old log for that of a new one.
+            # mode=rw: SQLite never makes a file itself, and so never takes an old log for that of a new database.
             location = f"{self.path.absolute().as_uri()}?mode=rw"
             connection = sqlite3.connect(
                 location, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
@@ -78,7 +78,7 @@ class Connections:
         return connection
 
     def _enter_wal(self, connection: sqlite3.Connection) -> str:
-        """The change to WAL needs the file for itself, and SQLite does not wait for that by itself."""
+        """Switching to WAL needs an exclusive lock, and SQLite does not wait for that by itself."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
             try:
@@ -118,9 +118,9 @@ class Connections:
 
     @contextmanager
     def writing(self, *, housekeeping: bool = False) -> Iterator[sqlite3.Connection]:
-        """A transaction that is on disk when the block has ended. The caller holds the turn.
+        """A transaction that is on disk when the block has ended. The caller has the turn.
 
-        That of housekeeping may fail without a word: it is no respondent's, and is tried again.
+        Housekeeping may fail quietly: nobody waits for it, and it is tried again.
         """
         try:
             self._check_file()
@@ -148,24 +148,28 @@ class Connections:
 
     def keep_index(self) -> None:
         """Keep one connection open that does nothing: while there is one, the index of the log is not rebuilt from the
-        log, and nobody gets the file for itself, as ``deniable move`` wants it.
+        log, and nobody else gets the file for itself alone, as ``deniable move`` must.
+        """
+        if self._keeper is None:
+            self._keeper = self._index_keeper()
+
+    def _index_keeper(self) -> sqlite3.Connection:
+        """Why a rebuilt index would lose submissions:
 
         When a sync fails, its commit may be in the log and yet never reach the disk, whatever syncs succeed later. The
         index does not know of it, and the next commit overwrites it. A rebuilt index would: later commits would come
         after it, be acknowledged, and be lost behind it in a power cut.
         """
-        if self._keeper is not None:
-            return
         keeper = self.open()
         try:
             keeper.execute("SELECT 1 FROM sqlite_master").fetchone()  # a connection has its lock from its first read on
         except sqlite3.Error as error:
             keeper.close()
             raise explained(self.path, error) from None
-        self._keeper = keeper
+        return keeper
 
     def _drop_writer(self) -> None:
-        """After a failed write a connection may hold a broken state: the next transaction opens another."""
+        """After a failed write, a connection may be in a broken state: the next transaction opens another."""
         writer, self._writer = self._writer, None
         if writer is not None:
             with suppress(sqlite3.Error):
@@ -174,13 +178,13 @@ class Connections:
             writer.close()
 
     def _note_failure(self, trouble: StorageError) -> None:
-        # Only the first of a row of failures is logged: each of the others would note a respondent's time.
+        # Only the first failure in a row is logged: each further line would show when somebody answered.
         if not self.write_failed:
             log.error("Writing failed, and nothing is acknowledged until it works again: %s", trouble)
         self.write_failed = True
 
     def cut_log(self, *, patient: bool) -> bool:
-        """Move the write-ahead log into the file and cut it to nothing; False where a reader is in the way."""
+        """Copy the write-ahead log into the file and truncate it; False if a reader is in the way."""
         try:
             writer = self._write_connection()
             writer.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000) if patient else 50}")
@@ -192,7 +196,7 @@ class Connections:
         return not busy
 
     def compact(self) -> None:
-        """Write the whole file anew, every table in the order of its keys. The caller holds the turn."""
+        """Rewrite the whole file, every table in key order. The caller has the turn."""
         try:
             self._write_connection().execute("VACUUM")
         except sqlite3.Error as error:
@@ -214,7 +218,7 @@ class Connections:
 
 
 def explained(path: Path, error: Exception) -> StorageError:
-    """SQLite's error as one of ours: what it means here, and whether waiting can help."""
+    """SQLite's error as one of ours: what it means here, and whether trying again can help."""
     if isinstance(error, StorageError):
         return error
     if not path.parent.is_dir():
@@ -225,11 +229,13 @@ def explained(path: Path, error: Exception) -> StorageError:
         return StorageError(f"There is no database at {path}")
     if "not a database" in str(error):
         return StorageError(f"{path} is not an SQLite database; choose another path")
+    if "is locked" in str(error):
+        return Unavailable(f"{path} is locked: another process writes for too long, or  deniable move  is using it")
     return Unavailable(f"{path}: {error}")
 
 
 def refuse_leftovers(path: Path) -> None:
-    """StorageError where the log of an earlier database lies here: SQLite would take it for that of a new one."""
+    """StorageError if the log of an earlier database is here: SQLite would take it for that of a new one."""
     for ending in ("-wal", "-shm", "-journal"):
         if (left := path.with_name(path.name + ending)).exists():
             raise StorageError(
@@ -239,7 +245,7 @@ def refuse_leftovers(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """An empty file for its owner only, unless another process is making it just now."""
+    """Make an empty file for its owner only, unless another process just did."""
     try:
         refuse_leftovers(path)
     except StorageError:
@@ -247,7 +253,7 @@ def _create(path: Path) -> None:
             raise
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    # Its name is on disk before SQLite makes other files: after a power cut, these would be leftovers without it.
+    # Its name must be on disk before SQLite makes other files: after a power cut, those would be leftovers without it.
     sync(path.parent)
 
 

@@ -1,6 +1,6 @@
-"""The SQLite schema, as migrations: each is applied and recorded in one transaction, in this order, for ever.
+"""The SQLite schema, as migrations: each is applied and recorded in one transaction, in this order.
 
-A migration that was released never changes; what it got wrong, the next one mends.
+A released migration never changes; the next one corrects it.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 Durability: ``synchronous=FULL`` in WAL mode syncs the log at each commit, before ``accept`` returns; both settings are
 read back when a connection opens. Speed: requests that wait for a commit share the next one.
 
-Privacy: a submission first lies in the inbox, where page layout and the log still tell when it came. Folding moves
-submissions to the sealed table in id order; ``secure_delete`` wipes what they leave behind, and the log is cut off. As
-many that come in one commit are sealed at once, in id order, and stay in the log until it is cut or written over.
-Between foldings of at least ``fold_at`` submissions, the layout of a sealed page may still tell in which of them a
-submission came; closing a survey compacts the file, and then nothing does.
+Privacy: a new submission is in the inbox, where page layout and log still show when it arrived. Folding moves
+submissions to the sealed table in id order; ``secure_delete`` wipes their old place, and the log is truncated. Where
+one commit has enough submissions for a folding, they are sealed at once, in id order, and stay in the log until it is
+truncated or overwritten. The layout of a sealed page may show in which folding, of at least ``fold_at`` submissions,
+one arrived; closing a survey compacts the file, and then nothing does.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ ROWS_AT_ONCE = 250
 """Rows that one statement inserts."""
 
 MINOR_PATIENCE = 1.0
-"""Seconds that a page waits to note that its session is in use, while others write."""
+"""Seconds that a page waits for its turn to extend its session."""
 
 
 class SQLiteStorage(DatabaseStorage):
-    """One SQLite file. One connection writes; reading connections are kept for the next reader."""
+    """One SQLite file. One connection writes; connections that read are kept for the next reader."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class SQLiteStorage(DatabaseStorage):
     def _write(self, *statements: Statement, minor: bool = False) -> int:
         turn = self._connections.turn
         if not turn.acquire(timeout=MINOR_PATIENCE if minor else -1):
-            return 0  # a survey is being closed, say: reading does not wait for that
+            return 0  # perhaps a survey is being closed: reading does not wait for that
         try:
             with self._connections.writing(housekeeping=minor) as db:
                 return [db.execute(statement, values).rowcount for statement, values in statements][-1]
@@ -124,12 +124,12 @@ class SQLiteStorage(DatabaseStorage):
         return outcomes
 
     def _store_all(self, db: sqlite3.Connection, requests: list[Request]) -> bool:
-        """The quick way, for requests that nothing speaks against: False where anything does, for any of them."""
+        """The fast path: all rows are new and all surveys open. False if that is not so for any request."""
         surveys: dict[int, tuple[Published, list[Row]]] = {}
         for survey, rows in requests:
             surveys.setdefault(survey.number, (survey, []))[1].extend(rows)
         for survey, rows in surveys.values():
-            # So many at once are as good as a folding: they are sealed in the order of their ids.
+            # So many at once are as good as a folding: seal them, in id order.
             sealed = len(rows) >= self._fold_at
             if sealed:
                 rows.sort()
@@ -140,7 +140,7 @@ class SQLiteStorage(DatabaseStorage):
         return True
 
     def _store(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
-        """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
+        """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         db.execute("SAVEPOINT request")
         added = self._insert(db, survey, rows, sealed=False)
         refusal: Exception | None = None
@@ -154,8 +154,8 @@ class SQLiteStorage(DatabaseStorage):
         return refusal or Accepted(added, len(rows) - added)
 
     def _insert(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], *, sealed: bool) -> int:
-        """How many of these were new, and are there now. As few statements as can be: each may cost this thread its
-        turn with the interpreter.
+        """Insert those that are new; returns how many. In few statements: at each, another thread may take over the
+        interpreter.
         """
         before = db.total_changes
         for start in range(0, len(rows), ROWS_AT_ONCE):
@@ -163,7 +163,7 @@ class SQLiteStorage(DatabaseStorage):
             db.execute(_insertion(len(some), sealed=sealed), (survey.number, *chain.from_iterable(some)))
         added = db.total_changes - before
         if not sealed:
-            self._unfolded[survey.number] += added  # a bound: should this be rolled back, folding finds less
+            self._unfolded[survey.number] += added  # at most: if this is rolled back, folding finds fewer
         return added
 
     @staticmethod
@@ -196,14 +196,14 @@ class SQLiteStorage(DatabaseStorage):
             return self._fold(survey, at_least)
 
     def _fold(self, survey: Published, at_least: int = 1) -> int:
-        """Fold all that waits, if it is enough: another server may have folded just now, and few would stand out."""
+        """Fold everything, if it is enough: another server may have folded just now, and a few rows would stand out."""
         chunk = moved = self._fold_chunk(survey, at_least)
         while chunk == CHUNK:  # else nothing was left, and what has come since may be few
             chunk = self._fold_chunk(survey, at_least)
             moved += chunk
         self._unfolded.pop(survey.number, None)
         if moved:
-            # A long reader is not waited for here: the next folding cuts the log again.
+            # Do not wait for a long reader: the next folding truncates the log again.
             self._connections.cut_log(patient=False)
             log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
         return moved
@@ -241,8 +241,8 @@ class SQLiteStorage(DatabaseStorage):
         with self._connections.reading() as db:
             db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
         if self._connections.write_failed:
-            # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space
-            # and leaves nothing.
+            # While this fails, perhaps nobody sends anything. So it tries by itself: a write that takes some space and
+            # leaves nothing.
             with self._connections.turn, self._connections.writing() as db:
                 db.execute("CREATE TABLE probe AS SELECT zeroblob(100000)")
                 db.execute("DROP TABLE probe")
@@ -263,7 +263,7 @@ class SQLiteStorage(DatabaseStorage):
 
 @lru_cache(maxsize=2 * ROWS_AT_ONCE)
 def _insertion(rows: int, *, sealed: bool) -> str:
-    """The statement that inserts so many rows, but for those that are there already, folded or not."""
+    """The statement that inserts so many rows, except those that are there already, folded or not."""
     table, other = ("sealed", "inbox") if sealed else ("inbox", "sealed")
     return (  # made of our own words and question marks
         f"INSERT INTO {table} SELECT ?1, column1, column2 FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
@@ -272,7 +272,7 @@ def _insertion(rows: int, *, sealed: bool) -> str:
 
 
 def _prepare(connections: Connections) -> bool:
-    """Bring the schema up to date, in one transaction, or say why that cannot be. True where there was none."""
+    """Bring the schema up to date, in one transaction, or raise. True if the database is new."""
     connection = connections.open()
     try:
         created = not refuse_foreign(connections.path, connection)
