@@ -72,8 +72,10 @@ def contents(database: str) -> dict[str, Any] | None:
     """Everything in a database; None where there is none, or nothing in it."""
     try:
         storage = open_storage(database, create=False)
-    except StorageError:
-        return None
+    except StorageError as error:
+        if "There is no" in str(error):
+            return None
+        raise
     try:
         if not storage.surveys() and not storage.tokens.all():
             return None

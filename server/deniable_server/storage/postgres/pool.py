@@ -38,6 +38,9 @@ RETRY = 1.0
 IMPATIENT = 0.5
 """Seconds to wait for a connection after a write has failed: waiting longer would not help."""
 
+LOCK_SECONDS = 3.0
+"""How long to wait for the lock of those who use the database: PostgreSQL drops it a moment after a connection ends."""
+
 NO_CONNECTION = "PostgreSQL cannot be reached, or all connections to it are taken"
 NOT_DURABLE = (
     "This PostgreSQL cannot promise durability: fsync or full_page_writes is off. Turn them on: what is acknowledged "
@@ -100,10 +103,7 @@ class Pool:
         )
         if connection.execute(SQL("SELECT {}").format(DURABLE)).fetchone() != (True,):
             raise StorageError(NOT_DURABLE)
-        # PostgreSQL drops this lock with the connection, however that ends.
-        lock = SQL("SELECT pg_try_advisory_lock{}(%s)").format(SQL("" if alone else "_shared"))
-        if connection.execute(lock, (IN_USE,)).fetchone() != (True,):
-            raise in_use("The PostgreSQL database") if alone else Unavailable("deniable move is using this database")
+        _take_lock(connection, alone=alone)
         connection.execute("SELECT set_config('search_path', %s, false)", (SCHEMA,))
         connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{self.patience}s",))
         if self.installation is not None:
@@ -243,3 +243,16 @@ class Pool:
         pools, self._pools = self._pools, {}
         for pool in pools.values():
             pool.close()
+
+
+def _take_lock(connection: Connection, *, alone: bool) -> None:
+    """The lock that all connections share, or one has alone; it ends with its connection, however that ends.
+
+    It is tried again and again: a request that waits would keep others from sharing.
+    """
+    lock = SQL("SELECT pg_try_advisory_lock{}(%s)").format(SQL("" if alone else "_shared"))
+    deadline = time.monotonic() + LOCK_SECONDS
+    while connection.execute(lock, (IN_USE,)).fetchone() != (True,):
+        if time.monotonic() > deadline:
+            raise in_use("The PostgreSQL database") if alone else Unavailable("deniable move is using this database")
+        time.sleep(0.05)
