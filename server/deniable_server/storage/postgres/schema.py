@@ -106,7 +106,7 @@ MIGRATIONS = (
             """,
             """
             CREATE TABLE installation (  -- one row
-                id text PRIMARY KEY,  -- random: tells this database from another at the same address
+                id text PRIMARY KEY,  -- random: differs from that of any other database
                 secret_key text NOT NULL  -- for servers that are given none: a form from one is valid on all
             )
             """,

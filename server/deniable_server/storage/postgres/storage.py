@@ -56,19 +56,19 @@ COUNTERS = 64
 """Most counters of statistics, and of days, per survey; the last of its advisory locks is for closing."""
 CLOSING = SLOTS - 1
 
-WRITE_ANEW: tuple[LiteralString, ...] = (
+REWRITE: tuple[LiteralString, ...] = (
     "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
     # LIKE the partition and not its parent: other closings would wait for the lock on that.
-    "CREATE TABLE {anew} (LIKE {sealed} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
-    "INSERT INTO {anew} SELECT * FROM {sealed} ORDER BY id",
-    "ALTER TABLE {anew} ADD CONSTRAINT {anew_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
-    "ANALYZE {anew}",
+    "CREATE TABLE {rewritten} (LIKE {sealed} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
+    "INSERT INTO {rewritten} SELECT * FROM {sealed} ORDER BY id",
+    "ALTER TABLE {rewritten} ADD CONSTRAINT {rewritten_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
+    "ANALYZE {rewritten}",
 )
 PUT_IN_PLACE: tuple[LiteralString, ...] = (
     "TRUNCATE {inbox}",  # a new file, too: nothing is left of deleted rows
     "ALTER TABLE sealed DETACH PARTITION {sealed}",
     "DROP TABLE {sealed}",
-    "ALTER TABLE {anew} RENAME TO {sealed}",
+    "ALTER TABLE {rewritten} RENAME TO {sealed}",
     "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
     "UPDATE surveys SET status = 'closed' WHERE number = {number}",
 )
@@ -150,7 +150,7 @@ class PostgresStorage(DatabaseStorage):
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, CLOSING),))
             if connection.execute("SELECT status FROM surveys WHERE number = %s", (number,)).fetchone() == ("closed",):
                 return  # another server was quicker
-            for statement in WRITE_ANEW:
+            for statement in REWRITE:
                 connection.execute(for_survey(number, statement))
             self._lock_out(connection, number)
             if connection.execute(for_survey(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone():
@@ -186,7 +186,7 @@ class PostgresStorage(DatabaseStorage):
             except (LockNotAvailable, DeadlockDetected):
                 if time.monotonic() > deadline:
                     raise Unavailable(
-                        "a download is under way, and keeps its submissions from being written anew; try again when it "
+                        "a download is under way, and keeps its submissions from being rewritten; try again when it "
                         "has ended"
                     ) from None
                 time.sleep(0.05)

@@ -67,8 +67,8 @@ def _refuse_incomplete(source: Path) -> None:
     for ending in ("-wal", "-journal"):
         if (log := source.with_name(source.name + ending)).exists() and log.stat().st_size:
             raise StorageError(
-                f"{log} lies beside it: {source} is the file of a database in use, or of one that crashed, and not "
-                f"all of it. Make a backup first:  deniable backup --database '{source}' --to FILE"
+                f"{source} is the file of a database that is in use or crashed, and {log} has more of it. Make a "
+                f"backup first:  deniable backup --database '{source}' --to FILE"
             )
 
 

@@ -103,7 +103,7 @@ TABLES = (
 )
 
 SESSIONS_AND_READERS = (
-    # A CHECK cannot be altered in place: the table is made anew with what tokens may be now.
+    # A CHECK cannot be altered in place: a new table replaces it.
     """
     CREATE TABLE tokens_now (
         id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
@@ -135,7 +135,7 @@ SESSIONS_AND_READERS = (
 )
 
 SESSIONS_THAT_END_UNUSED = (
-    "DROP TABLE sessions",  # whoever was signed in signs in again
+    "DROP TABLE sessions",  # everybody has to sign in again
     """
     CREATE TABLE sessions (  -- browsers of analysts that have shown a token
         digest TEXT PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex
