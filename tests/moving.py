@@ -209,6 +209,7 @@ def check_a_wrong_copy_is_found(
         "DELETE FROM sealed WHERE id = (SELECT id FROM sealed ORDER BY id LIMIT 1)",
         "UPDATE sealed SET content = replace(content, '[[1', '[[0')",
         "UPDATE statistics SET submissions = submissions + 1",
+        "UPDATE days SET accepted = accepted + 1",
         "DELETE FROM tokens WHERE id = 'aa'",
     ):
 

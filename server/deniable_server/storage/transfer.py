@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
-from deniable_protocol import verify
+from deniable_protocol import Document, verify
 from deniable_server.errors import StorageError
 from deniable_server.statistics import Statistics, merge
 
@@ -66,41 +66,49 @@ def copy(reading: Reading, target: Target, progress: Progress = lambda done: Non
         or target.rows(_select("tokens", TOKEN)) != tokens
         or target.rows(_select("sessions", SESSION)) != sessions
     ):
-        raise StorageError("The copy has other tokens, sessions or surveys than the source. Nothing was kept of it.")
+        raise StorageError("The copy has other tokens, sessions or surveys than the source. Nothing was copied.")
     return Copied(len(surveys), submissions, len(tokens), len(sessions))
 
 
 def _copy_survey(view: View, number: int, survey: dict[str, Any], target: Target, progress: Progress) -> int:
-    """One survey with its submissions; returns how many."""
+    """Copy one survey with its submissions, and compare; returns how many submissions it has."""
     document = verify(survey["document"])
-    _write(target, "surveys", SURVEY, [tuple(survey.values())])
+    _write(target, "surveys", SURVEY, [survey.values()])
     ((there,),) = target.rows("SELECT number FROM surveys WHERE id = :id", id=survey["id"])
     target.make_tables(there)
-    stored, copied = queries.StoredIn(view, number), queries.StoredIn(target, there)
-    counted: Statistics = {}
+    stored, counted = queries.StoredIn(view, number), Statistics()
     for rows in _chunks(stored):
         target.write_rows(there, rows)
         counted = merge([counted, tally_texts(document, [row.content for row in rows])])
         progress(len(rows))
     cells = [
-        (there, queries.write_codes(codes), c.submissions, queries.write_counts(c)) for codes, c in counted.items()
+        (there, queries.write_codes(key), cell.submissions, queries.write_counts(cell)) for key, cell in counted.items()
     ]
     _write(target, "statistics", ("survey", "segments", "submissions", "counts"), cells)
     days = [(there, day.isoformat(), accepted) for day, accepted in stored.days.items()]
     _write(target, "days", ("survey", "day", "accepted"), days)
 
-    submissions, counted = 0, {}
+    submissions, recounted = _compare(stored, queries.StoredIn(target, there), document, progress)
+    for each, its_number in ((target, there), (view, number)):
+        if queries.statistics(each, its_number, document) != recounted:
+            raise StorageError(f"The statistics of {survey['id']} differ from a recount. Nothing was copied.")
+    return submissions
+
+
+def _compare(
+    stored: queries.StoredIn, copied: queries.StoredIn, document: Document, progress: Progress
+) -> tuple[int, Statistics]:
+    """How many submissions the copy has, and their statistics, counted again. StorageError where it differs."""
+    submissions, counted = 0, Statistics()
     for pairs in _chunks(zip_longest(stored, copied)):
         if any(row != other for row, other in pairs):
-            raise StorageError(f"The submissions of {survey['id']} differ after the copy. Nothing was kept of it.")
+            raise StorageError(f"The submissions of {document.survey.id} differ after the copy. Nothing was copied.")
         counted = merge([counted, tally_texts(document, [other.content for _, other in pairs])])
         submissions += len(pairs)
         progress(len(pairs))
-    if queries.statistics(target, there, document) != counted or copied.days != stored.days:
-        raise StorageError(f"{survey['id']} differs after the copy. Nothing was kept of it.")
-    if queries.statistics(view, number, document) != counted:
-        raise StorageError(f"The statistics of {survey['id']} differ from a recount: see  deniable doctor")
-    return submissions
+    if copied.days != stored.days:
+        raise StorageError(f"The days of {document.survey.id} differ after the copy. Nothing was copied.")
+    return submissions, counted
 
 
 def _closed(row: list[Any]) -> dict[str, Any]:
