@@ -84,7 +84,7 @@ def test_the_same_submission_again_is_a_duplicate(storage: Storage, survey: Publ
 def test_the_same_id_with_other_content_is_a_conflict(
     storage: Storage, survey: Published, example_answers: dict, folded: bool
 ) -> None:
-    """A conflict stores nothing of its request, new submissions beside it included."""
+    """A conflict stores nothing of its request, not even the new submissions in it."""
     first, new = rows_of(survey, example_answers, 2)
     storage.accept(survey, [first])
     if folded:

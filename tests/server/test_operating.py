@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from deniable_protocol import parse_survey, verify
 from deniable_server.checks.doctor import examine
 from deniable_server.cli import cli
+from deniable_server.cli.common import out
 from deniable_server.cli.serve import serve
 from deniable_server.errors import SettingError
 from deniable_server.settings import SETTINGS, Settings, parse_bind
@@ -125,7 +126,7 @@ def test_sessions_are_ended_by_command(place: Path) -> None:
     assert "or --all" in said(run("token", "sign-out", status=2))
 
 
-def test_simulate_and_estimate(place: Path) -> None:
+def test_simulate_and_estimate(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two thousand made-up people, straight into storage: all are counted, and every estimate is near the truth.
 
     Nearer than 6 standard errors, that is: 28 numbers, each further away with probability below 2 * 10^-9.
@@ -144,6 +145,7 @@ def test_simulate_and_estimate(place: Path) -> None:
     got = json.loads(run("estimate", "campus-health", "--by", "campus", "--confidence", "0.9", "--json").stdout)
     assert got["submissions"] == 2000 and got["confidence"] == 0.9
     assert sum(group["submissions"] for group in got["groups"]) == 2000
+    monkeypatch.setattr(out, "_width", 160)  # where numbers are wide, 80 columns would wrap the words in the table
     shown = said(run("estimate", "campus-health", "--where", "campus:north"))
     assert "campus north" in shown and "Between (95%)" in shown and "mean, drinks" in shown
     assert "Prefer not to say" in shown and "4 Quite" in shown and "A peer group" in shown

@@ -168,7 +168,7 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
             recount(view, number, document, ("inbox",))  # that it can be read is all there is to check
             stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))
             if stored != (accepted := sum(days(view, number).values())):
-                damage.append(f"{id_} holds {stored} submissions, but {accepted} were accepted")
+                damage.append(f"{id_} has {stored} submissions, but {accepted} were accepted")
     except (view.errors, DeniableError, msgspec.MsgspecError, ValueError) as error:
         # Only the type: the message could quote a submission.
         return [f"the database is damaged: {type(error).__name__} while reading it"]

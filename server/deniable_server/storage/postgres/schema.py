@@ -181,7 +181,7 @@ MIGRATIONS = (
                     CHECK (length(digest) = 64),
                 created_on date NOT NULL,  -- day of making (UTC)
                 survey text COLLATE "C" REFERENCES surveys (id),  -- the id of the survey that a reader may see
-                expires_on date,  -- the last day (UTC) that it holds for; NULL: until it is revoked
+                expires_on date,  -- the last day (UTC) that it is valid; NULL: until it is revoked
                 maker text COLLATE "C" REFERENCES tokens (id) ON DELETE CASCADE  -- whose holder made this one
                     DEFERRABLE INITIALLY DEFERRED,  -- a copy may insert it first
                 CHECK ((role = 'reader') = (survey IS NOT NULL))

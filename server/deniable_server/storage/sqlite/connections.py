@@ -239,7 +239,7 @@ def refuse_leftovers(path: Path) -> None:
     for ending in ("-wal", "-shm", "-journal"):
         if (left := path.with_name(path.name + ending)).exists():
             raise StorageError(
-                f"{left} is left from the database that was here, and may hold submissions of it. Move the database "
+                f"{left} is left from the database that was here, and may have submissions of it. Move the database "
                 "and all files whose names start like it together, or use another path"
             )
 

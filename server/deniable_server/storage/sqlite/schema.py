@@ -115,7 +115,7 @@ SESSIONS_AND_READERS = (
         created_on TEXT NOT NULL  -- day of making (UTC)
             CHECK (created_on GLOB '????-??-??'),
         survey TEXT REFERENCES surveys (id),  -- the id of the survey that a reader may see
-        expires_on TEXT  -- the last day (UTC) that it holds for; NULL: until it is revoked
+        expires_on TEXT  -- the last day (UTC) that it is valid; NULL: until it is revoked
             CHECK (expires_on GLOB '????-??-??'),
         maker TEXT REFERENCES tokens (id) ON DELETE CASCADE,  -- the token whose holder made this one, in a browser
         CHECK ((role = 'reader') = (survey IS NOT NULL))
