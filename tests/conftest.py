@@ -21,6 +21,8 @@ settings.load_profile("untimed")
 # For runs that only ask whether a property fails, not for its smallest counterexample.
 settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.generate], deadline=None)
 
+pytest.register_assert_rewrite("storage_contract")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -159,7 +159,7 @@ def check_same_database(storage: Storage, base: str) -> None:
     except (OSError, ValueError):
         raise SimulationError(f"No server answers at {base}: start one, or use --direct") from None
     finally:
-        storage.keyring.revoke(token.id)
+        storage.tokens.revoke(token.id)
 
 
 def simulate_over_http(url: str, population: Population, n: int, advance: Callable[[int], None]) -> None:
@@ -190,7 +190,7 @@ def simulate_directly(
     intake = SubmissionReader(published.document)
     respondents = population.respondents(n)
     while batch := list(islice(respondents, MAX_BATCH)):
-        submissions = [randomize(published.published, each.answers, each.segments) for each in batch]
+        submissions = [randomize(published.raw, each.answers, each.segments) for each in batch]
         body = msgspec.json.encode({"submissions": submissions})
         storage.accept(published, intake.read(body))
         advance(len(batch))

@@ -264,8 +264,8 @@ def test_following_says_how_it_stands(context: BrowserContext, server: Server) -
     assert page.locator("#results details[open]").count() == 1
     assert page.locator("section[aria-labelledby=q-stress] details[open]").count() == 1
     assert page.evaluate("document.activeElement.textContent") == "Table"
-    for kept in storage.keyring.tokens():
-        storage.keyring.revoke(kept.id)
+    for kept in storage.tokens.all():
+        storage.tokens.revoke(kept.id)
     storage.close()
     page.clock.run_for(16_000)
     expect(said).to_have_text("The session is over. Reload the page to sign in.")

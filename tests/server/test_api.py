@@ -239,8 +239,8 @@ ADMIN = [("POST", "/api/v1/surveys"), ("POST", f"{SURVEY}/close")]
 def test_a_token_is_needed(http: FlaskClient, app: Flask, method: str, path: str) -> None:
     """Without one, with a wrong one, with a revoked one or with another scheme: 401, and how to do better."""
     made = bearer(app, "admin")
-    keyring = storage_of(app).keyring
-    keyring.revoke(keyring.tokens()[0].id)
+    keyring = storage_of(app).tokens
+    keyring.revoke(keyring.all()[0].id)
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"}, made):
         response = http.open(path, method=method, headers=headers)
         assert_problem(response, Kind.UNAUTHORIZED)

@@ -57,10 +57,10 @@ def test_what_people_with_tokens_do_is_logged(
 ) -> None:
     """Signing in and out, sharing, publishing and closing: when, by which token, of which survey."""
     secret = enter(http, app, "admin")
-    (admin,) = storage_of(app).keyring.tokens()
+    (admin,) = storage_of(app).tokens.all()
     who = f"token={admin.id} role=admin"
     send(http, f"{DASHBOARD}/share", f"{DASHBOARD}/share", days="1", label="canary-label")
-    link = next(token.id for token in storage_of(app).keyring.tokens() if token.role == "reader")
+    link = next(token.id for token in storage_of(app).tokens.all() if token.role == "reader")
     send(http, f"{DASHBOARD}/share/{link}/revoke", f"{DASHBOARD}/share")
     toml = 'id = "b1"\ntitle = "B"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "Q?"\nepsilon = 1\n'
     assert send(http, "/publish", "/publish", survey=toml, step="publish").status_code == 303
@@ -90,7 +90,7 @@ def test_what_is_refused_is_logged_without_who_it_was(
     send(http, "/sign-in", "/sign-in", token="canary-2")
     http.get("/shared/canary-3", headers=BROWSER)
     enter(http, app)
-    (token,) = storage_of(app).keyring.tokens()
+    (token,) = storage_of(app).tokens.all()
     http.get("/publish?canary-4", headers=BROWSER)
     http.post(f"{DASHBOARD}/share", data={"word": "canary-5"}, headers=BROWSER)
     assert "canary" not in lines.text and "127.0.0.1" not in lines.text

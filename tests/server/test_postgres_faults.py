@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,21 +11,17 @@ from typing import Any
 
 import psycopg
 import pytest
-from click.testing import CliRunner
-from test_move import filled
 from test_postgres import read, wait_for_a_lock
-from test_storage import OTHER, recounted, rows_of
 
 from deniable_protocol import publish, survey_from_tree
 from deniable_server.checks.doctor import examine
-from deniable_server.cli import cli
 from deniable_server.errors import StorageError, Unavailable
 from deniable_server.settings import Settings
 from deniable_server.storage import Accepted, Published, Session, Storage, Token, open_storage
 from deniable_server.storage.postgres.pool import SIZES
 from deniable_server.storage.postgres.storage import PostgresStorage
-from deniable_server.storage.transfer import move
 from postgres import Cluster, cluster
+from storage_contract import OTHER, recounted, rows_of
 
 FAR = 2**40
 
@@ -152,7 +148,7 @@ def test_closings_leave_connections_for_submissions(
     """As many closings as one process can have, and more, take nothing from those who answer."""
     with ExitStack() as busy:
         for _ in range(SIZES["housekeeping"]):
-            busy.enter_context(storage._pool.keeping())
+            busy.enter_context(storage._pool.housekeeping())
         assert storage.accept(survey, rows_of(survey, example_answers, 3)) == Accepted(3, 0)
 
 
@@ -298,106 +294,12 @@ def test_a_schema_that_somebody_else_has_prepared_is_refused(postgres: Cluster, 
         PostgresStorage(f"{second}&user={user}")
 
 
-# --- moving ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_survey_that_was_closed_between_two_attempts_tells_no_order(
-    storage: PostgresStorage, postgres: Cluster, example: bytes, example_answers: dict, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was copied first and what was copied later lies together in id order, in one transaction."""
-    target_address = postgres.new_database()
-    target = open_storage(target_address)
-    first, _ = filled(storage, example)
-    rows = rows_of(first, example_answers, 300)
-    storage.accept(first, rows[:200])
-    with monkeypatch.context() as broken:
-        broken.setattr("deniable_server.storage.transfer._compare", failing)
-        with pytest.raises(StorageError):
-            move(storage, target)
-    storage.accept(first, rows[200:])
-    storage.close_survey(first)
-    assert move(storage, target).submissions == 300
-    there = target.find("campus-health")
-    assert there is not None and target.status(there) == "closed"
-    found = read(target_address, f"SELECT id, xmin::text FROM sealed_{there.number} ORDER BY ctid")
-    assert [bytes(submission) for submission, _ in found] == sorted(row.id for row in rows)
-    assert len({xmin for _, xmin in found}) == 1
-    target.close()
-
-
-def failing(*_: object) -> int:
-    raise StorageError("the disk is full")
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_who_was_signed_out_between_two_attempts_stays_out(
-    kind: str,
-    storage: PostgresStorage,
-    tmp_path: Path,
-    postgres: Cluster,
-    example: bytes,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Sessions that ended and tokens that were revoked after a first attempt are not in the new database."""
-    target = open_storage(postgres.new_database() if kind == "postgresql" else str(tmp_path / "b.db"))
-    filled(storage, example)
-    storage.keyring.add(Token("cc", "analyst", "gone", "e" * 64, "2026-02-01"))
-    with monkeypatch.context() as broken:
-        broken.setattr("deniable_server.storage.transfer._compare", failing)
-        with pytest.raises(StorageError):
-            move(storage, target)
-    storage.keyring.end("c" * 64)
-    storage.keyring.revoke("cc")
-    move(storage, target)
-    assert [session.digest[0] for session in target.keyring.sessions("zz", 9)] == ["d"]
-    assert target.keyring.tokens() == storage.keyring.tokens()
-    for change in (lambda: storage.keyring.end("d" * 64), storage.keyring.end_all):
-        with pytest.raises(Unavailable, match="moved"):
-            change()
-    target.close()
-
-
-def test_a_download_does_not_keep_the_old_database_fenced(
-    storage: PostgresStorage, survey: Published, address: str, tmp_path: Path, example_answers: dict, monkeypatch: Any
-) -> None:
-    """With a download under way a move can be begun, and where it breaks off, the old database takes submissions."""
-    rows = rows_of(survey, example_answers, 200)
-    storage.accept(survey, rows[:100])
-    reader = PostgresStorage(address)
-    monkeypatch.setattr("deniable_server.storage.transfer._compare", failing)
-    with reader.submissions(survey) as submissions:
-        first = iter(submissions)
-        next(first)
-        with pytest.raises(StorageError, match="the disk is full"):
-            move(storage, open_storage(str(tmp_path / "b.db")))
-        assert storage.accept(survey, rows[100:]) == Accepted(100, 0)
-    reader.close()
-
-
-def test_what_a_killed_move_has_left_can_be_undone(
-    address: str, storage: PostgresStorage, survey: Published, tmp_path: Path, example_answers: dict, monkeypatch: Any
-) -> None:
-    """A database that was fenced before stays so when another attempt fails; ``--undo`` lets it be used again."""
-    rows = rows_of(survey, example_answers, 10)
-    storage.stand("moving")
-    monkeypatch.setattr("deniable_server.storage.transfer._compare", failing)
-    with pytest.raises(StorageError, match="the disk is full"):
-        move(storage, open_storage(str(tmp_path / "b.db")))
-    with pytest.raises(Unavailable, match="moved"):
-        storage.accept(survey, rows)
-    run: Callable[..., Any] = CliRunner().invoke
-    assert run(cli, ["move", "--undo", "--from", address]).exit_code == 0
-    assert storage.accept(survey, rows) == Accepted(10, 0)
-    assert run(cli, ["move", "--from", address]).exit_code == 2
-    assert run(cli, ["move", "--from", address, "--to", address, "--undo"]).exit_code == 2
-
-
 def test_a_session_can_be_put_off_while_others_fold(storage: PostgresStorage, survey: Published) -> None:
     """Noting that a session is in use takes none of the connections that housekeeping has."""
-    storage.keyring.add(Token("ab12", "analyst", "Ann", "d" * 64, "2026-03-01"))
-    storage.keyring.begin(Session("1" * 64, "ab12", 0, 100, FAR), now=0, most=9)
+    storage.tokens.add(Token("ab12", "analyst", "Ann", "d" * 64, "2026-03-01"))
+    storage.tokens.begin(Session("1" * 64, "ab12", 0, 100, FAR), now=0, most=9)
     with ExitStack() as busy:
         for _ in range(SIZES["housekeeping"]):
-            busy.enter_context(storage._pool.keeping())
-        storage.keyring.used("1" * 64, 400)
-    assert storage.keyring.shown("1" * 64, now=300)
+            busy.enter_context(storage._pool.housekeeping())
+        storage.tokens.used("1" * 64, 400)
+    assert storage.tokens.shown("1" * 64, now=300)

@@ -227,7 +227,7 @@ def test_use_that_cannot_be_noted_is_no_obstacle(
     def full(*args: object) -> None:
         raise Unavailable("no space")
 
-    monkeypatch.setattr(storage_of(app).keyring, "used", full)
+    monkeypatch.setattr(storage_of(app).tokens, "used", full)
     later(monkeypatch, HOUR)
     assert http.get(DASHBOARD).status_code == 200
 
@@ -273,7 +273,7 @@ def test_every_page_has_a_way_out(http: FlaskClient, app: Flask) -> None:
 
 def test_a_new_database_lets_nobody_in(app: Flask) -> None:
     """There is no token before somebody makes one."""
-    assert storage_of(app).keyring.tokens() == []
+    assert storage_of(app).tokens.all() == []
 
 
 def test_a_token_cannot_fill_the_table_of_sessions(app: Flask) -> None:
@@ -284,7 +284,7 @@ def test_a_token_cannot_fill_the_table_of_sessions(app: Flask) -> None:
         assert send(browser, "/sign-in", "/sign-in", token=secret).status_code == 303
     assert sum(browser.get("/").status_code == 200 for browser in browsers) == 20
     assert browsers[-1].get("/").status_code == 200
-    assert len(storage_of(app).keyring.sessions(token.id, 0)) == 20
+    assert len(storage_of(app).tokens.sessions(token.id, 0)) == 20
 
 
 def test_a_link_holds_no_longer_than_its_makers_token(http: FlaskClient, app: Flask) -> None:
@@ -293,7 +293,7 @@ def test_a_link_holds_no_longer_than_its_makers_token(http: FlaskClient, app: Fl
     secret, maker = make_token(storage, "analyst", "Ann", days=2)
     assert send(http, "/sign-in", "/sign-in", token=secret).status_code == 303
     assert send(http, f"{DASHBOARD}/share", f"{DASHBOARD}/share", days="365").status_code == 200
-    (link,) = [token for token in storage.keyring.tokens() if token.role == "reader"]
+    (link,) = [token for token in storage.tokens.all() if token.role == "reader"]
     assert link.expires_on == maker.expires_on
     _, short = make_token(storage, "reader", "", survey="campus-health", days=1, maker=maker)
     assert short.expires_on is not None and maker.expires_on is not None and short.expires_on < maker.expires_on

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 import stat
@@ -15,15 +14,15 @@ from typing import Any
 
 import pytest
 from sqlite_utils import Database, Migrations
-from test_storage import recounted, rows_of
 
 from deniable_server.errors import StorageError, Unavailable
 from deniable_server.storage import Accepted, Published, Row, open_storage
-from deniable_server.storage import sqlite as module
+from deniable_server.storage.sqlite import storage as module
 from deniable_server.storage.sqlite.backup import restore
 from deniable_server.storage.sqlite.connections import Connections
 from deniable_server.storage.sqlite.schema import migrations
 from deniable_server.storage.sqlite.storage import SQLiteStorage
+from storage_contract import recounted, rows_of
 
 
 @pytest.fixture
@@ -209,7 +208,7 @@ def test_requests_that_wait_share_a_commit(
     def counting(db: sqlite3.Connection, group: list[Any], outcomes: Any) -> None:
         if not sizes:
             deadline = time.monotonic() + 10
-            while len(storage._together._queue) < 29 and time.monotonic() < deadline:
+            while len(storage._commits._queue) < 29 and time.monotonic() < deadline:
                 time.sleep(0.001)
         sizes.append(len(group))
         real(db, group, outcomes)
@@ -454,21 +453,6 @@ def test_folding_that_fails_is_logged_once_and_put_off(
         assert storage.accept(survey, [row]) == Accepted(1, 0)
     assert [record.message for record in caplog.records] == ["Folding failed and has to wait: RuntimeError"]
     storage.ready()
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_child_forked_from_a_reader_has_no_storage(storage: SQLiteStorage, survey: Published) -> None:
-    """A connection in use cannot be closed before a fork, and must not be inherited: the child is told so."""
-    with storage.submissions(survey):
-        child = os.fork()
-        if child == 0:
-            try:
-                storage.surveys()
-            except Unavailable:
-                os._exit(7)
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert storage.surveys()
 
 
 # --- what the files tell ---------------------------------------------------------------------------------------------

@@ -160,9 +160,9 @@ def test_a_session_ends_with_its_token_and_after_half_a_day(
     monkeypatch.setattr(auth.time, "time", lambda: now + 12 * 3600 + 1)
     assert http.get(DASHBOARD).status_code == 303
     monkeypatch.undo()
-    keyring = storage_of(app).keyring
+    keyring = storage_of(app).tokens
     assert http.get(DASHBOARD).status_code == 200
-    keyring.revoke(keyring.tokens()[0].id)
+    keyring.revoke(keyring.all()[0].id)
     assert http.get(DASHBOARD).status_code == 303
 
 
@@ -235,7 +235,7 @@ def test_a_forged_form_changes_nothing(
     assert response.status_code == 403 and "It did not come from a page" in response.text
     storage = storage_of(app)
     assert [survey.status for survey in storage.surveys()] == ["open", "open"]
-    assert all(token.role == "admin" for token in storage.keyring.tokens())
+    assert all(token.role == "admin" for token in storage.tokens.all())
     assert http.get("/").status_code == 200
 
 
@@ -309,7 +309,7 @@ def test_a_shared_link_lets_anyone_read_until_it_is_revoked(http: FlaskClient, a
     assert guest.get(DASHBOARD).status_code == 200 and guest.get(f"{ESTIMATES}.csv").status_code == 200
     assert guest.get("/surveys/other").status_code == 403
     assert link.rpartition("/")[2] not in http.get(f"{DASHBOARD}/share").text, "shown once"
-    token = next(token for token in storage_of(app).keyring.tokens() if token.role == "reader")
+    token = next(token for token in storage_of(app).tokens.all() if token.role == "reader")
     assert send(http, f"{DASHBOARD}/share/{token.id}/revoke", f"{DASHBOARD}/share").status_code == 303
     assert guest.get(DASHBOARD).status_code == 303 and guest.get(link).status_code == 404
 
@@ -321,7 +321,7 @@ def test_a_shared_link_expires(http: FlaskClient, app: Flask, monkeypatch: pytes
     guest = app.test_client()
     send(guest, link, link)
     assert guest.get(DASHBOARD).status_code == 200
-    keyring = storage_of(app).keyring
+    keyring = storage_of(app).tokens
     today = keyring._today()  # type: ignore[attr-defined]
     monkeypatch.setattr(keyring, "_today", lambda: today.fromordinal(today.toordinal() + 1))
     assert guest.get(DASHBOARD).status_code == 303 and guest.get(link).status_code == 404
@@ -331,9 +331,9 @@ def test_a_link_can_only_be_revoked_where_it_belongs(http: FlaskClient, app: Fla
     """An analyst cannot revoke somebody's token, or another survey's link, through a survey's page."""
     enter(http, app)
     make_token(storage_of(app), "reader", "", survey="other")
-    for token in storage_of(app).keyring.tokens():
+    for token in storage_of(app).tokens.all():
         send(http, f"{DASHBOARD}/share/{token.id}/revoke", f"{DASHBOARD}/share")
-    assert len(storage_of(app).keyring.tokens()) == 2
+    assert len(storage_of(app).tokens.all()) == 2
 
 
 def test_a_link_goes_with_its_maker(http: FlaskClient, app: Flask) -> None:
@@ -343,10 +343,10 @@ def test_a_link_goes_with_its_maker(http: FlaskClient, app: Flask) -> None:
     guest = app.test_client()
     send(guest, link, link)
     assert guest.get(DASHBOARD).status_code == 200
-    keyring = storage_of(app).keyring
-    keyring.revoke(next(token.id for token in keyring.tokens() if token.role == "analyst"))
+    keyring = storage_of(app).tokens
+    keyring.revoke(next(token.id for token in keyring.all() if token.role == "analyst"))
     assert guest.get(DASHBOARD).status_code == 303 and guest.get(link).status_code == 404
-    assert keyring.tokens() == []
+    assert keyring.all() == []
 
 
 def test_who_may_see_more_stays_who_they_are(http: FlaskClient, app: Flask) -> None:
@@ -405,7 +405,7 @@ def test_pages_say_when_the_database_is_gone(
 
     storage = storage_of(app)
     for name in ("find", "shown"):
-        monkeypatch.setattr(storage.keyring, name, gone)
+        monkeypatch.setattr(storage.tokens, name, gone)
     monkeypatch.setattr(storage, "find", gone)
     for path in ("/", DASHBOARD, "/s/campus-health", "/shared/SECRETSECRET"):
         page = http.get(path, headers=BROWSER)

@@ -34,9 +34,9 @@ def test_acknowledged_is_kept_through_kills(tmp_path: Path) -> None:
 STORAGE, COPIES = "storage/sqlite/storage.py", "storage/sqlite/backup.py"
 ANSWERS_FIRST = (
     "storage/base.py",
-    "        return self._together.do(Request(survey, rows))\n",
+    "        return self._commits.do(Request(survey, rows))\n",
     """        import threading
-        threading.Timer(0.05, self._together.do, [Request(survey, rows)]).start()
+        threading.Timer(0.05, self._commits.do, [Request(survey, rows)]).start()
         return Accepted(len(rows), 0)
 """,
 )

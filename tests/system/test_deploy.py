@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -21,7 +20,7 @@ from proof.parcels import Maker, published
 from proxies import CANARY, CLIENT, DEPLOY, Proxy, caddy, nginx, read_reply
 
 from conftest import ROOT, missing
-from deniable_server.settings import DEFAULT_MAX_BODY, Settings
+from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
 from postgres import cluster
@@ -160,20 +159,9 @@ def test_plain_http_leads_people_on_and_programs_nowhere(run: Run) -> None:
     assert statuses == {f"/s/{SURVEY}": 308, SUBMISSIONS: 403}
 
 
-def test_the_doctor_finds_the_files_clean(tmp_path: Path) -> None:
-    """deniable doctor reads both files, and has nothing against them."""
-    (tmp_path / "a.db").touch()
-    command = [sys.executable, "-m", "deniable_server", "doctor", "--json", "--database", str(tmp_path / "a.db")]
-    for name in ("nginx.conf", "Caddyfile"):
-        command += ["--proxy-config", str(DEPLOY / name)]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)["checks"]
-    about = [(one["check"], one["state"]) for one in found if "deploy" in one["message"]]
-    assert about == 2 * [("access log", "ok"), ("error log", "ok")], found
-
-
 def test_sizes_agree() -> None:
     """Proxies let through as much as a server takes by default, and not less."""
-    assert DEFAULT_MAX_BODY == 16 * 2**20
+    assert Settings().max_body_bytes == 16 * 2**20
     assert "client_max_body_size 16m;" in (DEPLOY / "nginx.conf").read_text("utf-8")
     assert re.search(r"request_body \{\s+max_size 16MiB\s", (DEPLOY / "Caddyfile").read_text("utf-8"))
 
@@ -247,7 +235,7 @@ def test_a_database_set_as_in_compose_logs_no_submission(compose: dict[str, Any]
     with cluster(**settings) as database:
         storage = open_storage(address := database.new_database())
         storage.publish(published(SURVEY))
-        symptoms = {symptom.check: symptom.state for symptom in storage.circumstances()}
+        findings = {finding.check: finding.state for finding in storage.environment_checks()}
         storage.close()
         written = []
         with psycopg.connect(address, autocommit=True) as connection:
@@ -261,7 +249,7 @@ def test_a_database_set_as_in_compose_logs_no_submission(compose: dict[str, Any]
                     with pytest.raises(psycopg.Error):
                         connection.execute(trouble.encode(), values)
                 written.append((database.folder / "log").read_text())
-    assert symptoms["statement log"] == "ok"
+    assert findings["statement log"] == "ok"
     assert written[0].count("ERROR:") == 3 and written[1].count("ERROR:") == 6
     for text in (CANARY, CANARY.encode().hex()):
         assert text not in written[0] and text in written[1]

@@ -7,14 +7,16 @@ import click
 from deniable import __version__
 
 from .common import Group
+from .database import backup, doctor, move, restore
 from .demo import demo
 from .estimate import estimate
 from .export import export
-from .operate import backup, doctor, move, restore, serve, token
 from .plan import plan
 from .relate import compare, crosstab_, regress
+from .serve import serve
 from .simulate import simulate
 from .surveys import audit_, survey
+from .tokens import token
 
 __all__ = ["cli"]
 

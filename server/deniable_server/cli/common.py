@@ -1,4 +1,4 @@
-"""What the commands share: consoles, errors, options, progress."""
+"""What the commands share: consoles, errors, options, progress bars."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ from rich.text import Text
 from deniable_protocol import DeniableError, Problem, Survey, SurveyError, parse_survey
 from deniable_protocol.checks import strict_json
 from deniable_server.errors import StorageError
-from deniable_server.settings import DEFAULT_DATABASE, DEFAULT_MINIMUM_GROUP
-from deniable_server.storage import STANDINGS, Published, Storage, open_storage, sqlite_path
+from deniable_server.settings import SETTINGS
+from deniable_server.storage import Published, Storage, open_storage
+from deniable_server.storage.location import locate
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-DATABASE = click.option(
-    "--database",
-    envvar="DENIABLE_DATABASE",
-    default=DEFAULT_DATABASE,
-    show_default=True,
-    help="A path, sqlite:///path or postgresql://… Also DENIABLE_DATABASE.",
-)
-MINIMUM_GROUP = click.option(
-    "--minimum-group",
-    envvar="DENIABLE_MINIMUM_GROUP",
-    default=str(DEFAULT_MINIMUM_GROUP),
-    show_default=True,
-    help="Groups with fewer submissions are merged or withheld. Also DENIABLE_MINIMUM_GROUP.",
-)
+
+
+def setting_option(name: str) -> Callable[[Any], Any]:
+    """The option of a command that gives this setting."""
+    row = SETTINGS[name]
+    assert row.flag is not None
+    default = row.write(row.default)
+    text = f"{row.help} Also {row.variable}."
+    return click.option(row.flag, envvar=row.variable, default=default, show_default=bool(default), help=text)
+
+
+DATABASE = setting_option("database")
+BIND = setting_option("bind")
+MINIMUM_GROUP = setting_option("minimum_group")
 
 
 class Group(click.Group):
-    """A group whose expected errors end in one clear message and exit status 1, never in a traceback."""
+    """A group whose expected errors end in one clear message and exit status 1, not in a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -58,7 +59,7 @@ def print_json(value: object) -> None:
 
 
 def read_survey(file: Path) -> Survey:
-    """The survey in a file; what is wrong with it is said under the file's name."""
+    """The survey in a file; errors name the file."""
     raw = file.read_bytes()
     if is_published(file, raw):
         raise SurveyError([Problem(str(file), "type", "this is a published document, not a survey file")])
@@ -69,7 +70,7 @@ def read_survey(file: Path) -> Survey:
 
 
 def is_published(file: Path, raw: bytes) -> bool:
-    """Whether this is a published document, which is JSON and says so."""
+    """Whether this is a published document, which is JSON with a key "deniable"."""
     if file.suffix != ".json":
         return False
     try:
@@ -81,21 +82,20 @@ def is_published(file: Path, raw: bytes) -> bool:
 
 @contextmanager
 def existing(database: str) -> Iterator[Storage]:
-    """The storage, for commands that make no sense on one that is not there."""
-    path = sqlite_path(database)
-    if path is not None and not path.exists():
+    """The storage, for commands that need one that exists."""
+    location = locate(database)
+    if not location.exists():
         raise StorageError(
-            f"There is no database at {path}. Start with  deniable survey publish FILE,  or give the right --database"
+            f"There is no database at {location.name}. Start with  deniable survey publish FILE,  or give the right "
+            "--database"
         )
     with opened(database, create=False) as storage:
-        if standing := storage.standing:
-            err.print(Text(f"Note: {STANDINGS[standing]}", style="yellow"))
         yield storage
 
 
 @contextmanager
 def opened(database: str, *, create: bool = True) -> Iterator[Storage]:
-    """The storage, made where there is none, and closed at the end."""
+    """The storage, made if there is none, and closed at the end."""
     storage = open_storage(database, create=create)
     try:
         yield storage
@@ -104,7 +104,7 @@ def opened(database: str, *, create: bool = True) -> Iterator[Storage]:
 
 
 def find_survey(storage: Storage, survey: str) -> Published:
-    """The survey of this id, or an error that lists the ids there are."""
+    """The survey with this id, or an error that lists the ids there are."""
     published = storage.find(survey)
     if published is None:
         known = ", ".join(listed.id for listed in storage.surveys()) or "none"

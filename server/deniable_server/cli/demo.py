@@ -26,9 +26,8 @@ from deniable_server.simulate import Population, compare, simulate_over_http
 from deniable_server.storage.tokens import make_token
 from deniable_server.wording import answer_texts
 
-from .common import find_survey, opened, out, progress_bar
+from .common import BIND, find_survey, opened, out, progress_bar
 from .estimate import read_estimates
-from .operate import BIND
 from .plan import table
 from .simulate import show_compared
 

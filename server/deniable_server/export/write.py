@@ -24,7 +24,7 @@ from deniable_protocol import Document, verify
 from deniable_server.errors import ExportError
 from deniable_server.statistics import Content, channels_of
 from deniable_server.storage import Published, Status, Storage, utc_today
-from deniable_server.storage.sqlite.connections import sync
+from deniable_server.storage.files import sync
 
 from . import DOCUMENT, FORMAT, MANIFEST, REPORTS, File, Manifest, column_bits
 from .arrow import pa, pq, schema_of
@@ -46,7 +46,7 @@ def export(
     """All submissions of a survey as one moment saw them, in a folder that is made for them."""
     # Before the submissions: where this says closed, there are no later ones.
     status = storage.status(survey)
-    with storage.submissions(survey) as submissions, writing(folder, survey.published) as writer:
+    with storage.submissions(survey) as submissions, writing(folder, survey.raw) as writer:
         for segments, reports in columns(writer.document, (content for _, content in submissions)):
             writer.add(segments, reports)
             advance(len(reports[0]))

@@ -31,7 +31,7 @@ def check_token() -> ResponseReturnValue:
     wrong = here().wrong_tokens
     wrong.spend(request.remote_addr, 0)
     check_form()
-    token = here().storage.keyring.find(digest_of(request.form.get("token", "").strip()))
+    token = here().storage.tokens.find(digest_of(request.form.get("token", "").strip()))
     target = _local(request.form.get("next"))
     if token is None:
         here().events.refused("unknown-token", way="form")
@@ -76,7 +76,7 @@ def end_sessions() -> ResponseReturnValue:
     """Ends those that were chosen. It takes the token once more: a browser left open cannot lock its owner out."""
     state, holder, chosen = here(), signed_in(), set(request.form.getlist("session"))
     state.wrong_tokens.spend(request.remote_addr, 0)
-    token = state.storage.keyring.find(digest_of(request.form.get("token", "").strip()))
+    token = state.storage.tokens.find(digest_of(request.form.get("token", "").strip()))
     own = _own_sessions()
     if token is None or token != holder:
         state.events.refused("unknown-token", holder, way="sessions")
@@ -84,7 +84,7 @@ def end_sessions() -> ResponseReturnValue:
         return page("sessions.html", 403, places=[_place(session) for session in own], wrong=True)
     for session in own:
         if _place(session).name in chosen:
-            state.storage.keyring.end(session.digest)
+            state.storage.tokens.end(session.digest)
             state.events.did("session-ended", token)
     return redirect(url_for("sign_in.sessions"), 303)
 
@@ -92,7 +92,7 @@ def end_sessions() -> ResponseReturnValue:
 def _own_sessions() -> list[Session]:
     token = signed_in()
     assert token is not None
-    return here().storage.keyring.sessions(token.id, int(time.time()))
+    return here().storage.tokens.sessions(token.id, int(time.time()))
 
 
 def _place(session: Session) -> Place:
@@ -128,7 +128,7 @@ def _shared(secret: str) -> tuple[Token, str]:
     """The token in a shared link, and the survey that it is for."""
     wrong = here().wrong_links
     wrong.spend(request.remote_addr, 0)
-    token = here().storage.keyring.find(digest_of(secret))
+    token = here().storage.tokens.find(digest_of(secret))
     if token is None or token.survey is None:
         here().events.refused("unknown-token", way="link")
         wrong.spend(request.remote_addr)

@@ -130,8 +130,8 @@ def share(survey: str) -> ResponseReturnValue:
 @surveys.post("/surveys/<survey>/share/<link>/revoke")
 @shown_to("analyst")
 def revoke(survey: str, link: str) -> ResponseReturnValue:
-    if any(token.id == link and token.survey == survey for token in here().storage.keyring.tokens()):
-        here().storage.keyring.revoke(link)
+    if any(token.id == link and token.survey == survey for token in here().storage.tokens.all()):
+        here().storage.tokens.revoke(link)
         _note("link-revoked", link=link, survey=survey)
     return redirect(url_for("surveys.sharing", survey=survey), 303)
 
@@ -145,7 +145,7 @@ def _note(event: str, **about: str) -> None:
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:
     published = find(survey)
     storage = here().storage
-    links = [token for token in storage.keyring.tokens() if token.survey == survey]
+    links = [token for token in storage.tokens.all() if token.survey == survey]
     return page(
         "share.html",
         survey=published.document.survey,

@@ -1,8 +1,8 @@
 """Between granian and the Flask app: a request gets a thread only when all of it has arrived.
 
-A WSGI server hands a request to a thread when its headers are there, and the thread then waits for the body: whoever
-sends a few bodies slowly holds all the threads. Here an event loop takes in the bodies of any number of clients at a
-time, within limits of size and time, and threads do nothing but work.
+A WSGI server gives a request to a thread as soon as its headers are there, and the thread then waits for the body: a
+few slow clients can keep all threads busy. Here an event loop receives the bodies of any number of clients, within
+limits of size and time, and threads only work.
 
 May not: know anything about surveys.
 """
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BODY_SECONDS = 30.0
-"""How long a body may take to arrive,"""
+"""Seconds that a body may take to arrive, plus the time that its size takes at BYTES_PER_SECOND."""
 BYTES_PER_SECOND = 100_000
-"""and for how many bytes it gets a second more."""
+"""The slowest client that a large body is accepted from."""
 SMALL = 65_536
-"""Bytes of a body that is taken in as a whole, without looking at its parts."""
+"""Largest body, in bytes, that is received as a whole, without looking at its parts."""
 MAX_HELD = 256 * 1024 * 1024
-"""Bytes of larger bodies that are held at a time, of all requests together."""
+"""Most bytes of larger bodies in memory, of all requests together."""
 
 
 def create_gateway() -> Gateway:
@@ -55,8 +55,8 @@ def create_gateway() -> Gateway:
 
 
 def _give_memory_back() -> None:
-    """Once it has freed a large block, glibc keeps the next ones of that size, for each thread: 16 large bodies would
-    make the process larger for ever by several times what they hold. With a fixed limit it gives them back.
+    """Once glibc has freed a large block, it keeps later ones of that size, for each thread: 16 large bodies would make
+    the process several times larger for ever. With a fixed limit it gives them back to the system.
     """
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).mallopt(-3, 2**20)  # M_MMAP_THRESHOLD
@@ -99,12 +99,12 @@ class Gateway:
             elif announced is None and "transfer-encoding" in scope.headers:
                 body = await self._take_in(protocol)
                 held = len(body)
-            # A body that is announced as longer than allowed is not read: the app refuses it by that.
+            # A body that is announced as too long is not read: the app refuses it for that.
             answered = asyncio.get_running_loop().create_future()
             self._work.put(_Request(scope, protocol, body, answered))
             await answered
         except (TimeoutError, ProtocolClosed):
-            # Never 400: to a client that is final, and the same sent once more may well arrive.
+            # Never 400: for a client that is final, and a second try may well succeed.
             _refuse(protocol, Refusal(Kind.INCOMPLETE, "Nothing was stored. Try again, with the same content."))
         except Refusal as refusal:
             _refuse(protocol, refusal)
@@ -112,14 +112,14 @@ class Gateway:
             self._held -= held
 
     async def _take_in(self, protocol: HTTPProtocol) -> bytes:
-        """A large body, or one of unknown length: at most one byte more than allowed, so that the app can tell."""
+        """A large body, or one of unknown length: at most one byte more than allowed, so that the app notices."""
         parts, size = [], 0
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(BODY_SECONDS) as limit:
                 begun, ended = loop.time(), False
                 async for part in protocol:
-                    if ended:  # by an empty part, and the end itself comes as one, too: so the body broke off before it
+                    if ended:  # the end is one empty part; anything after it means that the body broke off
                         raise ProtocolClosed
                     ended = not part
                     parts.append(part)
@@ -154,8 +154,8 @@ class Gateway:
             try:
                 self._answer(scope, protocol, body, loop)
             except BaseException as error:
-                # Flask has answered whatever went wrong in it. What is left is a client that went away; whatever else,
-                # the thread stays, and nobody waits for ever.
+                # Flask has answered its own errors. What is left is a client that went away. In any case the thread
+                # goes on, and nobody waits for ever.
                 if not isinstance(error, ProtocolClosed):
                     log.error("%s while answering", type(error).__qualname__)
             with self._lock:
@@ -184,8 +184,8 @@ class Gateway:
             if any(name.lower() == "content-length" and value == str(len(first)) for name, value in headers):
                 protocol.response_bytes(status, headers, first)
                 return
-            # Perhaps large, as a download: never all of it here. granian keeps what the client has not taken yet, and
-            # where fewer bytes come than the length that was stated, it breaks the connection off.
+            # Perhaps large, such as a download: never all of it in memory. granian keeps what the client has not read
+            # yet, and if there are fewer bytes than announced, it closes the connection.
             transport = protocol.response_stream(status, headers)
             for part in chain([first], coming):
                 if part:
@@ -201,7 +201,7 @@ async def _send(transport: Any, part: bytes) -> None:
 
 def _refuse(protocol: HTTPProtocol, refusal: Refusal) -> None:
     response = problem(refusal.kind, str(refusal), headers=refusal.headers)
-    # What is left of the body is not read, so the connection cannot be used for another request.
+    # The rest of the body is not read, so the connection cannot be used for another request.
     headers = [*response.headers.items(), *HEADERS.items(), ("Connection", "close")]
     protocol.response_bytes(refusal.kind.status, headers, response.get_data())
 
@@ -220,11 +220,11 @@ _NAMES = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
 
 def _environ(scope: Scope, body: bytes) -> WSGIEnvironment:
-    """The request as PEP 3333 has it."""
+    """The request as a WSGI environment (PEP 3333)."""
     server, _, port = scope.server.rpartition(":")
     environ = _SERVED | {
         "REQUEST_METHOD": scope.method,
-        # Bytes as Latin-1: granian has decoded them as UTF-8, with a question mark for what is none.
+        # Bytes as Latin-1: granian has decoded them as UTF-8, with a question mark for invalid bytes.
         "PATH_INFO": scope.path if scope.path.isascii() else scope.path.encode().decode("latin-1"),
         "QUERY_STRING": scope.query_string,
         "REMOTE_ADDR": scope.client.rpartition(":")[0].strip("[]"),
@@ -236,7 +236,7 @@ def _environ(scope: Scope, body: bytes) -> WSGIEnvironment:
     }
     for name, value in scope.headers.items():
         if "_" in name:
-            continue  # it would pass for the header with a hyphen, which a proxy may have set or removed
+            continue  # it would look like the header with a hyphen, which a proxy may have set or removed
         key = _NAMES.get(name) or "HTTP_" + name.upper().replace("-", "_")
         if key in environ:
             environ[key] += ("; " if name == "cookie" else ",") + value

@@ -1,4 +1,4 @@
-"""Running the server, on granian."""
+"""Run the server, on granian."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
 
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
@@ -22,11 +24,11 @@ from deniable_server.storage import open_storage
 log = logging.getLogger(__name__)
 
 THREADS = "DENIABLE_THREADS"
-"""The environment variable by which the workers learn how many threads each has."""
+"""The environment variable that gives the workers their number of threads."""
 
 
 def listen_error(bind: str) -> str | None:
-    """Why nothing can listen at this address, before anything is started there."""
+    """Why nothing can listen at this address; None if it can."""
     try:
         host, port = resolve(bind)
         with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
@@ -45,20 +47,24 @@ def resolve(bind: str) -> tuple[str, int]:
     return str(found[0][4][0]), port
 
 
-def serve(settings: Settings, workers: int, threads: int) -> None:
-    """Serve until SIGTERM or SIGINT; then finish what was begun, and leave a tidy database."""
+def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], None] = print) -> None:
+    """Serve until SIGTERM or SIGINT; then finish the requests under way, and close the database."""
     if trouble := listen_error(settings.bind):
         raise SettingError(trouble)
-    # All that could keep the workers from starting is found out here, where it can be said plainly.
+    # Whatever could keep the workers from starting is found out here, where the error can be shown plainly.
     storage = open_storage(settings.database)
     try:
         storage.ready()
         settings.ensure_secret_key(storage.secret_key)
+        if storage.created:
+            say(f"Made a new database: {settings.location.name}")
+            say(f"Get an access token:  deniable token create --role admin --database {settings.location.argument}")
     finally:
         storage.close()
     environment = settings.to_environment()
-    with tempfile.TemporaryDirectory(prefix="deniable-metrics-") as folder:
+    with ExitStack() as temporary:
         if workers > 1:
+            folder = temporary.enter_context(tempfile.TemporaryDirectory(prefix="deniable-metrics-"))
             environment["PROMETHEUS_MULTIPROC_DIR"] = folder
         os.environ.update(environment | {THREADS: str(threads)})
         host, port = resolve(settings.bind)
@@ -69,19 +75,19 @@ def serve(settings: Settings, workers: int, threads: int) -> None:
             address=host,
             port=port,
             interface=Interfaces.RSGI,
-            http=HTTPModes.http1,  # while it could still be HTTP/2, a connection that says nothing has no time limit
+            http=HTTPModes.http1,  # while it could still be HTTP/2, a silent connection has no time limit
             factory=True,
             workers=workers,
             websockets=False,
             respawn_failed_workers=True,
             workers_kill_timeout=30,
             log_level=LogLevels.error,
-            log_access=False,  # an access log would note who sent a submission, and when
+            log_access=False,  # an access log would record who sent a submission, and when
             log_dictconfig=logging_config(),
         )
         server.on_startup(lambda: log.info("Listening at http://%s%s", settings.bind, settings.base_path))
         server.serve()
-        # Workers end without closing their connections, which is safe; closing one here cuts the log they leave.
+        # Workers end without closing their connections, which is safe; closing one here truncates the log they leave.
         try:
             open_storage(settings.database, create=False).close()
         except StorageError as error:
@@ -90,13 +96,15 @@ def serve(settings: Settings, workers: int, threads: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """A worker whose parent was killed would go on and hold the port: on Linux, have the system end it as well.
+    """A worker whose parent was killed would go on and keep the port: on Linux, have the system end it as well.
 
-    By SIGKILL, which a worker that is just starting or working cannot miss, and which loses nothing: what it has
-    acknowledged is on disk. A parent that ends in order waits for its workers, and this does not come to pass.
+    With SIGKILL, which a worker that is starting or working cannot miss, and which loses nothing: what it has
+    acknowledged is on disk. A parent that stops normally waits for its workers, and this does not happen.
     """
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)  # not the parent's, which would do nothing until the worker has its own
+        signal.signal(
+            number, signal.SIG_DFL
+        )  # not the parent's handlers, which would do nothing until the worker has its own
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         if os.getppid() != parent:  # killed before the system knew

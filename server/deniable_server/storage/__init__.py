@@ -1,10 +1,10 @@
-"""Where surveys and reports are kept: the interface that every backend fulfils, and how one is opened.
+"""Where surveys and reports are stored: the interface of every backend, and how to open one.
 
-The promises, which tests/server/test_storage.py holds every backend to:
+The promises, which tests/server/test_storage.py checks for every backend:
 
 - what ``accept`` returned for is on disk, and is counted once, whatever is sent again or crashes;
-- nothing about a respondent is kept but the submission's random id, its reports and its public segments;
-- when a survey is closed, the order in which its submissions came can no longer be read from the files;
+- nothing about a respondent is stored except the submission's random id, its reports and its public segments;
+- after a survey is closed, the files no longer show in which order its submissions arrived;
 - ``statistics`` costs the same for ten reports as for ten million.
 
 May not: know HTTP, decide who may do what, or estimate anything.
@@ -12,26 +12,26 @@ May not: know HTTP, decide who may do what, or estimate anything.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from deniable_protocol import Accepted as Accepted
 from deniable_protocol import Document
-from deniable_server.errors import StorageError
 from deniable_server.statistics import Content, Statistics
+
+if TYPE_CHECKING:
+    from .tokens import Tokens
 
 Role: TypeAlias = Literal["reader", "analyst", "admin"]
 Status: TypeAlias = Literal["open", "closed"]
 
 
 class Row(NamedTuple):
-    """A submission as it is stored: its random id, and what it says as a text that is equal when it says the same."""
+    """A stored submission: its random id, and its content as a text that is equal for equal content."""
 
     id: bytes
     content: str
@@ -39,10 +39,12 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Published:
-    """A published survey. ``number`` is the backend's own short name for it; all of this never changes."""
+    """A published survey, which never changes. ``number`` is the backend's short name for it, ``raw`` the published
+    bytes.
+    """
 
     number: int
-    published: bytes
+    raw: bytes
     document: Document
 
 
@@ -61,8 +63,8 @@ class Listed:
 
 @dataclass(frozen=True)
 class Token:
-    """A token as it is kept: its secret only as a digest. A reader's is for one survey; the last day it holds for may
-    be fixed. One that was made by the holder of another (``maker``, its id) goes with it.
+    """An access token as it is stored: its secret only as a digest. A reader's is for one survey; it may have a last
+    day. A token that the holder of another one made (``maker``, its id) is revoked with it.
     """
 
     id: str
@@ -77,8 +79,8 @@ class Token:
 
 @dataclass(frozen=True)
 class Session:
-    """A browser that has shown a token: its own secret as a digest, the token's id, and in seconds since 1970 when it
-    began, when it ends unless it is used until then, and when it ends however much it is used.
+    """A browser that signed in with a token: its own secret as a digest, the token's id, and, in seconds since 1970,
+    when it began, when it ends if it is not used, and when it ends in any case.
     """
 
     digest: str
@@ -89,8 +91,8 @@ class Session:
 
 
 class Stored(ABC):
-    """The submissions of a survey in one state, whatever is stored meanwhile: by id, the same each time they are gone
-    through, few in memory at a time.
+    """The submissions of a survey in one state, whatever is stored meanwhile: in id order, the same in each iteration,
+    few in memory at a time.
     """
 
     @abstractmethod
@@ -102,89 +104,34 @@ class Stored(ABC):
         """Submissions accepted per day, in the same state."""
 
 
-Standing: TypeAlias = Literal["moving", "moved", "filling"]
-"""What a database is to a move: it is being left, was left, or is being filled."""
-
-STANDINGS: dict[Standing, str] = {
-    "moving": (
-        "this database is being moved, or its move broke off: repeat the move, or, to go on here,  "
-        "deniable move --undo --from …"
-    ),
-    "moved": "this database was moved; use the one that it was moved to",
-    "filling": "this database is being filled by a move, or that broke off: it may lack submissions; repeat the move",
-}
-"""Why nothing can be stored there."""
-
-
 @dataclass(frozen=True)
-class Symptom:
-    """What one check of the doctor's found."""
+class Finding:
+    """The result of one check by ``deniable doctor``."""
 
     check: str
     state: Literal["ok", "warning", "problem"]
     message: str
 
 
-class Keyring(ABC):
-    """Who may read: tokens, and the sessions of browsers that have shown one."""
-
-    @abstractmethod
-    def add(self, token: Token) -> None:
-        """Keep a token. StorageError where its survey does not exist."""
-
-    @abstractmethod
-    def tokens(self) -> list[Token]:
-        """All tokens, those that have expired included."""
-
-    @abstractmethod
-    def find(self, digest: str) -> Token | None:
-        """The token whose secret has this digest, unless it has expired."""
-
-    @abstractmethod
-    def revoke(self, token: str) -> bool:
-        """Forget the token of this id, those that its holder made, and their sessions; False where there is none."""
-
-    @abstractmethod
-    def begin(self, session: Session, now: int, most: int) -> None:
-        """Keep a session; forget those that are over by now, and of its token all but so many, the last used."""
-
-    @abstractmethod
-    def shown(self, session: str, now: int) -> tuple[Token, Session] | None:
-        """The session whose secret has this digest, and the token behind it, unless either is over."""
-
-    @abstractmethod
-    def used(self, session: str, idle_at: int) -> None:
-        """Put off the end of a session that is in use."""
-
-    @abstractmethod
-    def sessions(self, token: str, now: int) -> list[Session]:
-        """The sessions of the token of this id, the last used first."""
-
-    @abstractmethod
-    def end(self, session: str) -> None:
-        """Forget the session whose secret has this digest."""
-
-    @abstractmethod
-    def end_all(self, token: str | None = None) -> int:
-        """Forget the sessions of the token of this id, or all there are; returns how many."""
-
-
 class Storage(ABC):
     """One database, used by any number of threads."""
 
+    created = False
+    """Whether opening it has made the database."""
+
     @property
     @abstractmethod
-    def keyring(self) -> Keyring:
-        """Who may read."""
+    def tokens(self) -> Tokens:
+        """Access tokens and sessions."""
 
     @property
     def secret_key(self) -> str | None:
-        """One that all servers of this database have, unless they are given another; None: each keeps its own."""
+        """The key that all servers of this database share, unless they are given another; None: kept in a file."""
         return None
 
     @abstractmethod
     def publish(self, published: bytes) -> bool:
-        """Keep a published document. False where the same survey is there already; SurveyDiffers where another is."""
+        """Store a published document. False if the same survey is there already; SurveyDiffers if another is."""
 
     @abstractmethod
     def find(self, survey: str) -> Published | None:
@@ -216,7 +163,7 @@ class Storage(ABC):
 
     @abstractmethod
     def finish_closing(self) -> None:
-        """Complete what a crash has interrupted: for a server, when it starts."""
+        """Complete closings that a crash has interrupted: for a server, when it starts."""
 
     @abstractmethod
     def statistics(self, survey: Published) -> Statistics:
@@ -228,15 +175,15 @@ class Storage(ABC):
 
     @abstractmethod
     def stored(self, survey: Published) -> AbstractContextManager[Stored]:
-        """All submissions as they are kept."""
+        """All submissions as they are stored."""
 
     @abstractmethod
     def submissions(self, survey: Published) -> AbstractContextManager[Iterable[tuple[bytes, Content]]]:
-        """All submissions, by id, streamed; the same each time they are gone through."""
+        """All submissions, in id order, streamed; the same in each iteration."""
 
     @abstractmethod
     def days(self, survey: Published) -> dict[date, int]:
-        """Submissions accepted per day (UTC): the finest time that is kept."""
+        """Submissions accepted per day (UTC): the finest time that is stored."""
 
     @abstractmethod
     def ready(self) -> None:
@@ -247,68 +194,25 @@ class Storage(ABC):
         """Everything that is wrong with what is stored: damage, statistics that differ from a recount."""
 
     @abstractmethod
-    def circumstances(self) -> list[Symptom]:
-        """What the database's own settings mean for submissions and for those who sent them."""
+    def environment_checks(self) -> list[Finding]:
+        """What the settings of the database mean for submissions and respondents."""
 
     @abstractmethod
     def backup(self, target: str) -> None:
         """A compacted copy of everything, made while others go on reading and writing."""
 
     @abstractmethod
-    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
-        """Keep submissions of another storage that this one does not have, in the order of their ids, as folded."""
-
-    @abstractmethod
-    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
-        """Take the days, dates and status of a survey from another storage, once all its submissions are here."""
-
-    @property
-    @abstractmethod
-    def standing(self) -> Standing | None:
-        """What it is to a move."""
-
-    @abstractmethod
-    def stand(self, standing: Standing | None) -> None:
-        """Note what it is to a move: then it is not ready. While it is moving or moved, everything that is to be
-        written fails as Unavailable, on every server.
-        """
-
-    @abstractmethod
     def close(self) -> None:
-        """Let go of all connections. Safe to repeat; nothing is lost without it."""
+        """Close all connections. Safe to repeat; nothing is lost without it."""
 
 
 def utc_today() -> date:
-    """The day that is noted, the same wherever a server stands."""
+    """Today in UTC, the same wherever a server runs."""
     return datetime.now(UTC).date()
-
-
-def sqlite_path(url: str) -> Path | None:
-    """The file that ``sqlite:///path``, or a plain path, names; None for a database of another kind."""
-    scheme, separator, rest = url.partition("://")
-    if url == ":memory:":
-        raise StorageError("a server needs a database in a file")
-    if not separator:
-        if re.match("postgres(ql)?:", url):
-            raise StorageError("a PostgreSQL address has two slashes: postgresql://USER@HOST/DATABASE")
-        return Path(url)
-    if scheme == "sqlite" and not rest.startswith("/"):
-        raise StorageError("an SQLite address has three slashes (sqlite:///relative) or four (sqlite:////absolute)")
-    return Path(rest.removeprefix("/")) if scheme == "sqlite" else None
 
 
 def open_storage(url: str, *, create: bool = True) -> Storage:
     """The storage at a path, ``sqlite:///path`` or ``postgresql://…``; made where there is none, if that is wanted."""
-    path = sqlite_path(url)
-    if path is not None:
-        from deniable_server.storage.sqlite.storage import SQLiteStorage
+    from .location import locate
 
-        return SQLiteStorage(path, create=create)
-    kind = url.partition("://")[0]
-    if kind not in ("postgresql", "postgres"):
-        raise StorageError(f"{kind}:// is not a known kind of database; use a path, sqlite:///path or postgresql://…")
-    try:
-        from deniable_server.storage.postgres.storage import PostgresStorage
-    except ImportError:
-        raise StorageError("PostgreSQL needs its client:  pip install 'deniable[postgres]'") from None
-    return PostgresStorage(url, create=create)
+    return locate(url).open(create=create)

@@ -1,4 +1,4 @@
-"""What all backends do alike: one commit for all who wait, folding when enough waits, and reading.
+"""What all backends share: group commit, folding once enough submissions wait, reading, and tokens.
 
 May not: know which database it is.
 """
@@ -21,22 +21,23 @@ from deniable_server.statistics import Content, Statistics
 
 from . import Accepted, Listed, Published, Row, Status, Storage, Stored, queries
 from .group_commit import GroupCommit
+from .tokens import Statement, Tokens
 
 log = logging.getLogger(__name__)
 
 FOLD_AGAIN_AFTER = 60.0
-"""Seconds until a folding that failed is tried again."""
+"""Seconds until a failed folding is tried again."""
 
 
 class Request(NamedTuple):
-    """Submissions that are stored all or none."""
+    """Submissions of which all are stored, or none."""
 
     survey: Published
     rows: Sequence[Row]
 
 
 class DatabaseStorage(Storage):
-    """Requests that wait for a commit share the next one."""
+    """Requests that wait for a commit share the next one. ``created``: opening it has made the database."""
 
     def __init__(self, fold_at: int, today: Callable[[], date]) -> None:
         self._fold_at, self._today = fold_at, today
@@ -44,16 +45,28 @@ class DatabaseStorage(Storage):
         self._unfolded: Counter[int] = Counter()
         self._fold_again_at = float("-inf")
         self._commits: GroupCommit[Request, Accepted] = GroupCommit(self._commit, self._fold_where_due)
+        self._tokens = Tokens(self._reading, self._write, today)
+
+    @property
+    def tokens(self) -> Tokens:
+        return self._tokens
 
     # --- for backends to fill in -------------------------------------------------------------------------------------
 
     @abstractmethod
     def _reading(self, *surveys: int) -> AbstractContextManager[queries.View]:
-        """One state of the database, to read from: of submissions, those of these surveys only."""
+        """One state of the database, to read from; only submissions of these surveys."""
 
     @abstractmethod
-    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
-        """Store all of them with one commit, and say what became of each. StorageError: nothing was acknowledged."""
+    def _write(self, *statements: Statement, minor: bool = False) -> int:
+        """Run these in one transaction; returns how many rows the last one changed.
+
+        A ``minor`` write may fail quietly: it is tried again.
+        """
+
+    @abstractmethod
+    def _store_requests(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+        """Store all of them with one commit; returns an outcome for each. StorageError: nothing was stored."""
 
     @abstractmethod
     def _begin_closing(self, survey: Published) -> bool:
@@ -61,7 +74,7 @@ class DatabaseStorage(Storage):
 
     @abstractmethod
     def _seal(self, survey: Published) -> None:
-        """The rest of closing: fold, wipe what tells of arrival, and only then say closed. Can be repeated."""
+        """The rest of closing: fold, wipe what shows arrival order, and only then mark it closed. Can be repeated."""
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
@@ -107,9 +120,7 @@ class DatabaseStorage(Storage):
         for survey in [each for each, status, *_ in self._list() if status == "closing"]:
             try:
                 self._seal(self._known(survey))
-            except (
-                StorageError
-            ) as error:  # another process may be at it just now; and whatever it is, others can be served
+            except StorageError as error:  # perhaps another process is doing it now; other surveys can be served
                 log.warning("The closing of %s is not finished yet: %s", survey, error)
 
     # --- submissions -------------------------------------------------------------------------------------------------
@@ -119,9 +130,9 @@ class DatabaseStorage(Storage):
 
     def _commit(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         try:
-            return self._store_together(requests)
+            return self._store_requests(requests)
         except StorageError as error:
-            return [type(error)(str(error)) for _ in requests]  # each thread raises one of its own
+            return [type(error)(str(error)) for _ in requests]  # one for each thread to raise
 
     def _fold_where_due(self, requests: list[Request]) -> None:
         for number, survey in {request.survey.number: request.survey for request in requests}.items():
@@ -129,8 +140,8 @@ class DatabaseStorage(Storage):
                 try:
                     self.fold(survey, self._fold_at)
                 except Exception as error:
-                    # What was acknowledged stays acknowledged, whatever becomes of the folding. Only the first of a row
-                    # of failures is logged, and tried again after a while: each is at a respondent's time.
+                    # What was acknowledged stays acknowledged, even if folding fails. Only the first failure in a row
+                    # is logged, and the next try comes later: each log line would show when somebody answered.
                     if self._fold_again_at == float("-inf"):
                         log.error("Folding failed and has to wait: %s", type(error).__qualname__)
                     self._fold_again_at = time.monotonic() + FOLD_AGAIN_AFTER
@@ -171,13 +182,8 @@ def _shown(status: str) -> Status:
     return "open" if status == "open" else "closed"
 
 
-def unsealed(listed: Listed) -> str:
-    """The status of a survey that was copied: one that is closed has yet to be written anew."""
-    return "open" if listed.status == "open" else "closing"
-
-
 def refuse_another(known: bytes, document: Document) -> None:
-    """SurveyDiffers unless the same survey is published; another version of ours may lay out its channels otherwise."""
+    """SurveyDiffers unless the surveys are equal; another version of Deniable may have chosen other channels."""
     if verify(known).survey != document.survey:
         raise SurveyDiffers(
             f"{document.survey.id} is already published with other content, and a published survey never changes. "
@@ -186,7 +192,7 @@ def refuse_another(known: bytes, document: Document) -> None:
 
 
 def newly_accepted(requests: Sequence[Request], outcomes: Sequence[Accepted | Exception]) -> dict[int, int]:
-    """How many submissions of each survey, by its number, came for the first time."""
+    """How many new submissions each survey got, by its number."""
     added: Counter[int] = Counter()
     for request, outcome in zip(requests, outcomes, strict=True):
         if isinstance(outcome, Accepted):

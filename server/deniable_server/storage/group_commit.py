@@ -1,25 +1,23 @@
-"""Work that is dear once and cheap for many: threads that want it at the same time have it done together.
+"""Group commit: threads that want to commit at the same time share one commit.
 
-A commit waits for the disk however much it writes. The first thread that wants one leads: it does the work of all who
-wait. Those who come meanwhile wait for the next round, and one of them leads that.
+A commit waits for the disk however much it writes. The first thread that wants one leads: it does the work of all that
+wait. Threads that arrive meanwhile wait for the next round, and one of them leads that.
 
 May not: know what the work is.
 """
 
 from __future__ import annotations
 
-import os
 import threading
-import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class _Waiting(Generic[Item, Result]):
-    """What a thread wants, and the lock on which it sleeps until it has a result or is to lead."""
+    """A thread's item, and the lock on which it sleeps until it has a result or must lead."""
 
     __slots__ = ("awake", "item", "result")
 
@@ -31,8 +29,8 @@ class _Waiting(Generic[Item, Result]):
 
 
 class GroupCommit(Generic[Item, Result]):
-    """``work`` gives one result per item, or an exception to raise there, or raises for all. ``afterwards`` is done
-    once all who waited can go on.
+    """``work`` returns one result per item, or an exception to raise in that thread, or raises for all of them.
+    ``afterwards`` runs once all threads that waited can go on.
     """
 
     def __init__(
@@ -41,17 +39,12 @@ class GroupCommit(Generic[Item, Result]):
         afterwards: Callable[[list[Item]], None],
     ) -> None:
         self._work, self._afterwards = work, afterwards
-        self.begin()
-        _living.add(self)
-
-    def begin(self) -> None:
-        """Nobody waits or leads: so it is at first, and in a forked process, where those who did are not."""
         self._lock = threading.Lock()
         self._queue: list[_Waiting[Item, Result]] = []
         self._led = False
 
     def do(self, item: Item) -> Result:
-        """The result for this item, once a round of work has held it."""
+        """The result for this item, once a round of work has included it."""
         mine: _Waiting[Item, Result] = _Waiting(item)
         with self._lock:
             self._queue.append(mine)
@@ -84,14 +77,3 @@ class GroupCommit(Generic[Item, Result]):
                     self._queue[0].awake.release()
                 else:
                     self._led = False
-
-
-_living: weakref.WeakSet[GroupCommit[Any, Any]] = weakref.WeakSet()
-
-
-def _begin_all() -> None:
-    for together in list(_living):
-        together.begin()
-
-
-os.register_at_fork(after_in_child=_begin_all)

@@ -1,4 +1,4 @@
-"""What is read from a database, the same from each kind: its statements are those that all of them understand.
+"""Reading from a database, with statements that every kind understands.
 
 May not: write, or know which database it is.
 """
@@ -21,7 +21,7 @@ from deniable_server.statistics import Cell, Codes, Content, Statistics, merge, 
 from . import Row, Stored
 
 CHUNK = 10_000
-"""Submissions that are held in memory, or moved in one transaction, at a time."""
+"""Submissions that are in memory, or folded in one transaction, at a time."""
 
 read_content = msgspec.json.Decoder(Content).decode
 _codes = msgspec.json.Decoder(tuple[int, ...])
@@ -36,14 +36,14 @@ class View(ABC):
 
     @abstractmethod
     def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
-        """All rows that this gives."""
+        """All rows of the result."""
 
     @abstractmethod
     def stream(self, statement: str, **values: object) -> Iterator[tuple[Any, ...]]:
-        """The same for any number of rows: few are in memory at a time."""
+        """The same for any number of rows; few are in memory at a time."""
 
     def table(self, name: str, number: int) -> str:
-        """Where the rows of this table are that belong to the survey of this number."""
+        """The table that has the rows of the survey with this number."""
         return name
 
     def damage(self) -> list[str]:
@@ -72,7 +72,7 @@ class StoredIn(Stored):
 
 
 class Read:
-    """Submissions, read: the same each time they are gone through."""
+    """Submissions, decoded: the same in each iteration."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = rows
@@ -94,7 +94,7 @@ def status(view: View, number: int) -> str:
 
 
 def listed(view: View) -> list[tuple[str, str, str, str | None, int]]:
-    """Of all surveys by id: id, status, first and last day, submissions."""
+    """All surveys by id: id, status, first and last day, number of submissions."""
     return view.rows(
         "SELECT id, status, CAST(published_on AS TEXT), CAST(closed_on AS TEXT),"
         " (SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) FROM days WHERE survey = number) FROM surveys ORDER BY id"
@@ -112,7 +112,7 @@ def days(view: View, number: int) -> dict[date, int]:
 
 
 def statistics(view: View, number: int, document: Document) -> Statistics:
-    """The sufficient statistics: of what is folded as they are kept, and of the few that wait."""
+    """The sufficient statistics: stored ones for folded submissions, plus a count of the few that wait."""
     return merge([_sealed(view, number), recount(view, number, document, ("inbox",))])
 
 
@@ -123,7 +123,7 @@ def _sealed(view: View, number: int) -> Statistics:
 
 
 def recount(view: View, number: int, document: Document, tables: Sequence[str] = ("sealed", "inbox")) -> Statistics:
-    """The statistics of what these tables hold, counted from every submission."""
+    """The statistics of these tables, counted from every submission."""
     total: Statistics = {}
     for name in tables:
         statement = f"SELECT content FROM {view.table(name, number)} WHERE survey = :number"  # noqa: S608 -- our own names
@@ -168,9 +168,9 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
             recount(view, number, document, ("inbox",))  # that it can be read is all there is to check
             stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))
             if stored != (accepted := sum(days(view, number).values())):
-                damage.append(f"{id_} holds {stored} submissions, but {accepted} were accepted")
+                damage.append(f"{id_} has {stored} submissions, but {accepted} were accepted")
     except (view.errors, DeniableError, msgspec.MsgspecError, ValueError) as error:
-        # The type only: what cannot be read may quote what it could read.
+        # Only the type: the message could quote a submission.
         return [f"the database is damaged: {type(error).__name__} while reading it"]
     return damage
 

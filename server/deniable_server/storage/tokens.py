@@ -1,4 +1,4 @@
-"""Tokens and sessions in the tables of a database of either kind."""
+"""Access tokens, and the sessions of browsers that signed in with one: the tables ``tokens`` and ``sessions``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 from deniable_server.errors import StorageError
 
-from . import Keyring, Role, Session, Storage, Token, utc_today
+from . import Role, Session, Storage, Token, utc_today
 from .queries import View
 
 _COLUMNS = "tokens.id, role, label, tokens.digest, CAST(created_on AS TEXT), survey, CAST(expires_on AS TEXT), maker"
@@ -29,16 +29,13 @@ Statement: TypeAlias = tuple[str, dict[str, Any]]
 
 
 class Writing(Protocol):
-    """Has these statements done in one transaction; returns how many rows the last one changed.
-
-    What is ``minor`` may fail without much ado: it is tried again.
-    """
+    """Runs these in one transaction; returns how many rows the last one changed. A ``minor`` write may fail quietly."""
 
     def __call__(self, *statements: Statement, minor: bool = False) -> int: ...
 
 
-class TableKeyring(Keyring):
-    """The tables ``tokens`` and ``sessions`` of the storage that they belong to."""
+class Tokens:
+    """The tokens and sessions of one storage."""
 
     def __init__(
         self, reading: Callable[[], AbstractContextManager[View]], write: Writing, today: Callable[[], date]
@@ -50,21 +47,26 @@ class TableKeyring(Keyring):
             return view.rows(statement, **values)
 
     def add(self, token: Token) -> None:
+        """Keep a token. StorageError where its survey does not exist."""
         if token.survey and not self._rows("SELECT 1 FROM surveys WHERE id = :id", id=token.survey):
             raise StorageError(f"No survey has the id {token.survey}")
         self._write((_ADD, {name: getattr(token, name) for name in Token.__dataclass_fields__}))
 
-    def tokens(self) -> list[Token]:
+    def all(self) -> list[Token]:
+        """All tokens, including expired ones."""
         return [Token(*row) for row in self._rows(f"SELECT {_COLUMNS} FROM tokens ORDER BY created_on, id")]  # noqa: S608 -- our own words
 
     def find(self, digest: str) -> Token | None:
+        """The token whose secret has this digest, unless it has expired."""
         found = self._rows(f"SELECT {_COLUMNS} FROM tokens WHERE digest = :digest", digest=digest)  # noqa: S608 -- our own words
-        return self._holding(Token(*found[0])) if found else None
+        return self._unexpired(Token(*found[0])) if found else None
 
     def revoke(self, token: str) -> bool:
+        """Delete the token with this id, those that its holder made, and their sessions; False if there is none."""
         return self._write(("DELETE FROM tokens WHERE id = :id", {"id": token})) > 0
 
     def begin(self, session: Session, now: int, most: int) -> None:
+        """Keep a session; delete those that are over, and all but the ``most`` last used ones of its token."""
         kept = (
             "SELECT digest FROM sessions WHERE token = :token AND digest <> :digest"
             " ORDER BY idle_at DESC, digest LIMIT :others"
@@ -79,20 +81,23 @@ class TableKeyring(Keyring):
         )
 
     def shown(self, session: str, now: int) -> tuple[Token, Session] | None:
+        """The session whose secret has this digest, and its token, unless either is over."""
         found = self._rows(
             f"SELECT {_SESSION}, {_COLUMNS} FROM sessions JOIN tokens ON tokens.id = token"  # noqa: S608 -- our own words
             " WHERE sessions.digest = :digest AND expires_at > :now AND idle_at > :now",
             digest=session,
             now=now,
         )
-        token = self._holding(Token(*found[0][5:])) if found else None
+        token = self._unexpired(Token(*found[0][5:])) if found else None
         return None if token is None else (token, Session(*found[0][:5]))
 
     def used(self, session: str, idle_at: int) -> None:
+        """Extend a session that is in use."""
         change = "UPDATE sessions SET idle_at = :idle_at WHERE digest = :digest"
         self._write((change, {"idle_at": idle_at, "digest": session}), minor=True)
 
     def sessions(self, token: str, now: int) -> list[Session]:
+        """The sessions of the token with this id, the last used first."""
         rows = self._rows(
             f"SELECT {_SESSION} FROM sessions WHERE token = :token AND expires_at > :now AND idle_at > :now"  # noqa: S608 -- our own words
             " ORDER BY idle_at DESC, digest",
@@ -102,14 +107,15 @@ class TableKeyring(Keyring):
         return [Session(*row) for row in rows]
 
     def end(self, session: str) -> None:
+        """Delete the session whose secret has this digest."""
         self._write(("DELETE FROM sessions WHERE digest = :digest", {"digest": session}))
 
     def end_all(self, token: str | None = None) -> int:
+        """Delete the sessions of the token with this id, or all sessions; returns how many."""
         which = "" if token is None else " WHERE token = :token"
         return self._write((f"DELETE FROM sessions{which}", {} if token is None else {"token": token}))  # noqa: S608 -- our own words
 
-    def _holding(self, token: Token) -> Token | None:
-        """The token, unless it has expired."""
+    def _unexpired(self, token: Token) -> Token | None:
         return None if token.expires_on is not None and token.expires_on < self._today().isoformat() else token
 
 
@@ -122,8 +128,8 @@ def make_token(
     days: int | None = None,
     maker: Token | None = None,
 ) -> tuple[str, Token]:
-    """A new token: the secret, which is not kept, and what is. It holds for so many days, today being the first, and
-    not longer than its maker's.
+    """A new token: its secret, which is not stored, and what is. It is valid for ``days`` days, today being the first,
+    and not longer than its maker's.
     """
     secret = secrets.token_urlsafe(32)  # 256 bits: nobody guesses it, so its plain digest is safe to keep
     today = utc_today()
@@ -140,7 +146,7 @@ def make_token(
         min(ends, default=None),
         None if maker is None else maker.id,
     )
-    storage.keyring.add(token)
+    storage.tokens.add(token)
     return secret, token
 
 

@@ -89,7 +89,7 @@ def _bearer() -> Token | None:
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret:
         raise Refusal(Kind.UNAUTHORIZED, "Send the header  Authorization: Bearer <token>.", _CHALLENGE)
-    token = _storage().keyring.find(digest_of(secret.strip()))
+    token = _storage().tokens.find(digest_of(secret.strip()))
     if token is None:
         here().events.refused("unknown-token", way="header")
         here().wrong_headers.spend(request.remote_addr)
@@ -112,7 +112,7 @@ def signed_in() -> Token | None:
 
 def _shown(session: str) -> Token | None:
     now = int(time.time())
-    found = _storage().keyring.shown(session, now)
+    found = _storage().tokens.shown(session, now)
     if found is None:
         return None
     token, kept = found
@@ -120,7 +120,7 @@ def _shown(session: str) -> Token | None:
     opened = request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
     if opened and kept.idle_at < now + IDLE_SECONDS - NOTED_SECONDS:
         with suppress(StorageError):  # what cannot be written now, the next page writes
-            _storage().keyring.used(session, now + IDLE_SECONDS)
+            _storage().tokens.used(session, now + IDLE_SECONDS)
     return token
 
 
@@ -135,7 +135,7 @@ def sign_in(response: Response, token: Token) -> None:
     secret = secrets.token_urlsafe(32)
     now = int(time.time())
     session = Session(digest_of(secret), token.id, now, now + IDLE_SECONDS, now + SESSION_SECONDS)
-    _storage().keyring.begin(session, now, MOST_SESSIONS[token.role])
+    _storage().tokens.begin(session, now, MOST_SESSIONS[token.role])
     here().events.did("signed-in", token)
     # Strict: the cookie is not sent with anything that another site asks for, not even with a link from there.
     response.set_cookie(
@@ -183,7 +183,7 @@ def comes_from_own_form() -> bool:
 
 def _end_session() -> None:
     if secret := request.cookies.get(_cookie_name()):
-        _storage().keyring.end(digest_of(secret))
+        _storage().tokens.end(digest_of(secret))
 
 
 def _cookie_name() -> str:

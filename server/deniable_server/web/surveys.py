@@ -40,7 +40,7 @@ class SurveyList(Struct, frozen=True):
 )
 def get_survey(survey: str) -> ResponseReturnValue:
     published = find(survey)
-    response = Response(published.published, content_type="application/json")
+    response = Response(published.raw, content_type="application/json")
     response.headers["Deniable-Digest"] = published.document.digest
     # So that a page can say it before somebody has filled in all of it. A submission is judged when it comes.
     response.headers["Deniable-Status"] = here().storage.status(published)

@@ -19,9 +19,10 @@ from typing import Any
 import psycopg
 
 from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
-from deniable_server.storage.postgres.pool import SCHEMA, PostgresView
+from deniable_server.storage.postgres.names import SCHEMA
+from deniable_server.storage.postgres.view import PostgresView
 from deniable_server.storage.queries import find_damage
-from deniable_server.storage.sqlite.backup import SQLiteView
+from deniable_server.storage.sqlite.view import SQLiteView
 
 CAMPUSES = ("north", "south")
 

@@ -1,31 +1,31 @@
-"""What the settings of a PostgreSQL mean for submissions, and for those who sent them."""
+"""What the settings of a PostgreSQL server mean for submissions and respondents."""
 
 from __future__ import annotations
 
-from deniable_server.storage import Symptom
+from deniable_server.storage import Finding
 from deniable_server.storage.queries import View
 
 
-def examine(view: View) -> list[Symptom]:
-    """Everything that could lose submissions, or note when one came or what it says."""
+def examine(view: View) -> list[Finding]:
+    """Check for everything that could lose submissions, or record when one came or what it says."""
     settings = dict(view.rows("SELECT name, setting FROM pg_settings"))
-    found = [Symptom("durability", "ok", "fsync, full_page_writes and synchronous_commit: read back from the database")]
+    found = [Finding("durability", "ok", "fsync, full_page_writes and synchronous_commit: read back from the database")]
     if settings["track_commit_timestamp"] == "on":
         text = "track_commit_timestamp keeps the time of every commit: turn it off"
-        found.append(Symptom("arrival times", "problem", text))
+        found.append(Finding("arrival times", "problem", text))
     found.append(_statement_log(settings))
     if settings["archive_mode"] != "off":
-        text = "the archived write-ahead log tells in which order submissions came: keep it no longer than you must"
-        found.append(Symptom("archive", "warning", text))
+        text = "the archived write-ahead log shows in which order submissions came: keep it no longer than you must"
+        found.append(Finding("archive", "warning", text))
     for name in ("log_connections", "log_disconnections"):
         if settings[name] not in ("off", ""):
-            text = f"{name} notes when connections are made or end, which in a quiet hour is when somebody answers"
-            found.append(Symptom("connection log", "warning", text))
+            text = f"{name} records when connections are made or end, which in a quiet hour is when somebody answers"
+            found.append(Finding("connection log", "warning", text))
     found.append(_encryption(view))
     return found
 
 
-def _statement_log(settings: dict[str, str]) -> Symptom:
+def _statement_log(settings: dict[str, str]) -> Finding:
     """Whether PostgreSQL writes statements with their values, and with the time, into its log."""
     logs = [
         f"{name} is {settings[name]}"
@@ -39,20 +39,20 @@ def _statement_log(settings: dict[str, str]) -> Symptom:
     ]
     if logs and settings["log_parameter_max_length"] != "0":
         advice = "set log_parameter_max_length = 0, or do not log statements"
-        return Symptom("statement log", "problem", f"PostgreSQL logs submissions ({', '.join(logs)}): {advice}")
+        return Finding("statement log", "problem", f"PostgreSQL logs submissions ({', '.join(logs)}): {advice}")
     if settings["log_parameter_max_length_on_error"] != "0":
         advice = "set log_parameter_max_length_on_error = 0"
-        return Symptom("statement log", "problem", f"PostgreSQL logs the submissions of failed statements: {advice}")
-    return Symptom("statement log", "ok", "PostgreSQL's log holds no submission")
+        return Finding("statement log", "problem", f"PostgreSQL logs the submissions of failed statements: {advice}")
+    return Finding("statement log", "ok", "PostgreSQL's log has no submissions in it")
 
 
-def _encryption(view: View) -> Symptom:
+def _encryption(view: View) -> Finding:
     (local, encrypted), *_ = view.rows(
         "SELECT coalesce(inet_client_addr() << inet '127.0.0.0/8' OR inet_client_addr() = inet '::1', true),"
         " (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid())"
     )
     if encrypted:
-        return Symptom("connection", "ok", "encrypted")
+        return Finding("connection", "ok", "encrypted")
     if local:
-        return Symptom("connection", "ok", "on this machine")
-    return Symptom("connection", "warning", "not encrypted: add  ?sslmode=verify-full  to the address")
+        return Finding("connection", "ok", "on this machine")
+    return Finding("connection", "warning", "not encrypted: add  ?sslmode=verify-full  to the address")

@@ -1,4 +1,4 @@
-"""Single submissions in PostgreSQL: put in, looked for, taken out again. All in one transaction, which the caller has.
+"""Rows of submissions in PostgreSQL: insert, look up, remove. All in the caller's transaction.
 
 May not: decide what becomes of a request.
 """
@@ -12,16 +12,17 @@ import psycopg
 
 from deniable_server.storage import Row
 
-from .pool import Connection, of
+from .names import for_survey
+from .view import Connection
 
 
 def insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
-    """Insert those that are new, if the survey is open. In id order: servers that have several in common then wait for
-    each other, and do not lock each other out.
+    """Insert those that are new, if the survey is open. In id order, so that servers that insert the same rows wait for
+    each other and do not deadlock.
     """
     rows = sorted(rows)
     return connection.execute(
-        of(
+        for_survey(
             number,
             "INSERT INTO {inbox} SELECT {number}, new.* FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"
             " WHERE NOT EXISTS (SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)"
@@ -33,9 +34,9 @@ def insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.
 
 
 def look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
-    """Whether commits are kept, whether the survey is open, and how many of these are sealed: as it is by now."""
+    """Whether commits are durable, whether the survey is open, and how many of these are sealed, as of now."""
     return connection.execute(
-        of(
+        for_survey(
             number,
             "SELECT {durable}, status = 'open',"
             " (SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))"
@@ -46,9 +47,9 @@ def look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psyc
 
 
 def withdraw(connection: Connection, number: int, rows: Sequence[Row]) -> int:
-    """Take those out of the inbox again that are sealed."""
+    """Remove those from the inbox that are sealed."""
     return connection.execute(
-        of(
+        for_survey(
             number,
             "DELETE FROM {inbox} AS mine USING {sealed} AS known WHERE mine.survey = {number}"
             " AND mine.id = ANY(%s) AND known.survey = {number} AND known.id = mine.id",
@@ -60,7 +61,7 @@ def withdraw(connection: Connection, number: int, rows: Sequence[Row]) -> int:
 def contents_of(connection: Connection, number: int, rows: Sequence[Row]) -> dict[bytes, str]:
     """What is stored under these ids."""
     found = connection.execute(
-        of(
+        for_survey(
             number,
             "SELECT id, content FROM {inbox} WHERE survey = {number} AND id = ANY(%(ids)s)"
             " UNION ALL SELECT id, content FROM {sealed} WHERE survey = {number} AND id = ANY(%(ids)s)",

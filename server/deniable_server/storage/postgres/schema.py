@@ -1,23 +1,20 @@
-"""The PostgreSQL schema, as numbered migrations: applied in this order, for ever, and recorded with the change itself.
+"""The PostgreSQL schema, as numbered migrations: applied in this order, and recorded in the same transaction.
 
-A migration that was released never changes; what it got wrong, the next one mends. Of several servers that start at
-once, one migrates while the others wait (an advisory lock); then they find it done.
+A released migration never changes; the next one corrects it. Of several servers that start at the same time, one
+migrates while the others wait for its advisory lock.
 """
 
 from __future__ import annotations
 
 import secrets
-from typing import LiteralString, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
+import psycopg
 from psycopg.sql import SQL, Identifier
 
 from deniable_server.errors import StorageError
 
-from .pool import SCHEMA, Connection, of
-
-LOCKS = 0x64656E69 << 32  # "deni": our advisory locks begin here, so that they are not taken for another program's
-SLOTS = 256
-"""Advisory locks, and counters, that each survey may have."""
+from .names import MIGRATING, SCHEMA, for_survey
 
 
 class Migration(NamedTuple):
@@ -28,22 +25,18 @@ class Migration(NamedTuple):
     statements: tuple[LiteralString, ...]
 
 
-def lock_of(survey: int, slot: int) -> int:
-    """The advisory lock of a survey's counter; survey 0 is the installation as a whole."""
-    return LOCKS + survey * SLOTS + slot
-
-
-class Installed(NamedTuple):
-    """What tells an installation from others, and a secret that all its servers have."""
+class Installation(NamedTuple):
+    """The id of this database, a secret that all its servers share, and whether it was made just now."""
 
     id: str
     secret_key: str
+    created: bool
 
 
-def migrate(connection: Connection, *, create: bool) -> Installed:
+def migrate(connection: psycopg.Connection[tuple[Any, ...]], *, create: bool) -> Installation:
     """Bring the schema up to date, in the transaction that the caller commits."""
     connection.execute("SET LOCAL lock_timeout = 0")  # a migration may take long
-    connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(0, 0),))
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
     applied: set[int] = set()
     if connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migrations",)).fetchone() != (None,):
         applied = {number for (number,) in connection.execute("SELECT number FROM migrations")}
@@ -71,13 +64,13 @@ def migrate(connection: Connection, *, create: bool) -> Installed:
         connection.execute("INSERT INTO installation (id, secret_key) VALUES (%s, %s)", made)
     row = connection.execute("SELECT id, secret_key FROM installation").fetchone()
     assert row is not None
-    return Installed(*row)
+    return Installation(row[0], row[1], created=not applied)
 
 
-def make_partitions(connection: Connection, number: int) -> None:
-    """The tables of one survey's submissions, made and then attached: that locks out nobody who uses other surveys."""
+def make_partitions(connection: psycopg.Connection[tuple[Any, ...]], number: int) -> None:
+    """Make the tables for one survey's submissions, then attach them: that way, other surveys are not locked."""
     for statement in PARTITIONS:
-        connection.execute(of(number, statement))
+        connection.execute(for_survey(number, statement))
 
 
 ANOTHERS = """
@@ -89,11 +82,11 @@ ANOTHERS = """
         OR EXISTS (SELECT 1 FROM pg_type WHERE typnamespace = own.oid)
     )
 """
-"""Finds a schema that somebody else has made or filled: what is in it would be run as us."""
+"""Finds a schema that somebody else has made or filled: code in it would run with our rights."""
 
 PARTITIONS: tuple[LiteralString, ...] = (
     "CREATE TABLE {inbox} (LIKE inbox INCLUDING ALL)",
-    # No samples of it are kept for the planner: they would tell who was waiting when, and outlive the rows.
+    # No samples for the planner: they would show who was waiting when, and outlive the rows.
     "ALTER TABLE {inbox} ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0, ALTER content SET STATISTICS 0",
     "ALTER TABLE inbox ATTACH PARTITION {inbox} FOR VALUES IN ({number})",
     "CREATE TABLE {sealed} (LIKE sealed INCLUDING ALL)",
@@ -113,10 +106,8 @@ MIGRATIONS = (
             """,
             """
             CREATE TABLE installation (  -- one row
-                id text PRIMARY KEY,  -- random: tells this database from another at the same address
-                secret_key text NOT NULL,  -- for servers that are given none: with it, forms of one hold on all
-                standing text  -- what it is to a move
-                    CHECK (standing IN ('moving', 'moved', 'filling'))
+                id text PRIMARY KEY,  -- random: differs from that of any other database
+                secret_key text NOT NULL  -- for servers that are given none: a form from one is valid on all
             )
             """,
             """
@@ -147,7 +138,7 @@ MIGRATIONS = (
             """,
             "ALTER TABLE inbox ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0",
             "ALTER TABLE inbox ALTER content SET STATISTICS 0",
-            # Folded submissions: laid down by id, which is random. Written anew when the survey is closed.
+            # Folded submissions: written in the order of their random ids. Rewritten when the survey is closed.
             """
             CREATE TABLE sealed (
                 survey integer NOT NULL,  -- as in inbox
@@ -162,7 +153,7 @@ MIGRATIONS = (
             """
             CREATE TABLE statistics (
                 survey integer NOT NULL REFERENCES surveys (number),  -- whose statistics these are
-                slot smallint NOT NULL,  -- which counter
+                slot smallint NOT NULL DEFAULT 0,  -- which counter
                 segments text COLLATE "C" NOT NULL,  -- JSON: the combination of segment codes, as positions
                 submissions bigint NOT NULL  -- folded submissions with this combination
                     CHECK (submissions > 0),
@@ -174,7 +165,7 @@ MIGRATIONS = (
             CREATE TABLE days (  -- submissions per day: the finest time that is kept
                 survey integer NOT NULL,  -- whose submissions these are
                 day date NOT NULL,  -- the day (UTC)
-                slot smallint NOT NULL,  -- which counter: each connection has its own
+                slot smallint NOT NULL DEFAULT 0,  -- which counter: each connection has its own
                 accepted bigint NOT NULL  -- submissions first accepted on that day
                     CHECK (accepted > 0),
                 PRIMARY KEY (survey, day, slot)
@@ -190,8 +181,9 @@ MIGRATIONS = (
                     CHECK (length(digest) = 64),
                 created_on date NOT NULL,  -- day of making (UTC)
                 survey text COLLATE "C" REFERENCES surveys (id),  -- the id of the survey that a reader may see
-                expires_on date,  -- the last day (UTC) that it holds for; NULL: until it is revoked
-                maker text COLLATE "C" REFERENCES tokens (id) ON DELETE CASCADE,  -- whose holder made this one
+                expires_on date,  -- the last day (UTC) that it is valid; NULL: until it is revoked
+                maker text COLLATE "C" REFERENCES tokens (id) ON DELETE CASCADE  -- whose holder made this one
+                    DEFERRABLE INITIALLY DEFERRED,  -- a copy may insert it first
                 CHECK ((role = 'reader') = (survey IS NOT NULL))
             )
             """,
@@ -205,23 +197,6 @@ MIGRATIONS = (
                 expires_at bigint NOT NULL  -- when it ends however much it is used
             )
             """,
-            # A database that was moved refuses to be written: these are there for that, and disabled.
-            """
-            CREATE FUNCTION fence() RETURNS trigger LANGUAGE plpgsql AS
-            $$BEGIN
-                RAISE EXCEPTION '%', (SELECT standing FROM deniable.installation) USING ERRCODE = 'DN001';
-            END$$
-            """,
-            "CREATE TRIGGER fence BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION fence()",
-            "CREATE TRIGGER fence BEFORE INSERT ON sealed FOR EACH ROW EXECUTE FUNCTION fence()",
-            "CREATE TRIGGER fence BEFORE INSERT OR UPDATE OF status ON surveys FOR EACH ROW EXECUTE FUNCTION fence()",
-            "CREATE TRIGGER fence BEFORE INSERT OR DELETE ON tokens FOR EACH ROW EXECUTE FUNCTION fence()",
-            "CREATE TRIGGER fence BEFORE INSERT OR DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION fence()",
-            "ALTER TABLE inbox DISABLE TRIGGER fence",
-            "ALTER TABLE sealed DISABLE TRIGGER fence",
-            "ALTER TABLE surveys DISABLE TRIGGER fence",
-            "ALTER TABLE tokens DISABLE TRIGGER fence",
-            "ALTER TABLE sessions DISABLE TRIGGER fence",
             "CREATE INDEX sessions_of_token ON sessions (token)",
             "CREATE INDEX tokens_of_maker ON tokens (maker)",
         ),

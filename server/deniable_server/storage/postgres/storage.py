@@ -2,15 +2,15 @@
 
 Durability: every commit is synced before ``accept`` returns; fsync, full_page_writes and synchronous_commit are read
 back when a connection opens. Speed: requests that wait for a commit share the next one, in each process; processes do
-not wait for each other, for no row is written by all of them.
+not wait for each other, because there is no row that all of them write.
 
-Once: a submission is first inserted into the inbox, where its id is unique; a statement of its own, which sees all that
-is committed by then, looks whether it is sealed. Submissions reach the sealed table by way of the inbox only: whoever
-holds an id there is the only one who can, so that both answers hold until the commit.
+Once: a submission is first inserted into the inbox, where its id is unique; a second statement, which sees all that is
+committed by then, checks that it is not sealed. Submissions reach the sealed table only from the inbox: the transaction
+that has an id there is the only one that could seal it, so both checks stay true until the commit.
 
 Privacy: folding moves submissions to the sealed table in id order, in one transaction. Until the survey is closed, the
-place and the transaction of a sealed row (ctid, xmin) may tell in which folding, of at least ``fold_at`` submissions,
-it came. Closing writes all of them anew in id order, in one transaction, into a new file: then nothing does.
+place and the transaction of a sealed row (ctid, xmin) may show in which folding, of at least ``fold_at`` submissions,
+it arrived. Closing rewrites all of them in id order, in one transaction, into a new file: then nothing does.
 """
 
 from __future__ import annotations
@@ -21,58 +21,61 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
-from typing import LiteralString, cast
+from typing import LiteralString
 
 import psycopg
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 from psycopg.sql import SQL, Identifier
 
 from deniable_protocol import verify
-from deniable_server.errors import IdConflict, StorageError, SurveyClosed, Unavailable
-from deniable_server.storage import STANDINGS, Accepted, Listed, Published, Row, Standing, Symptom, utc_today
-from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another, unsealed
+from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
+from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
+from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
 from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_codes, write_counts
-from deniable_server.storage.tokens import Statement, TableKeyring
+from deniable_server.storage.sqlite.backup import filling
+from deniable_server.storage.tokens import Statement
+from deniable_server.storage.transfer import copy
 
 from .checks import examine
-from .pool import IMPATIENT, NOT_DURABLE, Clashed, Connection, Locked, Pool, PostgresView, explained, of, translated
+from .errors import Clashed, Locked, explained
+from .names import SLOTS, for_survey, lock_of, translated
+from .pool import IMPATIENT, NOT_DURABLE, Pool
 from .rows import contents_of, insert, look_again, withdraw
-from .schema import SLOTS, lock_of, make_partitions, migrate
+from .schema import make_partitions, migrate
+from .view import Connection, PostgresView
 
 log = logging.getLogger(__name__)
 
 TRIES = 5
-"""How often a transaction is begun that others' transactions have broken off."""
+"""How often a transaction is tried that PostgreSQL rolls back because of others."""
 
 SHORT_LOCK = "200ms"
-"""How long closing waits at a time for tables of its own: whoever comes meanwhile waits behind it."""
+"""How long closing waits at a time for its exclusive lock: others queue behind it meanwhile."""
 
 COUNTERS = 64
-"""Counters of statistics, and of days, that each survey may have; the last of its advisory locks is for closing."""
+"""Most counters of statistics, and of days, per survey; the last of its advisory locks is for closing."""
 CLOSING = SLOTS - 1
 
-WRITE_ANEW: tuple[LiteralString, ...] = (
+REWRITE: tuple[LiteralString, ...] = (
     "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
-    # Like the partition, not like its parent, whose lock all others who close would wait for.
-    "CREATE TABLE {anew} (LIKE {sealed} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
-    "INSERT INTO {anew} SELECT * FROM {sealed} ORDER BY id",
-    "ALTER TABLE {anew} ADD CONSTRAINT {anew_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
-    "ANALYZE {anew}",
+    # LIKE the partition and not its parent: other closings would wait for the lock on that.
+    "CREATE TABLE {rewritten} (LIKE {sealed} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
+    "INSERT INTO {rewritten} SELECT * FROM {sealed} ORDER BY id",
+    "ALTER TABLE {rewritten} ADD CONSTRAINT {rewritten_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
+    "ANALYZE {rewritten}",
 )
 PUT_IN_PLACE: tuple[LiteralString, ...] = (
-    "TRUNCATE {inbox}",  # that is a new file, too: nothing is left of those that were deleted
+    "TRUNCATE {inbox}",  # a new file, too: nothing is left of deleted rows
     "ALTER TABLE sealed DETACH PARTITION {sealed}",
     "DROP TABLE {sealed}",
-    "ALTER TABLE {anew} RENAME TO {sealed}",
+    "ALTER TABLE {rewritten} RENAME TO {sealed}",
     "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
     "UPDATE surveys SET status = 'closed' WHERE number = {number}",
 )
 
-FENCED_TABLES = ("inbox", "sealed", "surveys", "tokens", "sessions")
-
 
 class PostgresStorage(DatabaseStorage):
-    """One database, shared by all servers that have its address."""
+    """One database, shared by all servers that use its address."""
 
     def __init__(
         self,
@@ -87,20 +90,16 @@ class PostgresStorage(DatabaseStorage):
         self._pool = Pool(address, busy_seconds)
         connection = self._pool.connect()
         try:
-            self._pool.installation, self._secret_key = migrate(connection, create=create)
+            self._pool.installation, self._secret_key, self.created = migrate(connection, create=create)
             self._unfolded.update(
                 dict(connection.execute("SELECT survey, count(*) FROM inbox GROUP BY survey").fetchall())
             )
             connection.commit()
+            self._pool.hold()
         except psycopg.Error as error:
             raise explained(error) from None
         finally:
             connection.close()
-        self._keyring = TableKeyring(self._reading, self._write, today)
-
-    @property
-    def keyring(self) -> TableKeyring:
-        return self._keyring
 
     @property
     def secret_key(self) -> str:
@@ -134,8 +133,8 @@ class PostgresStorage(DatabaseStorage):
     def _begin_closing(self, survey: Published) -> bool:
         number = survey.number
         with self._pool.writing() as connection:
-            # Waits for those who are inserting. Who comes later reads the status after that, and finds it changed.
-            connection.execute(of(number, "LOCK TABLE {inbox} IN SHARE ROW EXCLUSIVE MODE"))
+            # Waits for transactions that insert. Later ones read the status after this, and see that it has changed.
+            connection.execute(for_survey(number, "LOCK TABLE {inbox} IN SHARE ROW EXCLUSIVE MODE"))
             begun = connection.execute(
                 "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, %s)"
                 " WHERE number = %s AND status <> 'closed'",
@@ -146,22 +145,22 @@ class PostgresStorage(DatabaseStorage):
     def _seal(self, survey: Published) -> None:
         self._empty_inbox(survey)
         number = survey.number
-        with self._pool.keeping() as connection:
-            # From here on nobody folds. Whatever was being folded is sealed now.
+        with self._pool.housekeeping() as connection:
+            # From here on nobody folds, and all foldings are done.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, CLOSING),))
             if connection.execute("SELECT status FROM surveys WHERE number = %s", (number,)).fetchone() == ("closed",):
                 return  # another server was quicker
-            for statement in WRITE_ANEW:
-                connection.execute(of(number, statement))
+            for statement in REWRITE:
+                connection.execute(for_survey(number, statement))
             self._lock_out(connection, number)
-            if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone():
+            if connection.execute(for_survey(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone():
                 raise Unavailable("a submission is still waiting; try again")  # it never is, and would be lost
             for statement in PUT_IN_PLACE:
-                connection.execute(of(number, statement))
+                connection.execute(for_survey(number, statement))
         log.info("Closed %s", survey.document.survey.id)
 
     def _empty_inbox(self, survey: Published) -> None:
-        """Fold the rest; what other servers are folding just now is waited for."""
+        """Fold the rest, and wait for what other servers are folding."""
         deadline = time.monotonic() + self._pool.patience
         while True:
             self.fold(survey)
@@ -174,25 +173,27 @@ class PostgresStorage(DatabaseStorage):
             time.sleep(0.01)
 
     def _lock_out(self, connection: Connection, number: int) -> None:
-        """The caller's transaction has these tables for itself; whoever comes meanwhile waits only for moments."""
+        """Lock these tables for the caller's transaction; others wait only for moments at a time."""
         deadline = time.monotonic() + self._pool.patience
         while True:
             try:
                 with connection.transaction():
                     connection.execute("SELECT set_config('lock_timeout', %s, true)", (SHORT_LOCK,))
-                    connection.execute(of(number, "LOCK TABLE {inbox}, {sealed}, ONLY sealed IN ACCESS EXCLUSIVE MODE"))
+                    connection.execute(
+                        for_survey(number, "LOCK TABLE {inbox}, {sealed}, ONLY sealed IN ACCESS EXCLUSIVE MODE")
+                    )
                 return
             except (LockNotAvailable, DeadlockDetected):
                 if time.monotonic() > deadline:
                     raise Unavailable(
-                        "a download is under way, and keeps its submissions from being written anew; try again when it "
+                        "a download is under way, and keeps its submissions from being rewritten; try again when it "
                         "has ended"
                     ) from None
                 time.sleep(0.05)
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
-    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+    def _store_requests(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         for _ in range(TRIES - 1):
             try:
                 return self._store_once(requests)
@@ -205,8 +206,8 @@ class PostgresStorage(DatabaseStorage):
             outcomes: Sequence[Accepted | Exception] = [Accepted(len(rows), 0) for _, rows in requests]
             if not self._store_all(connection, requests):
                 connection.rollback()
-                # Around all of them: by itself, the transaction of each request would be committed at its end, and what
-                # broke off after it would be stored and not counted.
+                # One transaction around all: otherwise each request would be committed by itself, and if something
+                # failed after that, it would be stored and not counted.
                 with connection.transaction():
                     outcomes = [self._store(connection, *request) for request in requests]
                     self._count_days(connection, newly_accepted(requests, outcomes))
@@ -216,8 +217,8 @@ class PostgresStorage(DatabaseStorage):
         return outcomes
 
     def _store_all(self, connection: Connection, requests: list[Request]) -> bool:
-        """The quick way, in one exchange with the database, for requests that nothing speaks against: False where
-        anything does, for any of them.
+        """The fast path, in one round trip: all rows are new and all surveys open. False if that is not so for any
+        request.
         """
         surveys: dict[int, list[Row]] = {}
         for survey, rows in requests:
@@ -235,7 +236,7 @@ class PostgresStorage(DatabaseStorage):
         return all(inserted.rowcount == n and looked.fetchone() == (True, True, 0) for n, inserted, looked in asked)
 
     def _store(self, connection: Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
-        """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
+        """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         try:
             with connection.transaction():
                 inserted = insert(connection, survey.number, rows).rowcount
@@ -244,7 +245,7 @@ class PostgresStorage(DatabaseStorage):
                 is_durable, is_open, sealed = looked
                 if not is_durable:
                     raise Unavailable(NOT_DURABLE)
-                # One that was being folded, so that its id was free in the inbox again, and that is sealed by now.
+                # Rows that were folded meanwhile: their ids were free in the inbox again, and they are sealed now.
                 added = inserted - (withdraw(connection, survey.number, rows) if inserted and sealed else 0)
                 if added < len(rows):
                     known = contents_of(connection, survey.number, rows)
@@ -260,7 +261,7 @@ class PostgresStorage(DatabaseStorage):
             return refusal
 
     def _count_days(self, connection: Connection, added: Mapping[int, int]) -> None:
-        """Each connection has counters of its own: one for all would have servers wait for each other's commits."""
+        """Each connection has its own counters: with one for all, servers would wait for each other's commits."""
         for number, count in sorted(added.items()):
             if not count:
                 continue
@@ -284,17 +285,17 @@ class PostgresStorage(DatabaseStorage):
         return moved
 
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
-        """Several servers may fold at once: each takes rows that no other has, and counts them for itself."""
+        """Several servers may fold at once: each takes rows that no other has, and counts them separately."""
         number = survey.number
-        # Where it is done between two commits, those who answer wait for it.
-        with self._pool.keeping(None if at_least == 1 else IMPATIENT) as connection:
+        # Between two commits, respondents wait for it.
+        with self._pool.housekeeping(None if at_least == 1 else IMPATIENT) as connection:
             free = connection.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (lock_of(number, CLOSING),))
             if free.fetchone() != (True,):
                 return 0  # the survey is being closed: its inbox is empty
             contents = [
                 content
                 for (content,) in connection.execute(
-                    of(
+                    for_survey(
                         number,
                         "WITH taken AS MATERIALIZED (SELECT id FROM {inbox} WHERE survey = {number} ORDER BY id"
                         " LIMIT %s FOR UPDATE SKIP LOCKED),"
@@ -314,15 +315,15 @@ class PostgresStorage(DatabaseStorage):
         return len(contents)
 
     def _wipe_inbox(self, number: int) -> None:
-        """Where it is empty and nobody is at it, give it a new file: the old one still tells who came after whom."""
-        with suppress(Unavailable), self._pool.keeping(IMPATIENT) as connection:
-            connection.execute(of(number, "LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE NOWAIT"))
-            if connection.execute(of(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone() is None:
-                connection.execute(of(number, "TRUNCATE {inbox}"))
+        """If it is empty and nobody uses it, give it a new file: the old one still shows the order of arrival."""
+        with suppress(Unavailable), self._pool.housekeeping(IMPATIENT) as connection:
+            connection.execute(for_survey(number, "LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE NOWAIT"))
+            if connection.execute(for_survey(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone() is None:
+                connection.execute(for_survey(number, "TRUNCATE {inbox}"))
 
     @staticmethod
     def _add_statistics(connection: Connection, survey: Published, contents: Sequence[str]) -> None:
-        """Into the first counter that nobody else is at: there are as many as servers ever folded at the same time."""
+        """Add to the first counter that nobody else uses: there are as many as servers ever folded at the same time."""
         number = survey.number
         found = connection.execute(
             "SELECT slot FROM generate_series(0, %s) AS slot WHERE pg_try_advisory_xact_lock(%s + slot) LIMIT 1",
@@ -346,55 +347,13 @@ class PostgresStorage(DatabaseStorage):
                 [(number, slot, codes, cell.submissions, write_counts(cell)) for codes, cell in total.items()],
             )
 
-    # --- moving ------------------------------------------------------------------------------------------------------
-
-    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
-        number = survey.number
-        ids, contents = [row.id for row in rows], [row.content for row in rows]
-        with self._pool.keeping() as connection:
-            new = connection.execute(
-                of(
-                    number,
-                    "INSERT INTO {sealed} SELECT {number}, * FROM unnest(%s::bytea[], %s::text[])"
-                    " ON CONFLICT DO NOTHING",
-                ),
-                (ids, contents),
-            )
-            if new.rowcount < len(rows):
-                raise StorageError("Some of these submissions are here already")
-            self._add_statistics(connection, survey, contents)
-
-    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
-        with self._pool.keeping() as connection:
-            connection.execute("DELETE FROM days WHERE survey = %s", (survey.number,))
-            for day, accepted in days.items():
-                connection.execute("INSERT INTO days VALUES (%s, %s, 0, %s)", (survey.number, day, accepted))
-            connection.execute(
-                "UPDATE surveys SET status = %s, published_on = %s, closed_on = %s WHERE number = %s",
-                (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
-            )
-            connection.execute(of(survey.number, "ANALYZE {sealed}"))
-
-    def stand(self, standing: Standing | None) -> None:
-        change = SQL("ENABLE" if standing in ("moving", "moved") else "DISABLE")
-        with self._pool.keeping() as connection:
-            for table in FENCED_TABLES:  # waits for those who are writing, and for no reader
-                connection.execute(SQL("ALTER TABLE {} {} TRIGGER fence").format(Identifier(table), change))
-            connection.execute("UPDATE installation SET standing = %s", (standing,))
-
-    @property
-    def standing(self) -> Standing | None:
-        with self._pool.reading() as view:
-            ((standing,),) = view.rows("SELECT standing FROM installation")
-        return cast("Standing | None", standing)
-
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
-        if standing := self.standing:
-            raise Unavailable(STANDINGS[standing])
+        with self._pool.reading() as view:
+            view.rows("SELECT 1 FROM surveys LIMIT 1")
         if self._pool.write_failed:
-            # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space and
+            # While this fails, perhaps nobody sends anything. So it tries by itself: a write that takes some space and
             # leaves nothing.
             with self._pool.writing() as connection:
                 probe = Identifier(f"probe_{connection.info.backend_pid}")
@@ -402,14 +361,13 @@ class PostgresStorage(DatabaseStorage):
                 connection.execute(SQL("CREATE TABLE {} AS {}").format(probe, rows))
                 connection.execute(SQL("DROP TABLE {}").format(probe))
 
-    def circumstances(self) -> list[Symptom]:
+    def environment_checks(self) -> list[Finding]:
         with self._pool.reading() as view:
             return examine(view)
 
     def backup(self, target: str) -> None:
-        from deniable_server.storage.transfer import copy_to_sqlite
-
-        copy_to_sqlite(self, Path(target))
+        with filling(Path(target)) as file:
+            copy(self._pool.reading, file)
 
     def close(self) -> None:
         self._pool.close()

@@ -1,4 +1,4 @@
-"""Whether a database is sound, and copies of it that are.
+"""Copies of a database that are there whole and verified, or not at all.
 
 May not: change a database that is in use.
 """
@@ -9,61 +9,72 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from sqlite_utils import Database
 
 from deniable_server.errors import StorageError
-from deniable_server.storage.queries import View, find_damage
+from deniable_server.storage.files import sync
+from deniable_server.storage.queries import find_damage
 
-from .connections import refuse_leftovers, sync
+from .connections import refuse_leftovers
 from .schema import migrations
-
-
-class SQLiteView(View):
-    """What a connection sees in its transaction."""
-
-    errors = sqlite3.Error
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, values).fetchall()
-
-    def stream(self, statement: str, **values: object) -> Iterator[tuple[Any, ...]]:
-        return self._connection.execute(statement, values)
-
-    def damage(self) -> list[str]:
-        return [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+from .view import SQLiteTarget, SQLiteView
 
 
 def copy_database(connection: sqlite3.Connection, target: Path) -> None:
-    """A compacted copy of everything, proved sound, while others go on reading and writing."""
+    """A compacted copy of everything, verified, while others go on reading and writing."""
     with finished(target, "the copy") as partial:
-        # VACUUM INTO copies table by table, in key order: a backup tells nothing of arrival order.
+        # VACUUM INTO copies table by table, in key order: a backup shows nothing of arrival order.
         connection.execute("VACUUM INTO ?", (str(partial),))
 
 
+@contextmanager
+def filling(path: Path) -> Iterator[SQLiteTarget]:
+    """A new database to fill; it gets its name when it is complete and verified."""
+    with finished(path, "the copy") as partial, closing(sqlite3.connect(partial, isolation_level=None)) as connection:
+        # Nobody else knows this file, and after a crash it is thrown away: its journal need not be on disk.
+        connection.execute("PRAGMA journal_mode=MEMORY")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("BEGIN IMMEDIATE")
+        migrations.apply(Database(connection))
+        connection.execute("PRAGMA defer_foreign_keys=ON")  # tokens may come before the tokens that made them
+        yield SQLiteTarget(connection)
+        connection.execute("COMMIT")
+
+
 def restore(source: Path, target: Path) -> None:
-    """Put a backup where a database belongs, once it is proved sound. Never overwrites one."""
+    """Put a backup where a database belongs, once it is verified. Never overwrites one."""
+    _refuse_incomplete(source)
+    with finished(target, str(source)) as partial:
+        shutil.copyfile(source, partial)
+
+
+@contextmanager
+def reading_backup(source: Path) -> Iterator[SQLiteView]:
+    """A backup to read from, once it is verified."""
+    _refuse_incomplete(source)
+    _check_copy(source, str(source))
+    with closing(_immutable(source)) as connection:
+        yield SQLiteView(connection)
+
+
+def _refuse_incomplete(source: Path) -> None:
+    """StorageError unless this file is all of a database."""
     if not source.is_file():
         raise StorageError(f"{source} is not a file")
     for ending in ("-wal", "-journal"):
         if (log := source.with_name(source.name + ending)).exists() and log.stat().st_size:
             raise StorageError(
-                f"{log} lies beside it: {source} is the file of a database in use, or of one that crashed, and not "
-                f"all of it. Make a backup first:  deniable backup --database '{source}' --to FILE"
+                f"{source} is the file of a database that is in use or crashed, and {log} has more of it. Make a "
+                f"backup first:  deniable backup --database '{source}' --to FILE"
             )
-    with finished(target, str(source)) as partial, source.open("rb") as reader, partial.open("wb") as writer:
-        shutil.copyfileobj(reader, writer)
 
 
 @contextmanager
 def finished(final: Path, name: str) -> Iterator[Path]:
-    """A private file to fill; it gets its final name once it is sound, so that a copy is there whole or not at all."""
+    """A private file to fill; it gets its final name once it is verified."""
     _refuse_taken(final)
     partial = final.with_name(f".{final.name}.partial")
     try:
@@ -102,7 +113,7 @@ def _refuse_taken(final: Path) -> None:
 
 
 def _check_copy(path: Path, name: str) -> None:
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+    connection = _immutable(path)
     try:
         refuse_foreign(Path(name), connection)
         damage = find_damage(SQLiteView(connection))
@@ -114,8 +125,12 @@ def _check_copy(path: Path, name: str) -> None:
         raise StorageError(f"{name} is not sound: " + "; ".join(damage))
 
 
-def refuse_foreign(path: Path, connection: sqlite3.Connection) -> None:
-    """StorageError for a database of another program, or of a newer Deniable."""
+def _immutable(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+
+
+def refuse_foreign(path: Path, connection: sqlite3.Connection) -> set[str]:
+    """StorageError for a database of another program, or of a newer Deniable; otherwise its migrations so far."""
     tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table'").fetchone()[0]
     known = {migration.name for migration in migrations.pending(Database(sqlite3.connect(":memory:")))}
     applied = {migration.name for migration in migrations.applied(Database(connection))}
@@ -126,3 +141,4 @@ def refuse_foreign(path: Path, connection: sqlite3.Connection) -> None:
             f"{path} was written by a newer Deniable (it has {unknown[0]}, which this version does not know). "
             "Install that version again, or restore a backup made before the upgrade to another path."
         )
+    return applied

@@ -10,22 +10,21 @@ import os
 import sqlite3
 import threading
 import time
-import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deniable_server.errors import StorageError, Unavailable
-from deniable_server.storage import STANDINGS
+from deniable_server.storage.files import sync
 
 log = logging.getLogger(__name__)
 
 
 class Connections:
-    """``turn`` is held by the one thread that writes; ``reading`` needs no turn.
+    """The one thread that writes holds ``turn``; ``reading`` needs no turn.
 
-    They belong to one file for good: where it was moved away or replaced, nothing is read or acknowledged any more.
+    They are for one file only: if it is moved away or replaced, nothing is read or acknowledged any more.
     """
 
     def __init__(self, path: Path, busy_seconds: float, *, create: bool) -> None:
@@ -35,20 +34,15 @@ class Connections:
         self._writer: sqlite3.Connection | None = None
         self._keeper: sqlite3.Connection | None = None
         self._readers: deque[sqlite3.Connection] = deque()
-        self._reading: set[object] = set()
-        self._inherited = False
         try:
             if create and not path.exists():
                 _create(path)
             self._file = _identity(path)
         except OSError as error:
             raise explained(path, error) from None
-        _living.add(self)
 
     def _check_file(self) -> None:
-        """Unavailable where the file of this name is not the one that was opened, or was opened before a fork."""
-        if self._inherited:
-            raise Unavailable("a reader was under way when this process forked; open the storage after forking")
+        """Unavailable if the file with this name is not the one that was opened."""
         try:
             same = _identity(self.path) == self._file
         except OSError:
@@ -57,11 +51,11 @@ class Connections:
             raise Unavailable(f"{self.path} was moved away or replaced while in use; put it back, or start again")
 
     def open(self) -> sqlite3.Connection:
-        """A new connection, after reading back that it keeps what it acknowledges."""
+        """A new connection, after reading back that its commits are durable."""
         self._check_file()
         connection = None
         try:
-            # mode=rw: SQLite itself never makes a file, and so never takes an old log for that of a new one.
+            # mode=rw: SQLite never makes a file itself, and so never takes an old log for that of a new database.
             location = f"{self.path.absolute().as_uri()}?mode=rw"
             connection = sqlite3.connect(
                 location, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
@@ -84,7 +78,7 @@ class Connections:
         return connection
 
     def _enter_wal(self, connection: sqlite3.Connection) -> str:
-        """The change to WAL needs the file for itself, and SQLite does not wait for that by itself."""
+        """Switching to WAL needs an exclusive lock, and SQLite does not wait for that by itself."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
             try:
@@ -98,22 +92,17 @@ class Connections:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that sees one state of the database throughout."""
         self._check_file()
-        mark = object()
-        self._reading.add(mark)
+        connection = self._reader()
         try:
-            connection = self._reader()
-            try:
-                connection.execute("BEGIN")
-                yield connection
-            except sqlite3.Error as error:
-                connection.close()
-                raise explained(self.path, error) from None
-            except BaseException:  # the reader's own trouble: the connection is still good
-                self._put_back(connection)
-                raise
+            connection.execute("BEGIN")
+            yield connection
+        except sqlite3.Error as error:
+            connection.close()
+            raise explained(self.path, error) from None
+        except BaseException:  # the reader's own trouble: the connection is still good
             self._put_back(connection)
-        finally:
-            self._reading.discard(mark)
+            raise
+        self._put_back(connection)
 
     def _reader(self) -> sqlite3.Connection:
         try:
@@ -129,9 +118,9 @@ class Connections:
 
     @contextmanager
     def writing(self, *, housekeeping: bool = False) -> Iterator[sqlite3.Connection]:
-        """A transaction that is on disk when the block has ended. The caller holds the turn.
+        """A transaction that is on disk when the block has ended. The caller has the turn.
 
-        That of housekeeping may fail without a word: it is no respondent's, and is tried again.
+        Housekeeping may fail quietly: nobody waits for it, and it is tried again.
         """
         try:
             self._check_file()
@@ -154,27 +143,33 @@ class Connections:
     def _write_connection(self) -> sqlite3.Connection:
         if self._writer is None:
             self._writer = self.open()
-        if self._keeper is None:
-            self._keeper = self._index_keeper()
+        self.keep_index()
         return self._writer
 
-    def _index_keeper(self) -> sqlite3.Connection:
-        """A connection that does nothing more: while one is open, the index of the log is not made anew from the log.
+    def keep_index(self) -> None:
+        """Keep one connection open that does nothing: while there is one, the index of the log is not rebuilt from the
+        log, and nobody else gets the file for itself alone, as ``deniable move`` must.
+        """
+        if self._keeper is None:
+            self._keeper = self._index_keeper()
 
-        When a sync fails, its commit may stand in the log and yet never reach the disk, whatever syncs succeed later.
-        The index does not know of it, and the next commit overwrites it. An index made anew would: later commits would
-        come after it, be acknowledged, and be lost behind it in a power cut.
+    def _index_keeper(self) -> sqlite3.Connection:
+        """Why a rebuilt index would lose submissions:
+
+        When a sync fails, its commit may be in the log and yet never reach the disk, whatever syncs succeed later. The
+        index does not know of it, and the next commit overwrites it. A rebuilt index would: later commits would come
+        after it, be acknowledged, and be lost behind it in a power cut.
         """
         keeper = self.open()
         try:
-            keeper.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.Error:
+            keeper.execute("SELECT 1 FROM sqlite_master").fetchone()  # a connection has its lock from its first read on
+        except sqlite3.Error as error:
             keeper.close()
-            raise
+            raise explained(self.path, error) from None
         return keeper
 
     def _drop_writer(self) -> None:
-        """After a failed write a connection may hold a broken state: the next transaction opens another."""
+        """After a failed write, a connection may be in a broken state: the next transaction opens another."""
         writer, self._writer = self._writer, None
         if writer is not None:
             with suppress(sqlite3.Error):
@@ -183,13 +178,13 @@ class Connections:
             writer.close()
 
     def _note_failure(self, trouble: StorageError) -> None:
-        # Only the first of a row of failures is logged: each of the others would note a respondent's time.
+        # Only the first failure in a row is logged: each further line would show when somebody answered.
         if not self.write_failed:
             log.error("Writing failed, and nothing is acknowledged until it works again: %s", trouble)
         self.write_failed = True
 
     def cut_log(self, *, patient: bool) -> bool:
-        """Move the write-ahead log into the file and cut it to nothing; False where a reader is in the way."""
+        """Copy the write-ahead log into the file and truncate it; False if a reader is in the way."""
         try:
             writer = self._write_connection()
             writer.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000) if patient else 50}")
@@ -201,7 +196,7 @@ class Connections:
         return not busy
 
     def compact(self) -> None:
-        """Write the whole file anew, every table in the order of its keys. The caller holds the turn."""
+        """Rewrite the whole file, every table in key order. The caller has the turn."""
         try:
             self._write_connection().execute("VACUUM")
         except sqlite3.Error as error:
@@ -214,33 +209,16 @@ class Connections:
 
     def close(self) -> None:
         with self.turn:
-            self._close_idle()
-
-    def _close_idle(self) -> None:
-        self._drop_writer()
-        if self._keeper is not None:
-            self._keeper.close()
-            self._keeper = None
-        while self._readers:
-            self._readers.pop().close()
-
-    # SQLite forbids to use a parent's connection in a child, and a child that inherits one takes no locks of its own.
-    # So none is open while a process forks, but those of readers under way: with one of them, the child has no storage.
-
-    def before_fork(self) -> None:
-        self.turn.acquire()
-        self._close_idle()
-
-    def after_fork_in_parent(self) -> None:
-        self.turn.release()
-
-    def after_fork_in_child(self) -> None:
-        self.turn = threading.Lock()
-        self._inherited = self._inherited or bool(self._reading)
+            self._drop_writer()
+            if self._keeper is not None:
+                self._keeper.close()
+                self._keeper = None
+            while self._readers:
+                self._readers.pop().close()
 
 
 def explained(path: Path, error: Exception) -> StorageError:
-    """SQLite's error as one of ours: what it means here, and whether waiting can help."""
+    """SQLite's error as one of ours: what it means here, and whether trying again can help."""
     if isinstance(error, StorageError):
         return error
     if not path.parent.is_dir():
@@ -251,23 +229,23 @@ def explained(path: Path, error: Exception) -> StorageError:
         return StorageError(f"There is no database at {path}")
     if "not a database" in str(error):
         return StorageError(f"{path} is not an SQLite database; choose another path")
-    if str(error) in STANDINGS.values():
-        return Unavailable(str(error))
+    if "is locked" in str(error):
+        return Unavailable(f"{path} is locked: another process writes for too long, or  deniable move  is using it")
     return Unavailable(f"{path}: {error}")
 
 
 def refuse_leftovers(path: Path) -> None:
-    """StorageError where the log of an earlier database lies here: SQLite would take it for that of a new one."""
+    """StorageError if the log of an earlier database is here: SQLite would take it for that of a new one."""
     for ending in ("-wal", "-shm", "-journal"):
         if (left := path.with_name(path.name + ending)).exists():
             raise StorageError(
-                f"{left} is left from the database that was here, and may hold submissions of it. Move the database "
+                f"{left} is left from the database that was here, and may have submissions of it. Move the database "
                 "and all files whose names start like it together, or use another path"
             )
 
 
 def _create(path: Path) -> None:
-    """An empty file for its owner only, unless another process is making it just now."""
+    """Make an empty file for its owner only, unless another process just did."""
     try:
         refuse_leftovers(path)
     except StorageError:
@@ -275,37 +253,10 @@ def _create(path: Path) -> None:
             raise
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    # Its name is on disk before SQLite makes other files: after a power cut, these would be leftovers without it.
+    # Its name must be on disk before SQLite makes other files: after a power cut, those would be leftovers without it.
     sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """Have the system put a file on disk, or the names in a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-_living: weakref.WeakSet[Connections] = weakref.WeakSet()
-
-
-def _for_all(act: Callable[[Connections], None]) -> Callable[[], None]:
-    def acts() -> None:
-        for connections in list(_living):
-            act(connections)
-
-    return acts
-
-
-os.register_at_fork(
-    before=_for_all(Connections.before_fork),
-    after_in_parent=_for_all(Connections.after_fork_in_parent),
-    after_in_child=_for_all(Connections.after_fork_in_child),
-)

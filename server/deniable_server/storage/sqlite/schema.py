@@ -1,6 +1,6 @@
-"""The SQLite schema, as migrations: each is applied and recorded in one transaction, in this order, for ever.
+"""The SQLite schema, as migrations: each is applied and recorded in one transaction, in this order.
 
-A migration that was released never changes; what it got wrong, the next one mends.
+A released migration never changes; the next one corrects it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ TABLES = (
 )
 
 SESSIONS_AND_READERS = (
-    # A CHECK cannot be altered in place: the table is made anew with what tokens may be now.
+    # A CHECK cannot be altered in place: a new table replaces it.
     """
     CREATE TABLE tokens_now (
         id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
@@ -115,7 +115,7 @@ SESSIONS_AND_READERS = (
         created_on TEXT NOT NULL  -- day of making (UTC)
             CHECK (created_on GLOB '????-??-??'),
         survey TEXT REFERENCES surveys (id),  -- the id of the survey that a reader may see
-        expires_on TEXT  -- the last day (UTC) that it holds for; NULL: until it is revoked
+        expires_on TEXT  -- the last day (UTC) that it is valid; NULL: until it is revoked
             CHECK (expires_on GLOB '????-??-??'),
         maker TEXT REFERENCES tokens (id) ON DELETE CASCADE,  -- the token whose holder made this one, in a browser
         CHECK ((role = 'reader') = (survey IS NOT NULL))
@@ -135,7 +135,7 @@ SESSIONS_AND_READERS = (
 )
 
 SESSIONS_THAT_END_UNUSED = (
-    "DROP TABLE sessions",  # whoever was signed in signs in again
+    "DROP TABLE sessions",  # everybody has to sign in again
     """
     CREATE TABLE sessions (  -- browsers of analysts that have shown a token
         digest TEXT PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex

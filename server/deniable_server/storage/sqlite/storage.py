@@ -3,18 +3,18 @@
 Durability: ``synchronous=FULL`` in WAL mode syncs the log at each commit, before ``accept`` returns; both settings are
 read back when a connection opens. Speed: requests that wait for a commit share the next one.
 
-Privacy: a submission first lies in the inbox, where page layout and the log still tell when it came. Folding moves
-submissions to the sealed table in id order; ``secure_delete`` wipes what they leave behind, and the log is cut off. As
-many that come in one commit are sealed at once, in id order, and stay in the log until it is cut or written over.
-Between foldings of at least ``fold_at`` submissions, the layout of a sealed page may still tell in which of them a
-submission came; closing a survey compacts the file, and then nothing does.
+Privacy: a new submission is in the inbox, where page layout and log still show when it arrived. Folding moves
+submissions to the sealed table in id order; ``secure_delete`` wipes their old place, and the log is truncated. Where
+one commit has enough submissions for a folding, they are sealed at once, in id order, and stay in the log until it is
+truncated or overwritten. The layout of a sealed page may show in which folding, of at least ``fold_at`` submissions,
+one arrived; closing a survey compacts the file, and then nothing does.
 """
 
 from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import lru_cache
@@ -24,15 +24,16 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from deniable_protocol import verify
-from deniable_server.errors import IdConflict, StorageError, SurveyClosed, Unavailable
-from deniable_server.storage import STANDINGS, Accepted, Listed, Published, Row, Standing, Symptom, utc_today
-from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another, unsealed
+from deniable_server.errors import IdConflict, SurveyClosed
+from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
+from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
 from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_codes, write_counts
-from deniable_server.storage.tokens import Statement, TableKeyring
+from deniable_server.storage.tokens import Statement
 
-from .backup import SQLiteView, copy_database, refuse_foreign
+from .backup import copy_database, refuse_foreign
 from .connections import Connections, explained
 from .schema import migrations
+from .view import SQLiteView
 
 log = logging.getLogger(__name__)
 
@@ -40,23 +41,11 @@ ROWS_AT_ONCE = 250
 """Rows that one statement inserts."""
 
 MINOR_PATIENCE = 1.0
-"""Seconds that a page waits to note that its session is in use, while others write."""
-
-FENCED = (
-    "INSERT ON inbox",
-    "INSERT ON sealed",
-    "INSERT ON surveys",
-    "UPDATE OF status ON surveys",
-    "INSERT ON tokens",
-    "DELETE ON tokens",
-    "INSERT ON sessions",
-    "DELETE ON sessions",
-)
-"""What nobody may do any more in a database that was moved."""
+"""Seconds that a page waits for its turn to extend its session."""
 
 
 class SQLiteStorage(DatabaseStorage):
-    """One SQLite file. One connection writes; reading connections are kept for the next reader."""
+    """One SQLite file. One connection writes; connections that read are kept for the next reader."""
 
     def __init__(
         self,
@@ -69,14 +58,10 @@ class SQLiteStorage(DatabaseStorage):
     ) -> None:
         super().__init__(fold_at, today)
         self._connections = Connections(Path(path), busy_seconds, create=create)
-        self._keyring = TableKeyring(self._reading, self._write, today)
-        _prepare(self._connections)
+        self.created = _prepare(self._connections)
+        self._connections.keep_index()
         with self._connections.reading() as db:
             self._unfolded.update(dict(db.execute("SELECT survey, count(*) FROM inbox GROUP BY survey")))
-
-    @property
-    def keyring(self) -> TableKeyring:
-        return self._keyring
 
     @contextmanager
     def _reading(self, *surveys: int) -> Iterator[SQLiteView]:
@@ -86,7 +71,7 @@ class SQLiteStorage(DatabaseStorage):
     def _write(self, *statements: Statement, minor: bool = False) -> int:
         turn = self._connections.turn
         if not turn.acquire(timeout=MINOR_PATIENCE if minor else -1):
-            return 0  # a survey is being closed, say: reading does not wait for that
+            return 0  # perhaps a survey is being closed: reading does not wait for that
         try:
             with self._connections.writing(housekeeping=minor) as db:
                 return [db.execute(statement, values).rowcount for statement, values in statements][-1]
@@ -126,7 +111,7 @@ class SQLiteStorage(DatabaseStorage):
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
-    def _store_together(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
+    def _store_requests(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         with self._connections.turn, self._connections.writing() as db:
             outcomes: Sequence[Accepted | Exception]
             if self._store_all(db, requests):
@@ -139,12 +124,12 @@ class SQLiteStorage(DatabaseStorage):
         return outcomes
 
     def _store_all(self, db: sqlite3.Connection, requests: list[Request]) -> bool:
-        """The quick way, for requests that nothing speaks against: False where anything does, for any of them."""
+        """The fast path: all rows are new and all surveys open. False if that is not so for any request."""
         surveys: dict[int, tuple[Published, list[Row]]] = {}
         for survey, rows in requests:
             surveys.setdefault(survey.number, (survey, []))[1].extend(rows)
         for survey, rows in surveys.values():
-            # So many at once are as good as a folding: they are sealed in the order of their ids.
+            # So many at once are as good as a folding: seal them, in id order.
             sealed = len(rows) >= self._fold_at
             if sealed:
                 rows.sort()
@@ -155,7 +140,7 @@ class SQLiteStorage(DatabaseStorage):
         return True
 
     def _store(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
-        """All rows of one request, or none and the reason. Others' rows of the same transaction are untouched."""
+        """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         db.execute("SAVEPOINT request")
         added = self._insert(db, survey, rows, sealed=False)
         refusal: Exception | None = None
@@ -169,8 +154,8 @@ class SQLiteStorage(DatabaseStorage):
         return refusal or Accepted(added, len(rows) - added)
 
     def _insert(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], *, sealed: bool) -> int:
-        """How many of these were new, and are there now. As few statements as can be: each may cost this thread its
-        turn with the interpreter.
+        """Insert those that are new; returns how many. In few statements: at each, another thread may take over the
+        interpreter.
         """
         before = db.total_changes
         for start in range(0, len(rows), ROWS_AT_ONCE):
@@ -178,7 +163,7 @@ class SQLiteStorage(DatabaseStorage):
             db.execute(_insertion(len(some), sealed=sealed), (survey.number, *chain.from_iterable(some)))
         added = db.total_changes - before
         if not sealed:
-            self._unfolded[survey.number] += added  # a bound: should this be rolled back, folding finds less
+            self._unfolded[survey.number] += added  # at most: if this is rolled back, folding finds fewer
         return added
 
     @staticmethod
@@ -211,14 +196,14 @@ class SQLiteStorage(DatabaseStorage):
             return self._fold(survey, at_least)
 
     def _fold(self, survey: Published, at_least: int = 1) -> int:
-        """Fold all that waits, if it is enough: another server may have folded just now, and few would stand out."""
+        """Fold everything, if it is enough: another server may have folded just now, and a few rows would stand out."""
         chunk = moved = self._fold_chunk(survey, at_least)
         while chunk == CHUNK:  # else nothing was left, and what has come since may be few
             chunk = self._fold_chunk(survey, at_least)
             moved += chunk
         self._unfolded.pop(survey.number, None)
         if moved:
-            # A long reader is not waited for here: the next folding cuts the log again.
+            # Do not wait for a long reader: the next folding truncates the log again.
             self._connections.cut_log(patient=False)
             log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
         return moved
@@ -250,52 +235,20 @@ class SQLiteStorage(DatabaseStorage):
             row = (number, segments, cell.submissions, write_counts(cell))
             db.execute("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", row)
 
-    # --- moving ------------------------------------------------------------------------------------------------------
-
-    def receive(self, survey: Published, rows: Sequence[Row]) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            if self._insert(db, survey, rows, sealed=True) < len(rows):
-                raise StorageError("Some of these submissions are here already")
-            self._add_statistics(db, survey, [row.content for row in rows])
-
-    def settle(self, survey: Published, days: Mapping[date, int], listed: Listed) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            db.execute("DELETE FROM days WHERE survey = ?", (survey.number,))
-            counts = [(survey.number, day.isoformat(), accepted) for day, accepted in days.items()]
-            db.executemany("INSERT INTO days VALUES (?, ?, ?)", counts)
-            db.execute(
-                "UPDATE surveys SET status = ?, published_on = ?, closed_on = ? WHERE number = ?",
-                (unsealed(listed), listed.published_on, listed.closed_on, survey.number),
-            )
-
-    def stand(self, standing: Standing | None) -> None:
-        with self._connections.turn, self._connections.writing() as db:
-            names = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'standing_%'").fetchall()
-            for statement in (*(f"DROP TRIGGER {name}" for (name,) in names), *_standing(standing)):
-                db.execute(statement)
-
-    @property
-    def standing(self) -> Standing | None:
-        with self._connections.reading() as db:
-            found = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'standing_%' LIMIT 1").fetchone()
-        return None if found is None else found[0].split("_")[1]
-
     # --- operation ---------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
         with self._connections.reading() as db:
             db.execute("SELECT 1 FROM surveys LIMIT 1").fetchone()
-        if standing := self.standing:
-            raise Unavailable(STANDINGS[standing])
         if self._connections.write_failed:
-            # Nobody may be sending while this says no, so it finds out for itself: by a write that takes some space
-            # and leaves nothing.
+            # While this fails, perhaps nobody sends anything. So it tries by itself: a write that takes some space and
+            # leaves nothing.
             with self._connections.turn, self._connections.writing() as db:
                 db.execute("CREATE TABLE probe AS SELECT zeroblob(100000)")
                 db.execute("DROP TABLE probe")
 
-    def circumstances(self) -> list[Symptom]:
-        return [Symptom("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database")]
+    def environment_checks(self) -> list[Finding]:
+        return [Finding("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database")]
 
     def backup(self, target: str) -> None:
         connection = self._connections.open()
@@ -308,19 +261,9 @@ class SQLiteStorage(DatabaseStorage):
         self._connections.close()
 
 
-def _standing(standing: Standing | None) -> Iterator[str]:
-    """The triggers that note it, by their names, and refuse what nobody may do any more."""
-    if standing == "filling":
-        yield "CREATE TRIGGER standing_filling BEFORE INSERT ON surveys WHEN 0 BEGIN SELECT 1; END"
-    elif standing is not None:
-        for number, change in enumerate(FENCED):
-            raises = f"BEGIN SELECT RAISE(ABORT, '{STANDINGS[standing]}'); END"
-            yield f"CREATE TRIGGER standing_{standing}_{number} BEFORE {change} {raises}"
-
-
 @lru_cache(maxsize=2 * ROWS_AT_ONCE)
 def _insertion(rows: int, *, sealed: bool) -> str:
-    """The statement that inserts so many rows, but for those that are there already, folded or not."""
+    """The statement that inserts so many rows, except those that are there already, folded or not."""
     table, other = ("sealed", "inbox") if sealed else ("inbox", "sealed")
     return (  # made of our own words and question marks
         f"INSERT INTO {table} SELECT ?1, column1, column2 FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
@@ -328,17 +271,18 @@ def _insertion(rows: int, *, sealed: bool) -> str:
     )
 
 
-def _prepare(connections: Connections) -> None:
-    """Bring the schema up to date, in one transaction, or say why that cannot be."""
+def _prepare(connections: Connections) -> bool:
+    """Bring the schema up to date, in one transaction, or raise. True if the database is new."""
     connection = connections.open()
     try:
-        refuse_foreign(connections.path, connection)
+        created = not refuse_foreign(connections.path, connection)
         if migrations.pending(Database(connection)):
             connection.execute(
                 "BEGIN IMMEDIATE"
             )  # of several starting servers, one migrates and the others find it done
             migrations.apply(Database(connection))
             connection.execute("COMMIT")
+        return created
     except sqlite3.Error as error:
         raise explained(connections.path, error) from None
     finally:

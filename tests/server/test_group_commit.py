@@ -1,8 +1,7 @@
-"""Work that threads have done together."""
+"""Group commit: one commit for all threads that wait."""
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -26,13 +25,13 @@ def test_all_who_wait_are_served_by_one_round() -> None:
 
     def work(items: list[int]) -> list[int]:
         if not rounds:
-            wait_for(lambda: len(together._queue) == 29)
+            wait_for(lambda: len(commits._queue) == 29)
         rounds.append(len(items))
         return [10 * item for item in items]
 
-    together = GroupCommit(work, lambda items: None)
+    commits = GroupCommit(work, lambda items: None)
     with ThreadPoolExecutor(30) as pool:
-        assert list(pool.map(together.do, range(30))) == [10 * item for item in range(30)]
+        assert list(pool.map(commits.do, range(30))) == [10 * item for item in range(30)]
     assert rounds == [1, 29]
 
 
@@ -44,7 +43,7 @@ def test_nobody_waits_for_what_comes_after_the_round() -> None:
         nonlocal rounds
         rounds += 1
         if rounds == 1:
-            wait_for(lambda: len(together._queue) == 3)
+            wait_for(lambda: len(commits._queue) == 3)
         return items
 
     def afterwards(items: list[int]) -> None:
@@ -52,13 +51,13 @@ def test_nobody_waits_for_what_comes_after_the_round() -> None:
             followers.set()
             may_end.wait(60)
 
-    together = GroupCommit(work, afterwards)
+    commits = GroupCommit(work, afterwards)
     with ThreadPoolExecutor(5) as pool:
-        done = [pool.submit(together.do, item) for item in range(4)]
+        done = [pool.submit(commits.do, item) for item in range(4)]
         assert followers.wait(60)
         wait_for(lambda: sum(one.done() for one in done) == 3)  # all but the leader of the second round
-        late = pool.submit(together.do, 4)
-        wait_for(lambda: len(together._queue) == 1)
+        late = pool.submit(commits.do, 4)
+        wait_for(lambda: len(commits._queue) == 1)
         assert rounds == 2 and not late.done()
         may_end.set()
         assert late.result(60) == 4 and sorted(one.result(60) for one in done) == [0, 1, 2, 3]
@@ -71,7 +70,7 @@ def test_a_round_that_breaks_leaves_nobody_waiting(place: str) -> None:
 
     def breaks(items: list[int]) -> None:
         if broken:
-            wait_for(lambda: len(together._queue) == 0)
+            wait_for(lambda: len(commits._queue) == 0)
             raise KeyError("canary")
 
     def work(items: list[int]) -> list[int]:
@@ -79,11 +78,11 @@ def test_a_round_that_breaks_leaves_nobody_waiting(place: str) -> None:
             breaks(items)
         return items
 
-    together = GroupCommit(work, (lambda items: None) if place == "work" else breaks)
+    commits = GroupCommit(work, (lambda items: None) if place == "work" else breaks)
 
     def do(item: int) -> object:
         try:
-            return together.do(item)
+            return commits.do(item)
         except (KeyError, RuntimeError) as error:
             return type(error)
 
@@ -92,7 +91,7 @@ def test_a_round_that_breaks_leaves_nobody_waiting(place: str) -> None:
     assert KeyError in results  # a leader's
     assert set(results) <= ({KeyError, RuntimeError} if place == "work" else {KeyError, *range(8)})
     broken = False
-    assert together.do(9) == 9
+    assert commits.do(9) == 9
 
 
 def test_many_threads_for_a_while() -> None:
@@ -103,32 +102,7 @@ def test_many_threads_for_a_while() -> None:
         seen.extend(items)
         return items
 
-    together = GroupCommit(work, lambda items: None)
+    commits = GroupCommit(work, lambda items: None)
     with ThreadPoolExecutor(16) as pool:
-        results = list(pool.map(together.do, range(4800)))
+        results = list(pool.map(commits.do, range(4800)))
     assert results == sorted(seen) == list(range(4800))
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_begins_anew() -> None:
-    """Forked while one thread leads and another waits, the child has neither, and its own work is done."""
-    begun, may_end = threading.Event(), threading.Event()
-
-    def work(items: list[int]) -> list[int]:
-        if 0 in items:
-            begun.set()
-            may_end.wait(60)
-        return items
-
-    together = GroupCommit(work, lambda items: None)
-    with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(together.do, 0)
-        begun.wait(60)
-        second = pool.submit(together.do, 1)
-        wait_for(lambda: len(together._queue) == 1)
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if together.do(7) == 7 and not together._queue else 1)
-        may_end.set()
-        assert (first.result(60), second.result(60)) == (0, 1)
-    assert os.waitpid(child, 0)[1] == 0

@@ -1,0 +1,103 @@
+"""``deniable token``: access tokens for staff."""
+
+from __future__ import annotations
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+from deniable_server.errors import StorageError
+from deniable_server.storage import Role
+from deniable_server.storage.tokens import make_token
+
+from .common import DATABASE, JSON, Group, existing, opened, out, print_json
+
+
+@click.group(cls=Group)
+def token() -> None:
+    """Make, list and revoke access tokens."""
+
+
+@token.command()
+@DATABASE
+@click.option(
+    "--role",
+    required=True,
+    type=click.Choice(["reader", "analyst", "admin"]),
+    help="Readers see the results of one survey, analysts those of all; admins also publish and close surveys.",
+)
+@click.option("--survey", "survey_id", help="The survey that a reader may see.")
+@click.option("--days", type=click.IntRange(1, 36_500), help="Number of days it is valid, today being the first.")
+@click.option("--label", default="", help="Who it is for, or what for.")
+@JSON
+def create(database: str, role: Role, survey_id: str | None, days: int | None, label: str, as_json: bool) -> None:
+    """Make an access token and print it. It is shown only once: the database has only its digest."""
+    if (role == "reader") != (survey_id is not None):
+        raise click.UsageError("--survey goes with --role reader, and a reader needs one.")
+    with opened(database) as storage:
+        secret, made = make_token(storage, role, label, survey=survey_id, days=days)
+    if as_json:
+        print_json({"id": made.id, "role": made.role, "expires_on": made.expires_on, "token": secret})
+    else:
+        click.echo(secret)
+        until = "" if made.expires_on is None else f", to the end of {made.expires_on} (UTC)"
+        click.echo(f"Token {made.id} ({made.role}{until}). It is not shown again.", err=True)
+
+
+@token.command(name="list")
+@DATABASE
+@JSON
+def list_(database: str, as_json: bool) -> None:
+    """List all tokens, without their secrets."""
+    with existing(database) as storage:
+        tokens = storage.tokens.all()
+    columns = ("id", "role", "survey", "label", "created_on", "expires_on")
+    rows = [{column: getattr(token, column) for column in columns} for token in tokens]
+    if as_json:
+        print_json({"tokens": rows})
+        return
+    if not rows:
+        click.echo("No tokens; make one with  deniable token create --role analyst")
+        return
+    grid = Grid("Id", "Role", "Survey", "Label", "Made on", "Valid to the end of")
+    for row in rows:
+        grid.add_row(*(Text(value or "") for value in row.values()))
+    out.print(grid)
+
+
+@token.command()
+@click.argument("token_id")
+@DATABASE
+@JSON
+def revoke(token_id: str, database: str, as_json: bool) -> None:
+    """Revoke a token by its id, at once and on every server."""
+    with existing(database) as storage:
+        if not storage.tokens.revoke(token_id):
+            raise _unknown(token_id)
+    if as_json:
+        print_json({"id": token_id, "revoked": True})
+    else:
+        click.echo(f"Token {token_id} is revoked.")
+
+
+@token.command()
+@click.argument("token_id", required=False)
+@click.option("--all", "everybody", is_flag=True, help="End the sessions of all tokens.")
+@DATABASE
+@JSON
+def sign_out(token_id: str | None, everybody: bool, database: str, as_json: bool) -> None:
+    """End the sessions of a token in all browsers, at once; the token itself stays valid."""
+    if (token_id is None) != everybody:
+        raise click.UsageError("Give the id of a token, or --all.")
+    with existing(database) as storage:
+        if token_id is not None and all(token.id != token_id for token in storage.tokens.all()):
+            raise _unknown(token_id)
+        ended = storage.tokens.end_all(token_id)
+    if as_json:
+        print_json({"ended": ended})
+    else:
+        click.echo(f"{ended} session{'' if ended == 1 else 's'} ended.")
+
+
+def _unknown(token_id: str) -> StorageError:
+    return StorageError(f"No token has the id {token_id}; see  deniable token list")

@@ -1,0 +1,376 @@
+"""The contract of storage: what every backend must do.
+
+A test file that imports all of this runs it on one backend, which its fixture ``reopen`` opens, with ``fold_at=50`` and
+``TODAY``, as often as asked: each is like another server on the same database.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from deniable_protocol import parse_survey, publish, randomize, survey_from_tree
+from deniable_server.errors import IdConflict, StorageError, SurveyClosed, SurveyDiffers
+from deniable_server.statistics import Statistics, merge, tally
+from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
+from deniable_server.web.submission_reader import SubmissionReader
+
+TODAY = date(2026, 3, 1)
+OTHER = {"id": "other", "title": "Other", "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": "1"}]}
+
+Open = Callable[[], Storage]
+
+
+@pytest.fixture
+def storage(reopen: Open) -> Storage:
+    return reopen()
+
+
+@pytest.fixture
+def survey(storage: Storage, example: bytes) -> Published:
+    assert storage.publish(example)
+    found = storage.find("campus-health")
+    assert found is not None
+    return found
+
+
+def rows_of(survey: Published, answers: dict[str, object], n: int) -> list[Row]:
+    """Rows as they come from n real submissions, spread over the segment."""
+    submissions = [
+        randomize(survey.document, answers, {"campus": "north" if i % 3 else "south"})  # type: ignore[arg-type]
+        for i in range(n)
+    ]
+    rows: list[Row] = []
+    for start in range(0, n, 10_000):
+        rows += SubmissionReader(survey.document).read(
+            msgspec.json.encode({"submissions": submissions[start : start + 10_000]})
+        )
+    return rows
+
+
+def recounted(survey: Published, rows: list[Row]) -> Statistics:
+    from deniable_server.storage.queries import read_content
+
+    return tally(survey.document, [read_content(row.content) for row in rows])
+
+
+def other(row: Row) -> Row:
+    """The same id with other content."""
+    reports, segments = msgspec.json.decode(row.content)
+    return Row(row.id, msgspec.json.encode([[1 - reports[0], *reports[1:]], segments]).decode())
+
+
+# --- exactly once ----------------------------------------------------------------------------------------------------
+
+
+def test_the_same_submission_again_is_a_duplicate(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """Whether it waits in the inbox or is sealed, the same content is known and counted once."""
+    rows = rows_of(survey, example_answers, 3)
+    assert storage.accept(survey, rows) == Accepted(3, 0)
+    assert storage.accept(survey, rows[:2]) == Accepted(0, 2)
+    assert storage.fold(survey) == 3
+    assert storage.accept(survey, rows) == Accepted(0, 3)
+    assert storage.statistics(survey) == recounted(survey, rows)
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_the_same_id_with_other_content_is_a_conflict(
+    storage: Storage, survey: Published, example_answers: dict, folded: bool
+) -> None:
+    """A conflict stores nothing of its request, not even the new submissions in it."""
+    first, new = rows_of(survey, example_answers, 2)
+    storage.accept(survey, [first])
+    if folded:
+        storage.fold(survey)
+    with pytest.raises(IdConflict):
+        storage.accept(survey, [new, other(first)])
+    assert storage.statistics(survey) == recounted(survey, [first])
+    assert storage.days(survey) == {TODAY: 1}
+
+
+def test_an_id_twice_in_one_batch(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """Equal content counts once and is a duplicate; other content refuses the whole batch."""
+    first, second = rows_of(survey, example_answers, 2)
+    with pytest.raises(IdConflict):
+        storage.accept(survey, [first, second, other(first)])
+    assert storage.statistics(survey) == {}
+    assert storage.accept(survey, [first, second, first]) == Accepted(2, 1)
+
+
+def test_an_id_belongs_to_its_survey(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """The same id in another survey is another submission."""
+    storage.publish(publish(survey_from_tree(OTHER)))
+    second = storage.find("other")
+    assert second is not None
+    (row,) = rows_of(survey, example_answers, 1)
+    assert storage.accept(survey, [row]) == Accepted(1, 0)
+    assert storage.accept(second, [Row(row.id, "[[1],[]]")]) == Accepted(1, 0)
+
+
+def test_many_threads_posting_one_id_store_one_row(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """Of 32 threads with the same submission one is told accepted and 31 duplicate."""
+    (row,) = rows_of(survey, example_answers, 1)
+    barrier = threading.Barrier(32)
+
+    def post(_: int) -> Accepted:
+        barrier.wait()
+        return storage.accept(survey, [row])
+
+    with ThreadPoolExecutor(32) as pool:
+        assert Counter(pool.map(post, range(32))) == {Accepted(1, 0): 1, Accepted(0, 1): 31}
+    assert storage.statistics(survey) == recounted(survey, [row])
+
+
+def test_threads_and_servers_together_count_everything_once(
+    reopen: Open, storage: Storage, survey: Published, example_answers: dict
+) -> None:
+    """Two servers on one database, eight threads each, every submission sent twice, folding all the while."""
+    rows = rows_of(survey, example_answers, 400)
+    servers = [storage, reopen()]
+    found = [server.find("campus-health") for server in servers]
+
+    def post(i: int) -> Accepted:
+        published = found[i % 2]
+        assert published is not None
+        return servers[i % 2].accept(published, [rows[i // 2]])
+
+    with ThreadPoolExecutor(16) as pool:
+        totals = list(pool.map(post, range(800)))
+    assert sum(total.accepted for total in totals) == 400
+    assert sum(total.duplicates for total in totals) == 400
+    for server in servers:
+        assert server.statistics(survey) == server.recount(survey) == recounted(survey, rows)
+    assert storage.days(survey) == {TODAY: 400}
+    assert storage.verify() == []
+
+
+def test_one_request_refused_leaves_the_others_of_its_commit(
+    storage: Storage, survey: Published, example_answers: dict
+) -> None:
+    """Requests that share a commit have outcomes of their own."""
+    rows = rows_of(survey, example_answers, 40)
+    storage.accept(survey, rows[:1])
+
+    def post(row: Row) -> str:
+        try:
+            return str(storage.accept(survey, [row]))
+        except IdConflict:
+            return "conflict"
+
+    with ThreadPoolExecutor(16) as pool:
+        outcomes = Counter(pool.map(post, [row for new in rows[1:] for row in (new, other(rows[0]))]))
+    assert outcomes == {str(Accepted(1, 0)): 39, "conflict": 39}
+    assert storage.statistics(survey) == recounted(survey, rows)
+
+
+# --- folding and closing ---------------------------------------------------------------------------------------------
+
+
+def test_folding_changes_no_statistic(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """Before, between and after foldings the statistics are those of a recount."""
+    rows = rows_of(survey, example_answers, 230)
+    for start in range(0, 230, 23):
+        storage.accept(survey, rows[start : start + 23])
+        expected = recounted(survey, rows[: start + 23])
+        assert storage.statistics(survey) == storage.recount(survey) == expected
+    storage.fold(survey)
+    assert storage.statistics(survey) == storage.recount(survey) == recounted(survey, rows)
+    assert storage.verify() == []
+
+
+def test_statistics_of_parts_add_up(survey: Published, example_answers: dict) -> None:
+    """Splitting submissions in any two batches changes nothing."""
+    rows = rows_of(survey, example_answers, 60)
+    for cut in (0, 1, 30, 60):
+        assert merge([recounted(survey, rows[:cut]), recounted(survey, rows[cut:])]) == recounted(survey, rows)
+
+
+def test_submissions_are_streamed_by_id(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """Sealed and waiting submissions come in one order, that of their random ids."""
+    rows = rows_of(survey, example_answers, 70)
+    storage.accept(survey, rows[:55])
+    storage.accept(survey, rows[55:])
+    with storage.submissions(survey) as submissions:
+        listed = [(submission, msgspec.json.encode(content).decode()) for submission, content in submissions]
+    assert listed == sorted(rows)
+
+
+def test_a_closed_survey_takes_nothing_new(
+    storage: Storage, survey: Published, reopen: Open, example_answers: dict
+) -> None:
+    """New submissions are refused, on every server; a retry of a stored one is still told that it is stored."""
+    rows = rows_of(survey, example_answers, 5)
+    server = reopen()
+    server.accept(survey, rows[:3])
+    assert storage.close_survey(survey) is True
+    for each in (storage, server):
+        with pytest.raises(SurveyClosed):
+            each.accept(survey, rows[2:])
+        assert each.accept(survey, rows[:3]) == Accepted(0, 3)
+        assert each.statistics(survey) == recounted(survey, rows[:3])
+    assert server.close_survey(survey) is False
+    (listed,) = storage.surveys()
+    assert (listed.status, listed.submissions, listed.closed_on) == ("closed", 3, "2026-03-01")
+    assert server.status(survey) == "closed"
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_conflict_is_one_in_a_closed_survey_too(
+    storage: Storage, survey: Published, example_answers: dict, folded: bool
+) -> None:
+    """A known id with other content is a conflict, open or closed; what is merely new is refused as too late."""
+    known, new, newer = rows_of(survey, example_answers, 3)
+    storage.accept(survey, [known])
+    if folded:
+        storage.fold(survey)
+    storage.close_survey(survey)
+    for rows in ([other(known)], [known, other(known)], [new, other(known)], [new, other(new)]):
+        with pytest.raises(IdConflict):
+            storage.accept(survey, rows)
+    for rows in ([new], [known, new], [new, new], [new, newer]):
+        with pytest.raises(SurveyClosed):
+            storage.accept(survey, rows)
+    assert storage.accept(survey, [known, known]) == Accepted(0, 2)
+
+
+def test_an_empty_request_costs_others_nothing(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """Requests with nothing in them share commits with others, which are stored."""
+    rows = rows_of(survey, example_answers, 20)
+    with ThreadPoolExecutor(8) as pool:
+        requests = [each for row in rows for each in ([row], [])]
+        outcomes = Counter(pool.map(lambda request: storage.accept(survey, request), requests))
+    assert outcomes == {Accepted(1, 0): 20, Accepted(0, 0): 20}
+
+
+# --- surveys, days, tokens -------------------------------------------------------------------------------------------
+
+
+def test_publishing_again(storage: Storage, survey: Published, example: bytes, root: Path) -> None:
+    """The same survey is there already; another one of the same id is refused, and changes nothing."""
+    assert storage.publish(example) is False
+    text = (root / "server" / "deniable_server" / "example.toml").read_text("utf-8")
+    changed = publish(parse_survey(text.replace("Campus health 2026", "Campus health 2027")))
+    with pytest.raises(SurveyDiffers):
+        storage.publish(changed)
+    found = storage.find("campus-health")
+    assert found is not None and found.raw == example
+
+
+def test_the_published_bytes_are_kept(reopen: Open, survey: Published, example: bytes) -> None:
+    """Another server reads the same bytes; an unknown id is None."""
+    found = reopen().find("campus-health")
+    assert found is not None and found.raw == example and found.document.digest == survey.document.digest
+    assert reopen().find("nothing") is None
+
+
+def test_the_list(storage: Storage, survey: Published, example_answers: dict) -> None:
+    """All surveys by id, with title, status, days and number of submissions."""
+    storage.publish(publish(survey_from_tree(OTHER)))
+    storage.accept(survey, rows_of(survey, example_answers, 60))
+    listed = storage.surveys()
+    assert [(one.id, one.title, one.status, one.submissions) for one in listed] == [
+        ("campus-health", "Campus health 2026", "open", 60),
+        ("other", "Other", "open", 0),
+    ]
+    assert {one.published_on for one in listed} == {"2026-03-01"}
+
+
+def test_tokens(storage: Storage, reopen: Open) -> None:
+    """A token is found by the digest of its secret until it is revoked, on every server at once."""
+    token = Token("ab12", "analyst", "Ann", "d" * 64, "2026-03-01")
+    storage.tokens.add(token)
+    tokens = reopen().tokens
+    assert tokens.all() == [token] and tokens.find("d" * 64) == token and tokens.find("e" * 64) is None
+    assert storage.tokens.revoke("ab12") is True
+    assert tokens.find("d" * 64) is None and tokens.revoke("ab12") is False
+
+
+def test_a_token_holds_until_the_end_of_its_last_day(storage: Storage, survey: Published) -> None:
+    """One that expires today is found, one that expired yesterday is not, though it is still listed."""
+    lasting = Token("aa", "reader", "the board", "a" * 64, "2026-02-01", survey.document.survey.id, "2026-03-01")
+    over = Token("bb", "analyst", "Ann", "b" * 64, "2026-02-01", None, "2026-02-28")
+    for token in (lasting, over):
+        storage.tokens.add(token)
+    assert storage.tokens.find("a" * 64) == lasting
+    assert storage.tokens.find("b" * 64) is None
+    assert storage.tokens.all() == [lasting, over]
+
+
+def test_a_reader_is_for_a_survey_that_exists(storage: Storage) -> None:
+    """A token for the results of a survey that is not there is refused."""
+    with pytest.raises(StorageError, match="No survey has the id nothing"):
+        storage.tokens.add(Token("aa", "reader", "", "a" * 64, "2026-02-01", "nothing"))
+
+
+def test_a_session_ends_with_its_time_its_token_or_by_sign_out(storage: Storage, reopen: Open) -> None:
+    """A session shows its token until it is over, signed out of, or the token is revoked; on every server at once."""
+    token = Token("ab12", "analyst", "Ann", "d" * 64, "2026-03-01")
+    storage.tokens.add(token)
+    tokens = reopen().tokens
+    for name, end in (("1", 100), ("2", 200), ("3", 300)):
+        storage.tokens.begin(Session(name * 64, "ab12", 0, 900, end), now=0, most=9)
+    assert tokens.shown("1" * 64, now=99) == (token, Session("1" * 64, "ab12", 0, 900, 100))
+    assert tokens.shown("1" * 64, now=100) is None
+    tokens.end("2" * 64)
+    assert storage.tokens.shown("2" * 64, now=50) is None
+    storage.tokens.begin(Session("4" * 64, "ab12", 150, 900, 900), now=150, most=9)
+    assert tokens.shown("1" * 64, now=50) is None, "those that were over are forgotten"
+    assert tokens.shown("3" * 64, now=299) and tokens.shown("4" * 64, now=299)
+    tokens.revoke("ab12")
+    assert storage.tokens.shown("3" * 64, now=299) is None and storage.tokens.shown("4" * 64, now=299) is None
+
+
+def test_a_session_ends_unused(storage: Storage, reopen: Open) -> None:
+    """When its time without use is up a session is over, unless its use was noted; not beyond its last moment."""
+    storage.tokens.add(Token("ab12", "analyst", "Ann", "d" * 64, "2026-03-01"))
+    tokens = reopen().tokens
+    storage.tokens.begin(Session("1" * 64, "ab12", 0, 100, 300), now=0, most=9)
+    assert tokens.shown("1" * 64, now=99) and tokens.shown("1" * 64, now=100) is None
+    tokens.used("1" * 64, 400)
+    assert storage.tokens.shown("1" * 64, now=299) and storage.tokens.shown("1" * 64, now=300) is None
+
+
+def test_a_token_has_only_so_many_sessions(storage: Storage) -> None:
+    """One more than it may have ends the one that was not used for longest; other tokens' are untouched."""
+    tokens = storage.tokens
+    for name in ("ab12", "cd34"):
+        tokens.add(Token(name, "analyst", "", (name * 16), "2026-03-01"))
+    for name, token, idle in (("1", "ab12", 500), ("2", "ab12", 400), ("3", "cd34", 300), ("4", "ab12", 450)):
+        tokens.begin(Session(name * 64, token, 0, idle, 900), now=0, most=2)
+    assert [session.digest[0] for session in tokens.sessions("ab12", 0)] == ["1", "4"]
+    assert [session.digest[0] for session in tokens.sessions("cd34", 0)] == ["3"]
+    assert tokens.sessions("cd34", 300) == []
+    assert tokens.end_all("ab12") == 2 and tokens.sessions("ab12", 0) == []
+    assert tokens.end_all() == 1
+
+
+def test_everything_is_there_after_opening_again(
+    storage: Storage, survey: Published, reopen: Open, example_answers: dict
+) -> None:
+    """Surveys, submissions, statistics and days outlive the connection."""
+    rows = rows_of(survey, example_answers, 70)
+    storage.accept(survey, rows)
+    storage.close()
+    again = reopen()
+    assert again.statistics(survey) == again.recount(survey) == recounted(survey, rows)
+    assert again.days(survey) == {TODAY: 70}
+    assert again.accept(survey, rows) == Accepted(0, 70)
+
+
+def test_storage_is_ready(storage: Storage) -> None:
+    """A storage that reads and has not failed to write says so by not raising."""
+    storage.ready()
+
+
+@pytest.mark.parametrize("url", ["mysql://host/db", "redis://x"])
+def test_an_unknown_kind_of_database(url: str) -> None:
+    """The error names the kind and what is known, not the address with its password."""
+    with pytest.raises(StorageError, match="not a known kind"):
+        open_storage(url)
