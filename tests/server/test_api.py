@@ -314,7 +314,7 @@ def test_estimates_over_http(
     analyst = bearer(app, "analyst")
     got = http.get(f"{SURVEY}/estimates?confidence=0.9&by=campus", headers=analyst).json
     assert list(got) == [
-        "survey", "digest", "status", "submissions", "confidence", "where", "questions", "groups",
+        "survey", "digest", "status", "submissions", "confidence", "where", "questions", "methods", "groups",
     ]  # fmt: skip
     assert (got["survey"], got["status"], got["submissions"], got["confidence"]) == ("campus-health", "open", 60, 0.9)
     assert [(g["segment"], g["code"], g["submissions"]) for g in got["groups"]] == [
@@ -323,7 +323,7 @@ def test_estimates_over_http(
     ]
     assert [q["id"] for q in got["questions"]] == [q.id for q in document.survey.questions]
     assert list(got["questions"][0]) == [
-        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes", "method",
+        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
     ]  # fmt: skip
     south = http.get(f"{SURVEY}/estimates?where=campus:south&confidence=0.9", headers=analyst).json
     assert south["where"] == {"campus": "south"} and south["questions"] == got["groups"][1]["questions"]

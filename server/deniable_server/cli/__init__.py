@@ -11,7 +11,7 @@ from .estimate import estimate
 from .export import export
 from .operate import backup, doctor, move, restore, serve, token
 from .plan import plan
-from .relate import compare, crosstab_, regress
+from .relate import compare_, crosstab_, regress_
 from .simulate import demo, simulate
 from .surveys import audit_, survey
 
@@ -25,7 +25,7 @@ def cli() -> None:
 
 
 COMMANDS = [
-    demo, serve, survey, plan, estimate, compare, crosstab_, regress, export, simulate, audit_, token, backup,
+    demo, serve, survey, plan, estimate, compare_, crosstab_, regress_, export, simulate, audit_, token, backup,
     restore, move, doctor,
 ]  # fmt: skip
 for command in COMMANDS:

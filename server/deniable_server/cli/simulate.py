@@ -21,6 +21,7 @@ from rich.text import Text
 
 from deniable import randomize
 from deniable_protocol import parse_survey, publish, verify
+from deniable_server.analysis.rounding import rounded
 from deniable_server.errors import SimulationError
 from deniable_server.serving.run import listen_error
 from deniable_server.settings import Settings
@@ -33,7 +34,6 @@ from deniable_server.simulate import (
     simulate_over_http,
 )
 from deniable_server.storage.tokens import make_token
-from deniable_server.wording import percent, plain
 
 from .common import DATABASE, JSON, existing, find_survey, opened, out, print_json, progress_bar
 from .estimate import read_estimates
@@ -166,11 +166,11 @@ def show_compared(compared: list[Compared], earlier: int, respondents: int) -> N
     for one in compared:
         if previous and one.question != previous:
             grid.add_section()
-        words = plain if one.what == "mean" else percent
+        about, low, high = written(one, one.estimate)
+        truth, *_ = written(one, one.truth)
         verdict = Text("holds", style="green") if one.covered else Text("misses", style="yellow")
-        interval = f"{words(one.low)} and {words(one.high)}"
         label = one.question if one.question != previous else ""
-        grid.add_row(label, one.what, words(one.truth), words(one.estimate), interval, verdict if alone else "")
+        grid.add_row(label, one.what, truth, about, f"{low} and {high}", verdict if alone else "")
         previous = one.question
     out.print(grid)
     if alone:
@@ -178,6 +178,13 @@ def show_compared(compared: list[Compared], earlier: int, respondents: int) -> N
         out.print(f"{covered} of {len(compared)} intervals hold the truth; at 95%, about one in twenty may miss it.\n")
     else:
         out.print(f"The estimates also count {earlier:,} earlier submissions, whose truth is not known here.\n")
+
+
+def written(one: Compared, value: float | None) -> list[str]:
+    """The truth or the estimate, and the limits, with the decimals that the interval deserves."""
+    if one.what == "mean":
+        return [*rounded(value, one.low, one.high).texts()]
+    return [f"{text}%" for text in rounded(value, one.low, one.high, 0.0, 1.0, scale=100).texts()]
 
 
 def next_free(bind: str) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from deniable_protocol import Channel, DocumentError, Subset, verify
-from deniable_server.analysis.relations import Crossing
+from deniable_server.analysis.crossing import Crossing
 from deniable_server.errors import ExportError
 from deniable_server.statistics import Statistics, size
 from deniable_server.storage import Published, Status

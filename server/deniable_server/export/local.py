@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from deniable_server.analysis.relations import Axis, Crossing
+from deniable_server.analysis.crossing import Crossing, Variable
 from deniable_server.errors import ExportError
 from deniable_server.statistics import Codes, Counts, Statistics, count_columns, from_slots
 
@@ -108,7 +108,7 @@ class LocalEngine(Engine):
 
         return _ahead(read, self._groups)
 
-    def _values(self, table: Any, axis: Axis) -> Counts:
+    def _values(self, table: Any, axis: Variable) -> Counts:
         """The reports of a question, or the numbers of the groups of a segment's codes."""
         if axis.groups is None:
             return self._reports(table, axis.place)

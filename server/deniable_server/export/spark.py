@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from deniable_protocol import Subset
-from deniable_server.analysis.relations import Axis, Crossing
+from deniable_server.analysis.crossing import Crossing, Variable
 from deniable_server.errors import ExportError
 from deniable_server.statistics import Codes, Counts, Piece, Slot, Statistics, channels_of, from_slots, size, slots
 
@@ -238,7 +238,7 @@ class SparkEngine(Engine):
             counts[value] = count
         crossing.joint.add_counts(counts)
 
-    def _variable(self, axis: Axis) -> Column:
+    def _variable(self, axis: Variable) -> Column:
         """The report of a question, or the number of the group of a segment's code."""
         from pyspark.sql import functions as sf
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
 
-import msgspec
 from flask import Flask, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -14,7 +13,7 @@ from deniable_server.errors import Kind, Refusal, StorageError
 from deniable_server.storage import Role
 from deniable_server.web.auth import comes_from_own_form, form_word, may, signed_in
 from deniable_server.web.context import here
-from deniable_server.web.problems import ProblemDocument
+from deniable_server.web.problems import explain
 
 P = ParamSpec("P")
 
@@ -22,8 +21,6 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-
-_read_problem = msgspec.json.Decoder(ProblemDocument).decode
 
 
 def page(template: str, code: int = 200, /, **values: Any) -> Response:
@@ -100,16 +97,17 @@ def register(app: Flask) -> None:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.add_template_filter(lambda number: f"{number:,}", "thousands")
 
-    @app.after_request
-    def show_problems_as_pages(response: Response) -> Response:
-        """Who asks for a page gets errors as one; programs get them as documents."""
-        if response.mimetype != "application/problem+json" or request.path.startswith("/api/"):
-            return response
-        if request.accept_mimetypes.best_match(["application/problem+json", "text/html"]) != "text/html":
-            return response
-        problem = _read_problem(response.get_data())
-        shown = page("problem.html", problem.status, problem=problem)
-        for name in ("Retry-After", "Allow"):
-            if name in response.headers:
-                shown.headers[name] = response.headers[name]
-        return shown
+    app.register_error_handler(Exception, show_problem)
+
+
+def show_problem(error: Exception) -> Response:
+    """People who ask for a page get the error as a page. Programs get it as a document."""
+    explained = explain(error)
+    is_program = request.accept_mimetypes.best_match(["application/problem+json", "text/html"]) != "text/html"
+    if is_program or request.path.startswith("/api/"):
+        return explained.as_response()
+    shown = page("problem.html", explained.document.status, problem=explained.document)
+    for name in ("Retry-After", "Allow"):
+        if name in explained.headers:
+            shown.headers[name] = explained.headers[name]
+    return shown

@@ -12,10 +12,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
-from typing import ParamSpec, TypeVar
 
 from flask import g, request
 from werkzeug.wrappers import Response
@@ -25,9 +22,6 @@ from deniable_server.storage import Role, Session, Storage, Token
 from deniable_server.storage.tokens import digest_of
 
 from .context import here
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="deniable"'}
 _RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "admin": 2}
@@ -40,25 +34,10 @@ MOST_SESSIONS: dict[Role, int] = {"reader": 1_000, "analyst": 20, "admin": 20}
 
 
 def may(token: Token, role: Role, survey: str | None) -> bool:
-    """Whether a token allows what this role may do with this survey. Admins may do whatever analysts may, and analysts
-    may read what readers may; a reader's token is for one survey.
+    """Whether a token allows what this role may do with this survey. Admins may do everything that analysts may, and
+    analysts may read what readers may. A reader's token is for one survey.
     """
     return _RANKS[token.role] >= _RANKS[role] and (token.survey is None or token.survey == survey)
-
-
-def requires(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The route is for tokens of this role or a higher one."""
-
-    def decorate(route: Callable[P, R]) -> Callable[P, R]:
-        @wraps(route)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-            survey = kwargs.get("survey")
-            check_role(role, survey if isinstance(survey, str) else None)
-            return route(*args, **kwargs)
-
-        return guarded
-
-    return decorate
 
 
 def check_role(role: Role, survey: str | None = None) -> None:
