@@ -377,7 +377,7 @@ def test_a_heat_map() -> None:
         ("12.0%", "9.0–15.0%", 3),
         ("40.0%", "37.0–43.0%", 9),
     ]
-    assert [(cell.value, cell.heat) for cell in others] == [("no data", 0), ("0.0%", 0)]
+    assert [(cell.value, cell.heat) for cell in others] == [("no data", 0), ("0%", 0)]
     reader = read(chart)
     assert "21% of surveys would show" in reader.text and "“Which?”" in reader.text and HOSTILE in reader.text
     assert ("td", {"class": "heat-9"}) in reader.tags

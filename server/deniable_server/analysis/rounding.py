@@ -7,7 +7,7 @@
 - The estimate has the decimals of its limits, and is rounded to the nearest.
 - A number that would be written as an end of its scale without being there gets up to two more decimals. So does a
   limit that would be written as zero: whether an interval contains zero is what readers look for.
-- Nothing is written that lies outside of its scale.
+- Nothing is written that lies outside of its scale. An end of the scale is exact, and is written without decimals.
 
 What is written depends on the interval alone, so a number reads the same everywhere. Data (JSON, and the columns of CSV
 files) is never rounded. May not: know of HTTP or of HTML.
@@ -63,7 +63,8 @@ def rounded(
     scale: int = 1,
 ) -> Rounded:
     """By the rule. ``floor`` and ``ceiling`` are the ends of the scale; ``scale`` is 100 for percent."""
-    first, last, *ends = (Decimal(repr(number)) * scale for number in (low, high, floor, ceiling))
+    first, last = (Decimal(repr(number)) * scale for number in (low, high))
+    ends = [(Decimal(repr(end)) * scale).normalize() for end in (floor, ceiling)]
     decimals = decimals_for(last - first)
     return Rounded(
         None if value is None else _near(Decimal(repr(value)) * scale, decimals, ends),
@@ -99,7 +100,8 @@ def _at(value: Decimal, decimals: int, how: str) -> Decimal:
 
 
 def _within(value: Decimal, ends: list[Decimal]) -> Decimal:
-    return min(max(value, ends[0]), ends[1])
+    """An end of the scale is exact, and has no decimals that say nothing."""
+    return ends[0] if value <= ends[0] else ends[1] if value >= ends[1] else value
 
 
 # --- what is estimated -----------------------------------------------------------------------------------------------
