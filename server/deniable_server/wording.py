@@ -48,7 +48,7 @@ def channel_in_words(question: Question, channel: Channel) -> str:
         return "a noisy bit" if channel.levels == 2 else f"bands {channel.width} wide on {channel.levels} levels"
     if isinstance(channel, Drawn):
         return f"a noisy bit on one of {len(channel.parts)} options"
-    # A published document may hold any table; one that we designed has the name of its mechanism.
+    # A published document may have any table; one that we designed has the name of its mechanism.
     return f"{getattr(question, 'mechanism', None) or 'table'} on {channel.answers} levels"
 
 

@@ -326,7 +326,7 @@ def test_closing_asks_first(http: FlaskClient, app: Flask) -> None:
     assert "for good" in page.text and storage.surveys()[-1].status == "open"
     assert http.post("/surveys/to-close/close", data={"word": word_in(page)}).status_code == 303
     assert {one.id: one.status for one in storage.surveys()}["to-close"] == "closed"
-    assert "closed already" in http.get("/surveys/to-close/close").text
+    assert "already closed" in http.get("/surveys/to-close/close").text
     assert "closed" in shown(http, "/").text
 
 

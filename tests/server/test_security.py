@@ -244,7 +244,7 @@ def test_other_sessions_can_be_seen_and_ended(http: FlaskClient, app: Flask) -> 
     assert page.text.count('type="checkbox"') == 2 and "this browser" in page.text
     for wrong in ("", "x", foreign):
         refused = send(http, "/sessions", "/sessions", session=name, token=wrong)
-        assert refused.status_code == 403 and "Nothing was ended" in refused.text
+        assert refused.status_code == 403 and "No session was ended" in refused.text
         assert elsewhere.get("/").status_code == 200
     (theirs,) = re.findall(r'name="session" value="([0-9a-f]{16})"', stranger.get("/sessions").text)
     send(http, "/sessions", "/sessions", session=theirs, token=secret)

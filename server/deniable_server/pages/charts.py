@@ -1,7 +1,7 @@
 """The geometry of charts: where bars, whiskers and columns lie. The macros in charts.html draw them.
 
 Places are in percent of the plot's width, so that a chart fits a phone and a sheet of paper while its texts keep their
-size. May not: know of HTTP, or hold HTML; texts are plain and escaped by the template.
+size. May not: know of HTTP, or contain HTML; texts are plain and escaped by the template.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def scale_axis(question: Question) -> Axis:
         every = next(n for n in range(1, steps + 1) if steps % n == 0 and steps / n <= 5)
         return Axis(start, end, tuple(_spread([str(i + 1) if i % every == 0 else "" for i in range(steps + 1)])))
 
-    # The steps with the fewest digits, if they have few, and if all their texts fit beside each other on a phone.
+    # The steps with the fewest digits, if they have few, and if all their texts fit next to each other on a phone.
     def digits(n: int) -> int:
         return len(((last - first) / n).normalize().as_tuple().digits)
 
@@ -216,7 +216,7 @@ def _spread(texts: Sequence[str]) -> list[Tick]:
 def question_chart(
     question: Question, estimate: QuestionEstimate, confidence: float = 0.95
 ) -> Bars | MeanChart | Empty:
-    """The chart of a question's estimate, weighted ones beside it."""
+    """The chart of a question's estimate, together with the weighted one."""
     if not estimate.answers:
         return Empty()
     if estimate.mean is not None:
@@ -326,7 +326,7 @@ def mean_cells(question: Question, mean: Mean) -> tuple[str, ...]:
 
 
 def _columns(points: Sequence[Point]) -> tuple[Column, ...]:
-    """The largest is 100 high. Each stands at its value; those at the ends stand half outside of the scale."""
+    """The largest is 100 high. Each is at its value; those at the ends are half outside of the scale."""
     top = max((point.share for point in points), default=0.0)
     if len(points) < 2 or not top:
         return ()
@@ -345,7 +345,7 @@ FEWEST_SLOTS = 14
 
 
 class Period(NamedTuple):
-    """A day, a week and so on: when the one that holds a day starts, and what people call it."""
+    """A day, a week and so on: when the one with a given day starts, and what people call it."""
 
     name: str
     start: Callable[[date], date]

@@ -24,10 +24,10 @@ POLICY = (
 
 
 def page(template: str, code: int = 200, /, **values: Any) -> Response:
-    """A page, never kept by the browser: the next person at this computer shall not find it."""
+    """A page that the browser does not keep: the next person at this computer cannot find it."""
     try:
         token = signed_in()
-    except StorageError:  # a page that says so can be shown all the same
+    except StorageError:  # a page that says so can still be shown
         token = None
     html = render_template(
         template,
@@ -40,7 +40,7 @@ def page(template: str, code: int = 200, /, **values: Any) -> Response:
     response = Response(html, code, content_type="text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-store"
-    # To ourselves only: without any, browsers do not say either which page a form comes from.
+    # To ourselves only. Without it, browsers do not say which page a form comes from.
     response.headers["Referrer-Policy"] = "same-origin"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
     response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -59,7 +59,7 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
             survey = kwargs.get("survey")
             if not may(token, role, survey if isinstance(survey, str) else None):
                 here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
-                raise Refusal(Kind.FORBIDDEN, f"This page needs a token of the role {role}.")
+                raise Refusal(Kind.FORBIDDEN, f"This page needs an access token of the role {role}.")
             if request.method == "POST":
                 check_form()
             return view(*args, **kwargs)
@@ -76,14 +76,14 @@ def check_form() -> None:
         raise Refusal(
             Kind.FORM,
             "It did not come from a page of this server. Go back, reload the page and try again. If that does not "
-            "help: a proxy in front must pass on the Host header unchanged, with its port.",
+            "help, the proxy in front must pass on the Host header unchanged, with its port.",
         )
 
 
 def _ask_to_sign_in() -> ResponseReturnValue:
     if request.method == "POST":
-        raise Refusal(Kind.UNAUTHORIZED, "The session is over; nothing was changed. Sign in, and try again.")
-    # To a link on another site the browser does not add our cookie. Followed once more from a page of ours, it does.
+        raise Refusal(Kind.UNAUTHORIZED, "The session has ended, and nothing was changed. Sign in and try again.")
+    # The browser does not send our cookie with a link from another site. With one from our own page it does.
     if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
         return page("again.html", address=_here())
     return redirect(url_for("sign_in.sign_in", next=_here()), 303)

@@ -42,7 +42,7 @@ def draft() -> ResponseReturnValue:
 @surveys.post("/publish")
 @shown_to("admin")
 def publish_survey() -> ResponseReturnValue:
-    """First checks the survey and shows its plan; publishes what was shown when that is confirmed."""
+    """First checks the survey and shows its plan. Publishes it when that is confirmed."""
     text, step = "", request.form.get("step")
     try:
         text = _survey_text()
@@ -115,7 +115,7 @@ def share(survey: str) -> ResponseReturnValue:
     find(survey)
     days = request.form.get("days", "")
     if days not in map(str, LINK_DAYS):
-        raise Refusal(Kind.BAD_PARAMETER, f"A link holds for {', '.join(map(str, LINK_DAYS))} days.")
+        raise Refusal(Kind.BAD_PARAMETER, f"A link works for {', '.join(map(str, LINK_DAYS))} days.")
     label = " ".join(request.form.get("label", "").split())[:100]
     secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days), maker=_holder())
     here().events.did("link-made", _holder(), link=made.id, survey=survey)

@@ -48,7 +48,7 @@ class AppState:
             self.rate_limit.spend(address)
 
     def store(self, published: Published, body: bytes) -> Accepted:
-        """Keep what this body holds, one submission or several; they are on disk when this returns."""
+        """Store the submissions in this body, one or several. They are on disk when this returns."""
         intake = self._intakes.get(published.number)
         if intake is None:
             intake = self._intakes[published.number] = SubmissionReader(published.document)

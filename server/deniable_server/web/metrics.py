@@ -18,7 +18,7 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
-# A counter's "created" series would tell to the microsecond when the first respondent of its kind came.
+# A counter's "created" series would reveal to the microsecond when the first respondent of its kind came.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 

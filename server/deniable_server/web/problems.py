@@ -31,7 +31,7 @@ class Flaw(msgspec.Struct, frozen=True):
 
 
 class ProblemDocument(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What every error response holds."""
+    """The content of every error response."""
 
     type: str
     title: str
