@@ -247,6 +247,24 @@ def test_a_token_is_needed(http: FlaskClient, app: Flask, method: str, path: str
         assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
+def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask) -> None:
+    """Routes that state a role refuse a request without a token; respondents need none."""
+    stated = {}
+    for rule in app.url_map.iter_rules():
+        operation = getattr(app.view_functions[rule.endpoint], "operation", None)
+        if operation is None or not rule.rule.startswith("/api/"):
+            continue
+        (method,) = (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        stated[method, rule.rule] = operation.role
+        if operation.role is not None:
+            assert_problem(http.open(rule.rule.replace("<survey>", "campus-health"), method=method), Kind.UNAUTHORIZED)
+    assert {route for route, role in stated.items() if role is None} == {
+        ("GET", "/api/v1/surveys/<survey>"),
+        ("POST", "/api/v1/surveys/<survey>/submissions"),
+    }
+    assert len(stated) == 11
+
+
 @pytest.mark.parametrize(("method", "path"), ADMIN)
 def test_an_analyst_may_not_publish_or_close(http: FlaskClient, app: Flask, method: str, path: str) -> None:
     """The role is checked before anything else."""

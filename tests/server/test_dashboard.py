@@ -116,6 +116,15 @@ def test_every_question_has_a_card(http: FlaskClient, app: Flask, example: bytes
     assert re.search(r"worth as much as [\d,]+ unprotected answers", page.text)
 
 
+def test_a_page_reads_the_status_once(http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The badge and the estimates of one page cannot contradict each other."""
+    read, storage = [], storage_of(app)
+    status = storage.status
+    monkeypatch.setattr(storage, "status", lambda survey: read.append(survey) or status(survey))
+    shown(http, DASHBOARD)
+    assert len(read) == 1
+
+
 def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
     """Numbers are those of the interface for programs with the same filter, which the downloads carry on."""
     query = "where=campus:north&confidence=0.9&by="

@@ -33,6 +33,7 @@ from deniable_server.simulate import Population, simulate_directly
 from deniable_server.statistics import Content, Statistics, merge, tally
 from deniable_server.storage import Published, Status
 from deniable_server.storage.tokens import make_token
+from entering import enter
 from running import storage_of
 
 PEOPLE = 900
@@ -117,6 +118,12 @@ def http(app: Flask) -> FlaskClient:
     secret, _ = make_token(storage_of(app), "analyst", "test")
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {secret}"
     return client
+
+
+def signed_in(app: Flask) -> FlaskClient:
+    browser = app.test_client()
+    enter(browser, app, "analyst")
+    return browser
 
 
 def get(http: FlaskClient, path: str) -> Any:
@@ -318,6 +325,25 @@ def test_waves_are_compared(http: FlaskClient, database: str) -> None:
 def test_comparisons_that_make_no_sense(http: FlaskClient, query: str) -> None:
     """A comparison takes a question, and either a segment with several groups or another survey."""
     refused(http, f"wave-1/compare?{query}")
+
+
+def test_one_rule_for_programs_pages_and_commands(http: FlaskClient, app: Flask, database: str) -> None:
+    """What makes no sense is refused in the same words over HTTP, on the page, and by the command."""
+    wrong = {
+        ("by=campus", "with=wave-2"): "either by (a segment) or with (another survey)",
+        ("by=town",): "by takes a segment",
+        ("by=campus", "where=campus:north"): "fewer than two groups",
+        ("with=wave-1",): "cannot be compared with itself",
+    }
+    for asked, said in wrong.items():
+        query = "&".join(["question=vaped", *asked])
+        assert said in refused(http, f"wave-1/compare?{query}")
+        options = [word for each in asked for word in (f"--{each.split('=')[0]}", each.split("=")[1])]
+        words = ["compare", "wave-1", "--question", "vaped", *options, "--database", database]
+        run = CliRunner().invoke(cli, words)
+        assert run.exit_code == 1 and said in " ".join(run.stderr.split())
+        page = signed_in(app).get(f"/surveys/wave-1/compare?{query}")
+        assert page.status_code == 422 and said in page.text
 
 
 def test_a_wave_that_is_not_there(http: FlaskClient) -> None:

@@ -31,7 +31,7 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
     table.add_column("Groups", overflow="fold")
     table.add_column("Answer", max_width=30)
     table.add_column("Difference", justify="right")
-    table.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right")
+    table.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right", no_wrap=True)
     table.add_column("p", justify="right")
     table.add_column("adjusted", justify="right")
     sizes = {group.label: group.answers for group in result.groups}

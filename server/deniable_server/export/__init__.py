@@ -76,7 +76,7 @@ class Engine(ABC):
         """Add what the submissions hold of two variables together."""
 
     @abstractmethod
-    def beside(self, folder: str) -> Engine:
+    def another(self, folder: str) -> Engine:
         """The same for another export."""
 
 

@@ -45,7 +45,7 @@ class LocalEngine(Engine):
         self._questions = self._document.survey.questions
         self._groups = [group for groups in _ahead(self._check, self.export.manifest.files) for group in groups]
 
-    def beside(self, folder: str) -> LocalEngine:
+    def another(self, folder: str) -> LocalEngine:
         return LocalEngine(folder)
 
     def statistics(self) -> Statistics:

@@ -30,4 +30,4 @@ class ExportedSurvey(Source):
         self._engine.count(crossing)
 
     def another(self, name: str) -> ExportedSurvey:
-        return ExportedSurvey(self._engine.beside(name), self.minimum)
+        return ExportedSurvey(self._engine.another(name), self.minimum)

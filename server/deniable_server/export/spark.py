@@ -170,7 +170,7 @@ class SparkEngine(Engine):
         self._questions = self._document.survey.questions
         self._check()
 
-    def beside(self, folder: str) -> SparkEngine:
+    def another(self, folder: str) -> SparkEngine:
         return SparkEngine(self._session, folder)
 
     def statistics(self) -> Statistics:
