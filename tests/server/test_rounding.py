@@ -65,7 +65,7 @@ def test_the_rule_by_example(low: float, value: float | None, high: float, writt
 
 @given(st.data(), st.sampled_from([(0, 1), (0, 40), (-1, 1), (18, 99), (0, 250_000), (0, 0.001), (1e15, 9e15)]))
 def test_what_is_written_contains_the_exact_interval(data: st.DataObject, ends: tuple[float, float]) -> None:
-    """It stays on the scale, contains the exact interval and the estimate, and is at most 1/15 wider."""
+    """It stays on the scale, contains the exact interval, and is at most 1/15 wider. The estimate is the nearest."""
     low, value, high = data.draw(intervals(*ends))
     written = rounded(value, low, high, *ends)
     exact = [Decimal(repr(each)) for each in (low, high)]
@@ -76,6 +76,8 @@ def test_what_is_written_contains_the_exact_interval(data: st.DataObject, ends: 
     # Twelve decimals are the most, and three those of an interval without width.
     least = Decimal("2e-12") if width else Decimal("0.002")
     assert (written.high - written.low) - width <= max(WIDENING * width, least)
+    # The estimate moves by half a step at most, a quarter of what both limits may move together.
+    assert abs(written.value - Decimal(repr(value))) <= max(WIDENING * width, least) / 4
 
 
 @given(intervals(-1.0, 1.0))
