@@ -89,7 +89,7 @@ class NotJSON(SubmissionError):
 
 
 class TooMany(SubmissionError):
-    """A batch holds more submissions than a request may."""
+    """A batch has more submissions than a request may have."""
 
     kind: ClassVar[Kind] = Kind.TOO_LARGE
 

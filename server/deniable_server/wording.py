@@ -1,4 +1,4 @@
-"""Answers, channels, numbers and tests in the words that people read, in the terminal and on pages."""
+"""Answers, channels and tests in words, the same in the terminal and on pages. Numbers are in ``analysis.rounding``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
+
+from msgspec import UNSET
 
 from deniable_protocol import (
     Band,
@@ -26,9 +28,15 @@ from deniable_protocol import (
     detection_power,
 )
 from deniable_protocol.checks import DECLINED
-from deniable_protocol.questions import plain as written
+from deniable_protocol.questions import plain
 
-from .estimator.crosstab import Independence
+from .estimator import TOO_NOISY, Mean, Share, Summary
+from .estimator.comparison import Difference
+from .estimator.crosstab import Independence, JointShare
+
+Estimated: TypeAlias = Share | JointShare | Summary | Mean | Difference
+
+NO_DATA = "no data"
 
 SUMMARIES = {
     "top_two": "top two", "bottom_two": "bottom two", "bottom_seven": "bottom seven", "net_score": "net score, points",
@@ -97,7 +105,7 @@ def _points(question: Question) -> dict[str, str]:
 
 def _bins(question: Any) -> dict[str, str]:
     unit = f" {question.unit}" if question.unit else ""
-    bins = pairwise(f"{Decimal(written(edge)):,f}" for edge in question.edges)
+    bins = pairwise(f"{Decimal(plain(edge)):,f}" for edge in question.edges)
     return {code: f"{low} to {high}{unit}" for code, (low, high) in zip(question.codes, bins, strict=False)}
 
 
@@ -126,17 +134,15 @@ def group_text(segment: Segment, code: str) -> str:
     return merged_text(group_texts(segment), code)
 
 
-def percent(share: float | None) -> str:
-    return "unknown" if share is None else f"{100 * share:.1f}%"
+def is_noisy(number: Estimated) -> bool:
+    """Whether the interval spans more than half of all that is possible."""
+    return number.too_noisy if isinstance(number, Summary) else number.note is not UNSET
 
 
-def points(share: float | None) -> str:
-    """A difference of shares."""
-    return "unknown" if share is None else f"{100 * share:+.1f}"
-
-
-def plain(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2f}"
+def said(number: Estimated, text: str) -> str:
+    """The text of an estimate, or why there is none."""
+    value = number.value if isinstance(number, Mean) else number.estimate
+    return NO_DATA if value is None else TOO_NOISY if is_noisy(number) else text
 
 
 def probability(p: float | None) -> str:
@@ -153,14 +159,15 @@ def chance(p: float | None) -> str:
 
 
 def chi_square(statistic: float | None, degrees: int) -> str:
-    return f"χ² = {plain(statistic)} on {degrees} degree{'s' if degrees != 1 else ''} of freedom"
+    value = "unknown" if statistic is None else f"{statistic:.2f}"
+    return f"χ² = {value} on {degrees} degree{'s' if degrees != 1 else ''} of freedom"
 
 
 def independence_in_words(test: Independence) -> str:
-    """What the test of independence says, or why it says nothing."""
+    """The result of the test of independence, or why there is none."""
     if test.p_value is None:
         return f"Independence: {test.note}."
-    seen = f"as much dependence would be seen in {chance(test.p_value)} of surveys"
+    seen = f"{chance(test.p_value)} of surveys would show at least this much dependence"
     return f"If the two were independent, {seen} ({chi_square(test.statistic, test.degrees_of_freedom)})."
 
 

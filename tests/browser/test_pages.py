@@ -68,7 +68,7 @@ def token(server: Server, role: Role = "admin") -> str:
 
 def sign_in(page: Page, server: Server, role: Role = "admin") -> None:
     page.goto(f"{server.base}/sign-in")
-    page.get_by_label("Your token").fill(token(server, role))
+    page.get_by_label("Your access token").fill(token(server, role))
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Surveys").wait_for()
 
@@ -106,9 +106,9 @@ def test_the_plan_and_a_refused_survey_are_easy_to_use(context: BrowserContext, 
     assert violations(page) == []
     page.get_by_label("The survey file").fill(text)
     page.get_by_role("button", name="Check").click()
-    expect(page.get_by_role("heading", name="What it takes")).to_be_visible()
+    expect(page.get_by_role("heading", name="Respondents needed")).to_be_visible()
     assert violations(page) == []
-    page.get_by_role("button", name="Change the text").click()
+    page.get_by_role("button", name="Edit the text").click()
     expect(page.get_by_label("The survey file")).to_have_value(text)
     page.get_by_role("button", name="Check").click()
     page.get_by_role("button", name="Publish new-one").click()
@@ -197,7 +197,7 @@ def test_a_shared_link_opens_the_results_and_no_more(context: BrowserContext, br
     page = context.new_page()
     sign_in(page, server, "analyst")
     page.goto(f"{server.base}{RESULTS}/share")
-    page.get_by_label("Whom it is for").fill("The board")
+    page.get_by_label("Who it is for").fill("The board")
     page.get_by_role("button", name="Make a link").click()
     link = page.get_by_label("New link to the results").input_value()
     assert link.startswith(f"{server.base}/shared/")
@@ -284,7 +284,7 @@ def test_what_was_downloaded_or_left_behind(context: BrowserContext, server: Ser
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url(f"{server.base}/sign-in")
     page.go_back()
-    expect(page.get_by_label("Your token")).to_be_visible()
+    expect(page.get_by_label("Your access token")).to_be_visible()
     assert page.locator("#results").count() == 0
 
 

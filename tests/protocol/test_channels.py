@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from exhaustive import Narrow, Words, outcomes, table_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,6 +38,7 @@ from deniable_protocol.design import (
     worst_variance,
 )
 from deniable_protocol.exact import largest_favour
+from exhaustive import Narrow, Words, outcomes, table_row
 from surveys import epsilons, surveys
 
 

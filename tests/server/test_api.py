@@ -247,6 +247,24 @@ def test_a_token_is_needed(http: FlaskClient, app: Flask, method: str, path: str
         assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
+def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask) -> None:
+    """Routes that state a role refuse a request without a token; respondents need none."""
+    stated = {}
+    for rule in app.url_map.iter_rules():
+        operation = getattr(app.view_functions[rule.endpoint], "operation", None)
+        if operation is None or not rule.rule.startswith("/api/"):
+            continue
+        (method,) = (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        stated[method, rule.rule] = operation.role
+        if operation.role is not None:
+            assert_problem(http.open(rule.rule.replace("<survey>", "campus-health"), method=method), Kind.UNAUTHORIZED)
+    assert {route for route, role in stated.items() if role is None} == {
+        ("GET", "/api/v1/surveys/<survey>"),
+        ("POST", "/api/v1/surveys/<survey>/submissions"),
+    }
+    assert len(stated) == 11
+
+
 @pytest.mark.parametrize(("method", "path"), ADMIN)
 def test_an_analyst_may_not_publish_or_close(http: FlaskClient, app: Flask, method: str, path: str) -> None:
     """The role is checked before anything else."""
@@ -314,7 +332,7 @@ def test_estimates_over_http(
     analyst = bearer(app, "analyst")
     got = http.get(f"{SURVEY}/estimates?confidence=0.9&by=campus", headers=analyst).json
     assert list(got) == [
-        "survey", "digest", "status", "submissions", "confidence", "where", "questions", "groups",
+        "survey", "digest", "status", "submissions", "confidence", "where", "questions", "methods", "groups",
     ]  # fmt: skip
     assert (got["survey"], got["status"], got["submissions"], got["confidence"]) == ("campus-health", "open", 60, 0.9)
     assert [(g["segment"], g["code"], g["submissions"]) for g in got["groups"]] == [
@@ -323,7 +341,7 @@ def test_estimates_over_http(
     ]
     assert [q["id"] for q in got["questions"]] == [q.id for q in document.survey.questions]
     assert list(got["questions"][0]) == [
-        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes", "method",
+        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
     ]  # fmt: skip
     south = http.get(f"{SURVEY}/estimates?where=campus:south&confidence=0.9", headers=analyst).json
     assert south["where"] == {"campus": "south"} and south["questions"] == got["groups"][1]["questions"]

@@ -204,24 +204,24 @@ def choice(*texts: str) -> Question:
 
 
 def test_a_bar_lies_where_its_numbers_are() -> None:
-    """At 23%, 21% to 25%, on an axis that ends at 40%, because another interval reaches 38%."""
+    """At 23.1%, 21.2% to 25.0%, on an axis that ends at 40%, because another interval reaches 38%."""
     chart = question_chart(choice("A", "B"), shares_of((0.231, 0.212, 0.25), (0.35, 0.32, 0.38)))
     assert isinstance(chart, Bars) and [tick.text for tick in chart.axis.ticks] == ["0", "10", "20", "30", "40%"]
     assert chart.rows[0].mark == Mark(53, 62.5, 57.8)
-    assert (chart.rows[0].value, chart.rows[0].limits) == ("23%", "21–25%")
-    assert chart.tables[0].lines[0] == ("A", ("23.10", "21.20", "25.00", "1.00"))
+    assert (chart.rows[0].value, chart.rows[0].limits) == ("23.1%", "21.2–25.0%")
+    assert chart.tables[0].lines[0] == ("A", ("23.1", "21.2", "25.0", "1.0"))
     html = draw(chart)
     assert '<rect class="bar" width="57.8%"/><rect class="span" x="53%" width="9.5%"/>' in html
 
 
 def test_what_is_not_known_is_not_pointed_at() -> None:
-    """No bar where no report tells, nor where it is too noisy to say: a faint band over all that is possible."""
+    """No bar without data, nor where it is too noisy to say: a faint band over all that is possible."""
     chart = question_chart(choice("A", "B"), shares_of((None, 0.0, 1.0), (0.4, 0.1, 0.9)))
     assert isinstance(chart, Bars)
-    assert [(row.value, row.limits) for row in chart.rows] == [("no answer tells", ""), (TOO_NOISY, "10–90%")]
+    assert [(row.value, row.limits) for row in chart.rows] == [("no data", ""), (TOO_NOISY, "10–90%")]
     html = draw(chart)
     assert 'class="bar"' not in html and '<rect class="band" x="0%" width="100%"/>' in html
-    assert chart.tables[0].lines[0][1] == ("–", "0.00", "100.00", "1.00")
+    assert chart.tables[0].lines[0][1] == ("–", "0", "100", "1.0")
 
 
 def test_weighted_estimates_stand_beside_the_others() -> None:
@@ -311,9 +311,9 @@ def test_a_forest_of_differences() -> None:
     assert isinstance(chart, Dots) and chart.around_zero
     (block,) = chart.blocks
     assert block.label == "North − s"
-    assert (block.rows[0].value, block.rows[0].limits, block.rows[0].extra) == ("+3", "−1 to +7", "p = 0.20")
+    assert (block.rows[0].value, block.rows[0].limits, block.rows[0].extra) == ("+3.0", "−1.0 to +7.0", "p = 0.20")
     assert block.rows[0].mark == Mark(49.5, 53.5, 51.5) and block.rows[1].mark.at is None
-    assert chart.tables[0].lines[0] == ("North − s", ("A", "3.00", "-1.00", "7.00", "1.00", "<0.001", "0.20"))
+    assert chart.tables[0].lines[0] == ("North − s", ("A", "3.0", "-1.0", "7.0", "1.0", "<0.001", "0.20"))
     reader = read(chart)
     assert "p = 0.20" in reader.text and "percentage points" in reader.text
 
@@ -371,11 +371,14 @@ def test_a_heat_map() -> None:
     chart = crosstab_chart(table_of([[0.12, 0.4], [None, 0.0]]), {"r0": "Row"}, {"c0": HOSTILE}, "Which?", "What?")
     assert isinstance(chart, HeatMap)
     (first, inner, total), (second, others, _) = chart.lines
-    assert (first, second) == ("Row", "r1") and (total.value, total.heat) == ("50%", 0)
-    assert [(cell.value, cell.limits, cell.heat) for cell in inner] == [("12%", "9–15%", 3), ("40%", "37–43%", 9)]
-    assert [(cell.value, cell.heat) for cell in others] == [("no answer tells", 0), ("0%", 0)]
+    assert (first, second) == ("Row", "r1") and (total.value, total.heat) == ("50.0%", 0)
+    assert [(cell.value, cell.limits, cell.heat) for cell in inner] == [
+        ("12.0%", "9.0–15.0%", 3),
+        ("40.0%", "37.0–43.0%", 9),
+    ]
+    assert [(cell.value, cell.heat) for cell in others] == [("no data", 0), ("0%", 0)]
     reader = read(chart)
-    assert "would be seen in 21% of surveys" in reader.text and "“Which?”" in reader.text and HOSTILE in reader.text
+    assert "21% of surveys would show" in reader.text and "“Which?”" in reader.text and HOSTILE in reader.text
     assert ("td", {"class": "heat-9"}) in reader.tags
 
 

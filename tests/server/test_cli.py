@@ -78,7 +78,7 @@ def test_audit_prints_odds_and_epsilon() -> None:
     """The table has the odds as a fraction, epsilon to 12 digits, and what was seen."""
     result = run("audit", EXAMPLE, "--draws", "2000")
     assert result.exit_code == 0
-    for word in ("1646197571152047", "605602242533201", "1.000000000000", "ε seen", "99.9% over all"):
+    for word in ("1646197571152047", "605602242533201", "1.000000000000", "ε seen", "99.9% confidence over all"):
         assert word in result.stdout.replace("\n", " ")
 
 

@@ -113,7 +113,16 @@ def test_every_question_has_a_card(http: FlaskClient, app: Flask, example: bytes
     assert page.text.count("3,000 answers") >= 8 and page.text.count("ε = 1.0:") == 6
     assert len(re.findall(r"between [\d.,]+%? and [\d.,]+%?", page.text)) >= 8
     assert page.text.count("false submissions could move") == 8
-    assert re.search(r"as telling as [\d,]+ unprotected answers", page.text)
+    assert re.search(r"worth as much as [\d,]+ unprotected answers", page.text)
+
+
+def test_a_page_reads_the_status_once(http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The badge and the estimates of one page cannot contradict each other."""
+    read, storage = [], storage_of(app)
+    status = storage.status
+    monkeypatch.setattr(storage, "status", lambda survey: read.append(survey) or status(survey))
+    shown(http, DASHBOARD)
+    assert len(read) == 1
 
 
 def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
@@ -168,7 +177,7 @@ def test_groups_and_weights_are_shown(http: FlaskClient) -> None:
     [
         ("where=campus:west", "where takes segment:code"),
         ("where=foo", "where takes segment:code"),
-        ("confidence=2", "confidence must be"),
+        ("confidence=2", "confidence takes"),
         ("weight:campus:north=70", "need a share for south"),
         ("population=10", "population is smaller"),
     ],
@@ -222,7 +231,7 @@ def test_comparison_and_crosstab_say_what_the_interface_says(http: FlaskClient) 
         ("compare?question=vaped&by=campus&where=foo", "where takes segment:code"),
         ("compare?question=vaped&by=campus&where=campus:north", "fewer than two groups"),
         ("crosstab?rows=vaped&columns=vaped", "two different"),
-        ("crosstab?rows=drinks&columns=vaped", "asks for a mean"),
+        ("crosstab?rows=drinks&columns=vaped", "has a mean and no shares"),
     ],
 )
 def test_what_cannot_be_related_is_said(http: FlaskClient, path: str, said: str) -> None:
@@ -315,7 +324,7 @@ def test_a_published_survey_cannot_be_replaced(http: FlaskClient, app: Flask) ->
         page = http.post(
             "/publish", data={"word": word, "survey": SMALL.replace("SMALL", "campus-health"), "step": step}
         )
-        assert page.status_code == 409 and "choose another id" in page.text
+        assert page.status_code == 409 and "Choose another id" in page.text
 
 
 def test_closing_asks_first(http: FlaskClient, app: Flask) -> None:
@@ -326,7 +335,7 @@ def test_closing_asks_first(http: FlaskClient, app: Flask) -> None:
     assert "for good" in page.text and storage.surveys()[-1].status == "open"
     assert http.post("/surveys/to-close/close", data={"word": word_in(page)}).status_code == 303
     assert {one.id: one.status for one in storage.surveys()}["to-close"] == "closed"
-    assert "closed already" in http.get("/surveys/to-close/close").text
+    assert "already closed" in http.get("/surveys/to-close/close").text
     assert "closed" in shown(http, "/").text
 
 

@@ -400,4 +400,4 @@ def test_where_an_export_can_be_written(kept: Path, tmp_path: Path) -> None:
     words = ["export", "campus-health", "--database", kept / "a.db", "--to"]
     deniable(*words, tmp_path / "exports" / "first")
     assert (tmp_path / "exports" / "first" / "export.json").is_file()
-    assert "takes a folder of this machine" in deniable(*words, "s3://bucket/x", status=1)
+    assert "takes a folder on this machine" in deniable(*words, "s3://bucket/x", status=1)

@@ -59,7 +59,7 @@ def test_publish_list_and_close(place: Path) -> None:
     assert tree["created"] is True and (place / "deniable.db").exists()
     assert f"/s/campus-health#{tree['digest']}" in run("survey", "publish", EXAMPLE).stdout
     assert "campus-health is closed" in run("survey", "close", "campus-health").stdout
-    assert "was closed before" in run("survey", "close", "campus-health").stdout
+    assert "is already closed" in run("survey", "close", "campus-health").stdout
     (listed,) = json.loads(run("survey", "list", "--json").stdout)["surveys"]
     assert (listed["id"], listed["status"], listed["submissions"]) == ("campus-health", "closed", 0)
     assert "closed" in run("survey", "list").stdout

@@ -604,7 +604,7 @@ def test_plan_says_what_a_team_asks_first() -> None:
     result = run(str(EXAMPLE))
     said = " ".join(result.stdout.split())
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[1].startswith("19,988 respondents tell a share of 50% within ±3 points")
+    assert result.stdout.splitlines()[1].startswith("19,988 respondents are enough for a share of 50% within ±3 points")
     for words in (
         "They would find a true “yes” at most 13.6% of the time.",
         "vaped ±3 points 4,997 5 points 7,347",
@@ -612,7 +612,7 @@ def test_plan_says_what_a_team_asks_first() -> None:
         "wellbeing ±0.12 on 1 to 5",
         "vaped 4,997 1,068 1,076",
         "add up to ε = 10.",
-        "give every respondent one at random",
+        "give every respondent one of them at random",
         "vaped 4,997 1 0.292",
     ):
         assert words in said
@@ -631,7 +631,7 @@ def test_the_plan_fits_the_screen(columns: int, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert max(map(len, result.stdout.splitlines())) <= columns
     assert "[bold]title (a-survey)" in result.stdout and "[red]kg" in result.stdout and "…" not in result.stdout
-    for words in ("tells nothing", "no difference", "too few respondents", "> 1 billion", "at the limit"):
+    for words in ("no information", "no difference", "too few respondents", "> 1 billion", "at the limit"):
         assert words in result.stdout
 
 

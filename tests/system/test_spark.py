@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import missing
-from deniable_server.cli import export
+from deniable_server.cli import ask
 from deniable_server.errors import ExportError
 from deniable_server.export import opened
 from deniable_server.export.spark import SparkEngine, _start
@@ -90,7 +90,7 @@ def test_spark_counts_what_the_database_tells(
             engines = {str(kept / survey): SparkEngine(session, str(kept / survey)) for survey in ASKED}
             for engine in engines.values():  # counted once, asked about often
                 monkeypatch.setattr(engine, "statistics", cache(engine.statistics))
-            monkeypatch.setattr(export, "opened", lambda folder, *_: nullcontext(engines[folder]))
+            monkeypatch.setattr(ask, "opened", lambda folder, *_: nullcontext(engines[folder]))
             for survey, questions in ASKED.items():
                 for asked in questions:
                     there = told([asked[0], survey, *asked[1:]], kept, "--database", kept / "a.db")

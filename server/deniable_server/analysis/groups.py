@@ -1,10 +1,10 @@
 """Which groups of submissions may be shown: none below a minimum size, nor what is left when others are taken away.
 
-Reports are randomised, so that even a group of one tells no more about its member than epsilon allows. A small group
-tells nothing of use either, and a table that shows it invites stories about five people. Two rules:
+Reports are randomised, so even a group of one reveals no more about its member than epsilon allows. But a small group
+is of no use, and a table that shows it invites stories about five people. Two rules:
 
 - Of one segment, codes with fewer submissions than the minimum are merged, with the smallest others added until the
-  merged group is large enough: whoever takes the shown groups from the whole is left with the merged one.
+  merged group is large enough: the whole minus the shown groups then leaves the merged one.
 - Several segments together are shown only if none of their combinations is small; else the total of one segment minus
   the combinations that are shown would be a combination that is not.
 """
@@ -82,8 +82,8 @@ class Grouping:
             sizes[tuple(number.get(codes[place], -1) for place, number in numbers)] += cell.submissions
         if any(0 < size < self.minimum for size in sizes.values()):
             raise Withheld(
-                f"Together, {' and '.join(together)} make groups of fewer than {self.minimum} submissions; "
-                "to show the others would show those as well. Ask about one of them"
+                f"Together, {' and '.join(together)} make groups of fewer than {self.minimum} submissions. "
+                "Showing the other groups would reveal those. Ask about one segment at a time"
             )
 
     def positions(self, where: Mapping[str, str]) -> dict[int, frozenset[int]]:
@@ -100,9 +100,9 @@ class Grouping:
         for group in groups:
             if group.codes == (code,):
                 return group
-        merged = next((f" but within {group.code} (by {name})" for group in groups if code in group.codes), "")
+        merged = next((f", only as part of {group.code} (by {name})" for group in groups if code in group.codes), "")
         raise Withheld(
-            f"{name}:{code} has fewer than {self.minimum} submissions, or is merged with a code that has: "
+            f"{name}:{code} has fewer than {self.minimum} submissions, or is merged with a code that does: "
             f"it is not shown alone{merged}"
         )
 

@@ -1,94 +1,95 @@
-"""What analysts may ask, checked against the survey; the same from the address of a request and from a command."""
+"""What analysts may ask. A query is read from texts, and checked against the survey, in the same way wherever they come
+from: the address of a request, a form on a page, or the options of a command.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
-from deniable_protocol import Question, Survey
+from deniable_protocol import Survey
 from deniable_protocol.checks import strict_json
 from deniable_server.errors import BadQuery
 
+Given = Mapping[str, Sequence[str]]
+"""Texts by the name of their parameter, each given any number of times."""
 Margins = dict[str, dict[str, float]]
 """Per segment the share of each code in the population."""
 
 FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
+COMMON = {
+    "where": "segment:code, to count only these submissions. Can be repeated.",
+    "confidence": "Confidence level of the intervals: 0.5 to 0.9999. Default: 0.95.",
+}
 
 
-@dataclass(frozen=True)
-class Query:
-    """What an analyst asks for. Commands and routes use what they document, and refuse the rest."""
+@dataclass(frozen=True, kw_only=True)
+class Query(ABC):
+    """What every query has. A subclass adds its own fields, and lists the parameters that they are read from."""
 
-    confidence: float = 0.95
+    parameters: ClassVar[Mapping[str, str]]
+    """What each parameter takes, in words for people."""
+    flags: ClassVar[frozenset[str]] = frozenset()
+    """The parameters that take 1 or 0."""
+
     where: dict[str, str] = field(default_factory=dict)
-    by: str | None = None
-    simultaneous: bool = False
-    target: str = "population"
-    population: int | None = None
-    weights: Margins = field(default_factory=dict)
-    distribution: bool = False
+    confidence: float = 0.95
+
+    @classmethod
+    def read(cls, survey: Survey, given: Given) -> Self:
+        """The query in these texts. BadQuery if one is unknown, missing or invalid; the message says what it takes."""
+        return cls._read(Parameters(survey, given, cls.parameters))
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, given: Parameters) -> Self: ...
 
 
 class Parameters:
-    """Parameters by name, each given any number of times, as texts."""
+    """Reads parameters one by one. BadQuery says what a parameter takes; it never repeats the text that was given."""
 
-    def __init__(self, survey: Survey, given: Mapping[str, Sequence[str]], known: Sequence[str]) -> None:
-        if unknown := sorted(set(given) - set(known)):
-            raise BadQuery(f"{len(unknown)} unknown; the parameters are {', '.join(known)}")
-        self.survey = survey
+    def __init__(self, survey: Survey, given: Given, known: Mapping[str, str]) -> None:
+        if unknown := set(given) - set(known):
+            raise BadQuery(f"Unknown parameters ({len(unknown)}). Valid ones: {', '.join(known)}")
+        self._questions = [question.id for question in survey.questions]
         self._given = given
         self._codes = {segment.id: [option.code for option in segment.options] for segment in survey.segments}
-
-    def asked(self, margins: Mapping[str, object] | None = None) -> Query:
-        """All that estimates, comparisons and cross-tabulations share; ``margins`` are those of a file."""
-        weights = self.weights() if margins is None else self.checked_margins(margins)
-        target = self.one("target") or "population"
-        if target not in ("population", "respondents"):
-            raise BadQuery("target is population or respondents")
-        if target == "respondents" and (weights or self.one("population")):
-            raise BadQuery("weights and the size of the population are for target=population")
-        return Query(
-            confidence=self.confidence(),
-            where=self.where(),
-            by=self.segment("by"),
-            simultaneous=self.flag("simultaneous"),
-            target=target,
-            population=self._population(),
-            weights=weights,
-            distribution=self.flag("distribution"),
-        )
 
     def one(self, name: str) -> str | None:
         texts = self._given.get(name, ())
         if len(texts) > 1:
-            raise BadQuery(f"{name} is given once")
+            raise BadQuery(f"{name} can be given only once")
         return texts[0] if texts else None
 
-    def needed(self, name: str) -> str:
+    def required(self, name: str) -> str:
         text = self.one(name)
         if text is None:
-            raise BadQuery(f"{name} must be given")
+            raise BadQuery(f"{name} is required")
         return text
 
     def flag(self, name: str) -> bool:
         text = self.one(name) or ""
         if text not in FLAGS:
-            raise BadQuery(f"{name} is 1 or 0")
+            raise BadQuery(f"{name} takes 1 or 0")
         return FLAGS[text]
 
     def confidence(self) -> float:
         level = _number(self.one("confidence") or "0.95")
         if level is None or not 0.5 <= level <= 0.9999:
-            raise BadQuery("confidence must be a number from 0.5 to 0.9999")
+            raise BadQuery("confidence takes a number from 0.5 to 0.9999")
         return level
 
-    def _population(self) -> int | None:
+    def population(self) -> int | None:
         text = self.one("population")
         if text is None:
             return None
         if not (text.isascii() and text.isdecimal() and len(text) <= 13 and 1 <= int(text) <= 10**12):
-            raise BadQuery("population is a whole number: how many people the respondents were drawn from")
+            raise BadQuery(
+                "population takes a whole number: the size of the population that respondents were drawn from"
+            )
         return int(text)
 
     def where(self) -> dict[str, str]:
@@ -103,72 +104,69 @@ class Parameters:
 
     def segment(self, name: str) -> str | None:
         text = self.one(name)
-        return None if text is None else self.known_segment(name, text)
+        return None if text is None else self._segment(name, text)
 
     def segments(self, name: str) -> list[str]:
-        return [self.known_segment(name, text) for text in dict.fromkeys(self._given.get(name, ()))]
+        return [self._segment(name, text) for text in dict.fromkeys(self._given.get(name, ()))]
 
-    def known_segment(self, name: str, text: str) -> str:
+    def _segment(self, name: str, text: str) -> str:
         if text not in self._codes:
             raise BadQuery(f"{name} takes a segment. This survey has {', '.join(self._codes) or 'none'}")
         return text
 
-    def question(self, name: str) -> Question:
-        text = self.needed(name)
-        for question in self.survey.questions:
-            if question.id == text:
-                return question
-        known = ", ".join(question.id for question in self.survey.questions)
-        raise BadQuery(f"{name} takes a question. This survey has {known}")
+    def question(self, name: str) -> str:
+        text = self.required(name)
+        if text not in self._questions:
+            raise BadQuery(f"{name} takes a question. This survey has {', '.join(self._questions)}")
+        return text
 
     def weights(self) -> Margins:
-        """From ``weight=segment:code:share``, once for every code of a segment."""
-        margins: dict[str, dict[str, object]] = {}
+        """From ``weight=segment:code:share``, once for every code of a segment: shares that sum to one."""
+        given: dict[str, dict[str, float | None]] = {}
         for entry in self._given.get("weight", ()):
             segment, code, share, *rest = (*entry.split(":"), "", "")
-            shares = margins.setdefault(segment, {})
+            shares = given.setdefault(segment, {})
             if code in shares or rest != ["", ""]:
                 raise BadQuery("weight takes segment:code:share, once for every code")
             shares[code] = _number(share)
-        return self.checked_margins(margins)
+        return {segment: self._margin(segment, shares) for segment, shares in given.items()}
 
-    def checked_margins(self, margins: Mapping[str, object]) -> Margins:
-        """Shares that sum to one, from shares or head counts for every code of each segment named."""
-        checked: Margins = {}
-        for segment, shares in margins.items():
-            codes = self._codes.get(segment)
-            if codes is None:
-                known = ", ".join(self._codes) or "none"
-                raise BadQuery(f"weights are for segments; this survey has {known}")
-            if not isinstance(shares, Mapping) or not set(shares) <= set(codes):
-                raise BadQuery(f"weights for {segment} take a share for each of {', '.join(codes)}, and no others")
-            if missing := [code for code in codes if code not in shares]:
-                raise BadQuery(f"weights for {segment} need a share for {', '.join(missing)}, too")
-            numbers = [shares[code] for code in codes]
-            fit = all(
-                isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e15
-                for number in numbers
-            )
-            if not fit or not any(numbers):
-                raise BadQuery(f"weights for {segment} must be shares or head counts, 0 or more")
-            total = float(sum(numbers))
-            # Rounded shares may miss 1 a little; anything else that is not whole is a slip.
-            if not any(abs(total - whole) <= 0.005 * whole for whole in (1, 100)) and any(n != int(n) for n in numbers):
-                raise BadQuery(f"weights for {segment} sum to neither 1 nor 100, and are no head counts either")
-            checked[segment] = {code: number / total for code, number in zip(codes, numbers, strict=True)}
-        return checked
+    def _margin(self, segment: str, shares: Mapping[str, float | None]) -> dict[str, float]:
+        """From shares, percentages or head counts for every code of the segment."""
+        codes = self._codes.get(segment)
+        if codes is None:
+            raise BadQuery(f"weights are for segments. This survey has {', '.join(self._codes) or 'none'}")
+        if not set(shares) <= set(codes):
+            raise BadQuery(f"weights for {segment} take a share for each of {', '.join(codes)}, and no others")
+        if missing := [code for code in codes if code not in shares]:
+            raise BadQuery(f"weights for {segment} also need a share for {', '.join(missing)}")
+        numbers = [number for code in codes if (number := shares[code]) is not None and 0 <= number < 1e15]
+        if len(numbers) < len(codes) or not any(numbers):
+            raise BadQuery(f"weights for {segment} must be shares or head counts, 0 or more")
+        total = sum(numbers)
+        # Rounded shares may miss 1 a little; anything else that is not whole is a slip.
+        if not any(abs(total - whole) <= 0.005 * whole for whole in (1, 100)) and any(n != int(n) for n in numbers):
+            raise BadQuery(f"weights for {segment} add up to neither 1 nor 100, and are not head counts")
+        return {code: number / total for code, number in zip(codes, numbers, strict=True)}
 
 
-def read_margins(raw: bytes, *, is_json: bool) -> dict[str, object]:
-    """The tree of a weights file: a table per segment, a share or head count per code."""
+def read_weights(raw: bytes, *, is_json: bool) -> list[str]:
+    """A weights file, which has a table per segment with a share or head count per code, as texts of ``weight``."""
     try:
         tree = strict_json(raw.decode()) if is_json else tomllib.loads(raw.decode())
     except (ValueError, RecursionError) as error:
-        form = "JSON" if is_json else "TOML, which it is taken for unless its name ends in .json"
+        form = "JSON" if is_json else "TOML (for JSON, its name must end in .json)"
         raise BadQuery(f"the weights file is not valid {form}: {error}") from None
-    if not isinstance(tree, dict) or not tree:
-        raise BadQuery("the weights file holds a table per segment, with a share per code")
-    return tree
+    if (
+        not isinstance(tree, dict)
+        or not tree
+        or not all(shares and isinstance(shares, dict) for shares in tree.values())
+    ):
+        raise BadQuery("the weights file needs a table per segment, with a share per code")
+    numbers = [share for shares in tree.values() for share in shares.values()]
+    if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers):
+        raise BadQuery("the weights file needs a number for every code")
+    return [f"{segment}:{code}:{share}" for segment, shares in tree.items() for code, share in shares.items()]
 
 
 def _number(text: str) -> float | None:

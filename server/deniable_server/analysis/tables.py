@@ -20,8 +20,6 @@ from .estimates import SurveyEstimates
 ROWS = 1_000
 """Rows that are turned into text at a time."""
 
-Row = list[Any]
-
 ESTIMATE_COLUMNS = [
     "where", "target", "segment", "group", "submissions", "question", "type", "epsilon", "weighted", "answers",
     "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note", "method",
@@ -29,7 +27,7 @@ ESTIMATE_COLUMNS = [
 ]  # fmt: skip
 
 
-def csv_pieces(rows: Iterable[Row]) -> Iterator[bytes]:
+def csv_pieces(rows: Iterable[list[Any]]) -> Iterator[bytes]:
     """The text of a table, piece by piece."""
     rows = iter(rows)
     while block := list(islice(rows, ROWS)):
@@ -38,7 +36,7 @@ def csv_pieces(rows: Iterable[Row]) -> Iterator[bytes]:
         yield buffer.getvalue().encode()
 
 
-def report_rows(document: Document, submissions: Iterable[tuple[bytes, Content]]) -> Iterator[Row]:
+def report_rows(document: Document, submissions: Iterable[tuple[bytes, Content]]) -> Iterator[list[Any]]:
     """The ids of submissions are left out: with them, a receipt would point at its row."""
     survey = document.survey
     codes = [[option.code for option in segment.options] for segment in survey.segments]
@@ -47,7 +45,7 @@ def report_rows(document: Document, submissions: Iterable[tuple[bytes, Content]]
         yield [*(known[i] for known, i in zip(codes, content.segments, strict=True)), *content.reports]
 
 
-def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[Row]:
+def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[Any]]:
     """A row for every number: of all submissions, then group by group; what is unknown is left empty."""
     texts = {question.id: (_cell(question.text), answer_texts(question)) for question in survey.questions}
     yield ESTIMATE_COLUMNS
@@ -72,7 +70,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[Row]:
                     *numbers[:-1],
                     estimates.confidence,
                     numbers[-1],
-                    question.method or "",
+                    estimates.methods[question.id],
                     weights,
                     survey.id,
                     *spoken,
@@ -84,7 +82,7 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def _question_rows(question: QuestionEstimate) -> Iterator[Row]:
+def _question_rows(question: QuestionEstimate) -> Iterator[list[Any]]:
     note = "; ".join(question.notes)
     for numbers in _number_rows(question):
         yield ["no", question.answers, *numbers, note]
@@ -95,7 +93,7 @@ def _question_rows(question: QuestionEstimate) -> Iterator[Row]:
             yield ["yes", question.weighted.effective_answers, *numbers, note]
 
 
-def _number_rows(numbers: QuestionEstimate | Weighted) -> Iterator[Row]:
+def _number_rows(numbers: QuestionEstimate | Weighted) -> Iterator[list[Any]]:
     for share in numbers.shares:
         yield ["share", share.code, share.estimate, share.unbiased, share.standard_error, share.low, share.high]
     for summary in numbers.summaries or ():

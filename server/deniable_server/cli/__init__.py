@@ -12,7 +12,7 @@ from .demo import demo
 from .estimate import estimate
 from .export import export
 from .plan import plan
-from .relate import compare, crosstab_, regress
+from .relate import compare_, crosstab_, regress_
 from .serve import serve
 from .simulate import simulate
 from .surveys import audit_, survey
@@ -28,7 +28,7 @@ def cli() -> None:
 
 
 COMMANDS = [
-    demo, serve, survey, plan, estimate, compare, crosstab_, regress, export, simulate, audit_, token, backup,
+    demo, serve, survey, plan, estimate, compare_, crosstab_, regress_, export, simulate, audit_, token, backup,
     restore, move, doctor,
 ]  # fmt: skip
 for command in COMMANDS:

@@ -19,7 +19,7 @@ import click
 from rich.text import Text
 
 from deniable import randomize
-from deniable_protocol import Band, Channel, Document, Drawn, Number, Question, parse_survey, publish, verify
+from deniable_protocol import Channel, Document, Question, parse_survey, publish, verify
 from deniable_server.errors import SimulationError
 from deniable_server.serving.run import listen_error
 from deniable_server.simulate import Population, compare, simulate_over_http
@@ -119,22 +119,22 @@ def answer_in_words(question: Question, answer: Any) -> str:
 def report_in_words(question: Question, channel: Channel, report: int) -> str:
     """What a report seems to say, true or not: the answers that make it most likely."""
     texts = list(answer_texts(question).values())
-    if isinstance(channel, Drawn):
+    if not channel.exclusive:  # options are asked one at a time
         part, bit = divmod(report, 2)
         return f"{texts[part]}: {'yes' if bit else 'no'}"
     chances = [channel.probability(answer, report) for answer in range(channel.answers)]
     points = [answer for answer, chance in enumerate(chances) if chance == max(chances)]
     names = texts or levels_in_words(question, channel.answers)
-    if isinstance(channel, Band) and len(points) > 1:
+    if question.asks_mean and len(points) > 1:
         return f"{names[points[0]]} to {names[points[-1]]}"
     return " or ".join(names[point] for point in points)
 
 
 def levels_in_words(question: Question, levels: int) -> list[str]:
     """The numbers to which an answer is rounded before it is randomised."""
-    assert isinstance(question, Number)
-    step = (question.max - question.min) / (levels - 1)
-    return [f"{question.min + step * level:g}" for level in range(levels)]
+    least, largest = question.range
+    step = (largest - least) / (levels - 1)
+    return [f"{least + step * level:g}" for level in range(levels)]
 
 
 # --- the server -------------------------------------------------------------------------------------------------------

@@ -1,100 +1,58 @@
-"""Commands that print estimates."""
+"""The command that prints estimates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from itertools import zip_longest
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 from msgspec import UNSET
-from rich.table import Table as Grid
+from rich.table import Table
 from rich.text import Text
 
 from deniable_protocol import Question, Survey
-from deniable_server.analysis.estimates import Analysis, SurveyEstimates
-from deniable_server.analysis.query import Parameters, Query, read_margins
-from deniable_server.estimator import NOT_HONEST, TOO_NOISY, QuestionEstimate, Weighted
-from deniable_server.settings import DEFAULT_MINIMUM_GROUP, parse_minimum_group
+from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
+from deniable_server.analysis.rounding import mean_in_units, score_in_points, share_in_percent, short_text, two_digits
+from deniable_server.analysis.source import StoredSurvey
+from deniable_server.estimator import NOT_HONEST, QuestionEstimate, Weighted
+from deniable_server.settings import DEFAULT_MINIMUM_GROUP
 from deniable_server.storage import Published, Storage
-from deniable_server.wording import SUMMARIES, answer_texts, percent, plain, points
+from deniable_server.wording import SUMMARIES, answer_texts, said
 
-from .common import JSON, MINIMUM_GROUP, out, print_json
-from .export import reads, source
+from .ask import asks
+from .common import find_survey, out
 
 BARS = "·▁▂▃▄▅▆▇█"
 
-CONFIDENCE = click.option("--confidence", default="0.95", show_default=True, help="Of the intervals: 0.5 to 0.9999.")
-WHERE = click.option("--where", multiple=True, help="segment:code, to count only these. Can be repeated.")
-
 
 @click.command(short_help="Shares and means, with intervals.")
-@reads
-@CONFIDENCE
-@WHERE
-@click.option("--by", multiple=True, help="A segment, to show each of its groups too.")
-@click.option("--simultaneous", is_flag=True, help="Intervals that hold together for all options of a question.")
-@click.option(
-    "--target",
-    type=click.Choice(["population", "respondents"]),
-    help="Whom the intervals are about: those who answered, or those they stand for (the default).",
-)
-@click.option("--population", help="How many people the respondents were drawn from, if they are a good part of them.")
-@click.option(
-    "--weights",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A TOML or JSON file with known shares of segments, to weight to: a table per segment, a share per code.",
-)
-@click.option("--distribution", is_flag=True, help="Also the likely distribution of number questions.")
-@MINIMUM_GROUP
-@JSON
-def estimate(
-    survey_id: str | None,
-    database: str,
-    folder: str | None,
-    engine: str | None,
-    master: str | None,
-    weights: Path | None,
-    minimum_group: str,
-    as_json: bool,
-    **given: Any,
-) -> None:
+@asks(EstimateQuery, estimates)
+def estimate(survey: Survey, result: SurveyEstimates) -> None:
     """Estimate shares and means of a survey, with confidence intervals."""
-    with source(survey_id, database, folder, engine, master) as kept:
-        published = kept.published
-        texts = parameters(published, given)
-        margins = None if weights is None else read_margins(weights.read_bytes(), is_json=weights.suffix == ".json")
-        asked = texts.asked(margins)
-        analysis = Analysis(published, kept.statistics(), parse_minimum_group(minimum_group))
-        result = analysis.estimates(kept.status, asked)
-    if as_json:
-        print_json(result)
-        return
-    survey = published.document.survey
     if not result.submissions:
         out.print(Text(f"{survey.title}: no answers yet."))
         return
     filters = "".join(f", {segment} {code}" for segment, code in result.where.items())
     status = "" if result.status == "open" else ", closed"
     show(survey, result.questions, f"{survey.title}: {result.submissions:,} submissions{filters}{status}", result)
-    say_whom(result)
+    say_what_for(result)
     for group in result.groups or ():
         show(survey, group.questions, f"{group.segment} {group.code}: {group.submissions:,} submissions", result)
 
 
-def say_whom(result: SurveyEstimates) -> None:
-    """What the intervals are about, if it is not the usual."""
+def say_what_for(result: SurveyEstimates) -> None:
+    """What the intervals are about, if it is not the default."""
     said = []
     if result.target == "respondents":
-        said.append("Intervals are about those who answered, not about whom they stand for.")
+        said.append("Intervals are about those who answered, not about the population.")
     if result.population is not None:
         said.append(f"Intervals are for a population of {result.population:,}.")
     if result.simultaneous:
-        said.append("Intervals hold together for all options of a question.")
+        said.append("Intervals are correct for all options of a question at once.")
     if result.weighting is not None:
         known = [
-            f"{segment} {code} {percent(share)}"
+            f"{segment} {code} {short_text(two_digits(100 * share))}%"
             for segment, shares in result.weighting.margins.items()
             for code, share in shares.items()
         ]
@@ -105,21 +63,10 @@ def say_whom(result: SurveyEstimates) -> None:
         out.print(Text(" ".join(said)))
 
 
-def parameters(published: Published, options: Mapping[str, Any]) -> Parameters:
-    """The options of a command as the parameters that a request would have."""
-    texts: dict[str, list[str]] = {}
-    for name, value in options.items():
-        if isinstance(value, bool):
-            value = "1" if value else None
-        if value is not None:
-            texts[name] = [value] if isinstance(value, str) else list(value)
-    return Parameters(published.document.survey, texts, list(options))
-
-
 def read_estimates(storage: Storage, published: Published) -> SurveyEstimates:
-    """The estimates of a survey, all that is not chosen as it is by default."""
-    analysis = Analysis(published, storage.statistics(published), DEFAULT_MINIMUM_GROUP)
-    return analysis.estimates(storage.status(published), Query())
+    """The estimates of a survey, with all defaults."""
+    source = StoredSurvey(storage, published, DEFAULT_MINIMUM_GROUP, partial(find_survey, storage))
+    return estimates(source, EstimateQuery())
 
 
 class Line(NamedTuple):
@@ -144,17 +91,17 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
     """A table of estimates."""
     asked = {question.id: question for question in survey.questions}
     weighted = result.weighting is not None
-    grid = Grid(title=Text(title), title_justify="left")
-    grid.add_column("Question", max_width=44)
-    grid.add_column("Answer", max_width=30)
-    grid.add_column("About", justify="right")
+    table = Table(title=Text(title), title_justify="left")
+    table.add_column("Question", max_width=44)
+    table.add_column("Answer", max_width=30)
+    table.add_column("About", justify="right")
     level = f"({100 * result.confidence:.4g}%)"
-    grid.add_column(f"Between {level}" if not weighted else level, justify="right", no_wrap=weighted)
+    table.add_column(f"Between {level}" if not weighted else level, justify="right", no_wrap=weighted)
     if weighted:
-        grid.add_column("Weighted", justify="right", no_wrap=True)
-        grid.add_column(level, justify="right", no_wrap=True)
+        table.add_column("Weighted", justify="right", no_wrap=True)
+        table.add_column(level, justify="right", no_wrap=True)
     else:
-        grid.add_column("ε", justify="right")
+        table.add_column("ε", justify="right")
     for estimate in questions:
         question = asked[estimate.id]
         heading = Text(question.text).append(f" ({question.id})", style="dim")
@@ -166,10 +113,10 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
             epsilon = estimate.epsilon if heading else ""
             more = ([other.about, other.short] if other else ["", ""]) if weighted else [epsilon]
             between = line.short if weighted else line.between
-            grid.add_row(heading, Text(line.label), line.about, between, *more)
+            table.add_row(heading, Text(line.label), line.about, between, *more)
             heading = Text("")
-        grid.add_section()
-    out.print(grid)
+        table.add_section()
+    out.print(table)
 
 
 def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Line]:
@@ -177,21 +124,24 @@ def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Lin
     labels = answer_texts(question)
     shown = []
     for share in estimate.shares:
-        about = TOO_NOISY if share.note is not UNSET else percent(share.estimate)
-        shown.append(Line(labels[share.code], about, percent(share.low), percent(share.high)))
+        about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
+        shown.append(Line(labels[share.code], said(share, about), low, high))
     for summary in estimate.summaries or ():
-        form = points if summary.minus else percent
-        about = TOO_NOISY if summary.too_noisy else form(summary.estimate)
-        shown.append(Line(SUMMARIES[summary.id], about, form(summary.low), form(summary.high)))
+        if summary.minus:
+            about, low, high = score_in_points(summary).signed()
+        else:
+            about, low, high = (f"{text}%" for text in share_in_percent(summary).texts())
+        shown.append(Line(SUMMARIES[summary.id], said(summary, about), low, high))
     if estimate.mean is not None:
         mean, unit = estimate.mean, getattr(question, "unit", None)
-        about = TOO_NOISY if mean.note is not UNSET else plain(mean.value)
-        shown.append(Line(f"mean, {unit}" if unit else "mean", about, plain(mean.low), plain(mean.high)))
+        about, low, high = mean_in_units(question, mean).texts()
+        label = f"mean, {unit}" if unit else "mean"
+        shown.append(Line(label, said(mean, about), low, high))
     return shown
 
 
 def curve(estimate: QuestionEstimate) -> list[Line]:
-    """The likely distribution as a row of bars, which promises no more than it holds."""
+    """The likely distribution as a row of bars. It has no interval, and says so."""
     points = estimate.distribution or ()
     if not points:
         return []

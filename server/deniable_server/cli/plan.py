@@ -12,10 +12,11 @@ import click
 import msgspec
 from rich import box
 from rich.padding import Padding
-from rich.table import Table as Grid
+from rich.table import Table
 from rich.text import Text
 
 from deniable_protocol.questions import plain
+from deniable_server.analysis.rounding import margin, number_text, up, up_to_decimals
 from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, plan_survey
 
 from .common import FILE, JSON, out, print_json, read_survey
@@ -25,33 +26,33 @@ DEFAULT = Wanted()
 # Designs that protect on the device as well: what heads their column, and what they do.
 LOCAL_DESIGNS = {
     "k_ary": ("k-ary", "the true answer with some probability, otherwise any other one."),
-    "exponential": ("exponential", "points near the true one are the more likely ones."),
+    "exponential": ("exponential", "points near the true one are more likely."),
     "laplace": ("Laplace", "Laplace noise on every number of the answer."),
     "gaussian": (
         "Gaussian",
-        "as little Gaussian noise as the exact calibration allows; it keeps ε only but for {delta}.",
+        "as little Gaussian noise as the exact calibration allows; keeps ε except with {delta}.",
     ),
-    "split": ("split", "every option reports, with its part of ε."),
+    "split": ("split", "every option is reported, with its part of ε."),
     "default": ("default", "what this survey would use if it named no mechanism."),
 }
 
 
 def option(name: str, default: float | None, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """An option whose value ``Wanted`` checks, so that everything out of range is said at once."""
+    """An option whose value ``Wanted`` checks, so that all numbers out of range are reported at once."""
     whole = name in ("waves", "respondents")
     return click.option(f"--{name}", type=int if whole else float, default=default, show_default=True, help=text)
 
 
 @click.command(short_help="How many respondents a survey needs.")
 @FILE
-@option("margin", DEFAULT.margin, "How far a share may be off, either way: 0.03 is 3 points. Means: of their range.")
-@option("confidence", DEFAULT.confidence, "How often the margin shall hold: 0.5 to 0.9999.")
-@option("share", DEFAULT.share, "The true share to plan for: 0.5 is the usual choice.")
-@option("difference", DEFAULT.difference, "The difference between two groups that shall be found.")
-@option("power", DEFAULT.power, "How often that difference shall be found.")
-@option("waves", DEFAULT.waves, "How often the survey will be repeated with the same people.")
-@option("delta", DEFAULT.delta, "The chance left aside where waves are added up, and of Gaussian noise.")
-@option("respondents", None, "How many respondents there will be, to see what they tell.")
+@option("margin", DEFAULT.margin, "Margin of error of a share: 0.03 is ±3 points. For means: as a part of their range.")
+@option("confidence", DEFAULT.confidence, "Confidence level of the margin: 0.5 to 0.9999.")
+@option("share", DEFAULT.share, "The true share to plan for. 0.5 needs the most respondents.")
+@option("difference", DEFAULT.difference, "The difference between two groups that should be found.")
+@option("power", DEFAULT.power, "How likely that difference is to be found.")
+@option("waves", DEFAULT.waves, "How many times the same people answer the survey.")
+@option("delta", DEFAULT.delta, "The δ of bounds over several waves, and of Gaussian noise.")
+@option("respondents", None, "The number of respondents you expect: also show their margins.")
 @JSON
 def plan(file: Path, as_json: bool, **numbers: float | int | None) -> None:
     """Plan a survey FILE: how many respondents it needs, what protection costs, and what one person spends.
@@ -85,9 +86,9 @@ def show_answer(plan: SurveyPlan) -> None:
         f"every mean within ±{100 * wanted.margin:g}% of its range" if any(q.range for q in plan.questions) else "",
     ]
     say(
-        f"{people(plan.respondents)} respondents tell {' and '.join(filter(None, kinds))}, "
+        f"{people(plan.respondents)} respondents are enough for {' and '.join(filter(None, kinds))}, "
         f"at {100 * wanted.confidence:g}% confidence."
-        + (f" {plan.most_demanding} is the question that needs the most." if len(plan.questions) > 1 else "")
+        + (f" The question that needs the most is {plan.most_demanding}." if len(plan.questions) > 1 else "")
     )
 
 
@@ -99,18 +100,18 @@ def show_meaning(plan: SurveyPlan) -> None:
         by_words.setdefault(question.in_words, []).append(question)
     for words, questions in sorted(by_words.items(), key=lambda pair: Fraction(pair[1][0].epsilon)):
         say(f"ε = {short(questions[0].epsilon)}: {words}")
-        grid = table("", "")
+        rows = table("", "")
         for question in questions:
-            grid.add_row(question.id, question.channel)
-        out.print(Padding(grid, (0, 0, 0, 2)))
+            rows.add_row(question.id, question.channel)
+        out.print(Padding(rows, (0, 0, 0, 2)))
 
 
 def show_respondents(plan: SurveyPlan) -> None:
     wanted = plan.wanted
     head("Respondents needed")
-    grid = table("Question", "For", "Respondents >", "To find", "In each group >")
+    rows = table("Question", "For", "Respondents >", "To find", "In each group >")
     for question in plan.questions:
-        grid.add_row(
+        rows.add_row(
             question.id,
             Text(f"±{amount(wanted.margin, question)}"),
             people(question.respondents),
@@ -118,52 +119,52 @@ def show_respondents(plan: SurveyPlan) -> None:
             people(question.per_group),
         )
     if len(plan.questions) > 1:
-        grid.add_section()
-        grid.add_row("all of them", "", people(plan.respondents), "", people(plan.per_group), style="bold")
-    out.print(grid)
+        rows.add_section()
+        rows.add_row("all of them", "", people(plan.respondents), "", people(plan.per_group), style="bold")
+    out.print(rows)
     say(
-        f"Shares are planned for at {percent(wanted.share)}, means for the worst population. To find: a true "
-        f"difference of that size between two groups, {percent(wanted.power)} of the time.",
+        f"Shares are planned at {percent(wanted.share)}, means for the worst population. To find: a true difference "
+        f"of that size between two groups, {percent(wanted.power)} of the time.",
         after_table=True,
     )
 
 
 def show_given(plan: SurveyPlan, respondents: int) -> None:
-    head(f"What {respondents:,} respondents tell")
-    grid = table("Question", "Margin", "Found between two halves of them")
+    head(f"With {respondents:,} respondents")
+    rows = table("Question", "Margin", "Difference found between two halves")
     for question in plan.questions:
         assert question.given is not None
         margin, difference = question.given.margin, question.given.difference
         # Half of everything to either side of the middle is all there is.
-        within = f"±{amount_up(margin, question)}" if margin < 0.5 else "tells nothing"
+        within = f"±{amount_up(margin, question)}" if margin < 0.5 else "no information"
         found = "no difference" if difference is None else f"{amount_up(difference, question)} or more"
-        grid.add_row(question.id, Text(within), Text(found))
-    out.print(grid)
+        rows.add_row(question.id, Text(within), Text(found))
+    out.print(rows)
 
 
 def show_costs(plan: SurveyPlan) -> None:
     head("What protection costs: respondents for the same margin")
     found = {question.id: {other.design: other for other in question.alternatives} for question in plan.questions}
-    grid = table("Question", "This survey >", "No privacy >", "Trusted curator >")
+    rows = table("Question", "This survey >", "No privacy >", "Trusted curator >")
     for question in plan.questions:
         others = (found[question.id][design] for design in ("open", "curator"))
-        grid.add_row(question.id, people(question.respondents), *(people(other.respondents) for other in others))
-    out.print(grid)
+        rows.add_row(question.id, people(question.respondents), *(people(other.respondents) for other in others))
+    out.print(rows)
     say(
-        "With a trusted curator everybody tells the truth to one party, which keeps it safe and adds Laplace noise to "
-        "the totals.",
+        "With a trusted curator, everybody gives their true answers to one party, which keeps them safe and adds "
+        "Laplace noise to the totals.",
         after_table=True,
     )
 
 
 def show_textbook(plan: SurveyPlan) -> None:
-    head("What textbook designs cost that protect on the device, too")
+    head("What textbook designs cost that also protect on the device")
     found = {question.id: {other.design: other for other in question.alternatives} for question in plan.questions}
     there = [design for design in LOCAL_DESIGNS if any(design in others for others in found.values())]
-    grid = table("Question", *(f"{LOCAL_DESIGNS[design][0]} >" for design in there))
+    rows = table("Question", *(f"{LOCAL_DESIGNS[design][0]} >" for design in there))
     for name, others in found.items():
-        grid.add_row(name, *(times(others[design].ratio) if design in others else "" for design in there))
-    out.print(grid)
+        rows.add_row(name, *(times(others[design].ratio) if design in others else "" for design in there))
+    out.print(rows)
     say("×2: at the same ε, that design needs twice as many respondents as this survey.", after_table=True)
     deltas = {other.delta for others in found.values() for other in others.values() if other.delta is not None}
     lost = " or ".join(f"δ = {decimal(delta)}" for delta in sorted(deltas))
@@ -184,16 +185,18 @@ def show_total(plan: SurveyPlan) -> None:
         say(f"One answer spends ε = {plan.epsilon}.")
     if count * plan.wanted.waves == 1:
         return
-    grid = table("Waves >", "Sum >", "Advanced >", "Exact >")
+    rows = table("Waves >", "Sum >", "Advanced >", "Exact >")
     for row in plan.waves:
-        grid.add_row(f"{row.waves}", *(up(float(epsilon), 2) for epsilon in (row.basic, row.advanced, row.exact)))
-    out.print(grid)
+        rows.add_row(
+            f"{row.waves}", *(up_to_decimals(float(epsilon), 2) for epsilon in (row.basic, row.advanced, row.exact))
+        )
+    out.print(rows)
     deltas = sorted({row.delta for row in plan.waves})
     lost = " to ".join(decimal(delta) for delta in (deltas[0], deltas[-1])[: len(deltas)])
-    always = "but for the δ of Gaussian noise" if any(question.delta for question in plan.questions) else "always"
+    always = "except with the δ of Gaussian noise" if any(question.delta for question in plan.questions) else "always"
     say(
-        f"The sum holds {always}. The other two are bounds on the same ε that hold but for a chance of "
-        f"δ = {lost}; the exact one is the least that can be said.",
+        f"The sum is valid {always}. The other two are bounds on the same ε that may fail with probability δ = {lost}. "
+        "The exact one is the smallest possible.",
         after_table=True,
     )
 
@@ -203,7 +206,7 @@ def show_few(plan: SurveyPlan) -> None:
         return
     count = len(plan.questions)
     head("All questions to everybody, or a few to each")
-    grid = table("Each is asked >", "ε of an answer", "Surveys >", "Respondents >", "")
+    rows = table("Each is asked >", "ε of an answer", "Surveys >", "Respondents >", "")
     for row in plan.few:
         span = (
             row.least_epsilon
@@ -214,32 +217,33 @@ def show_few(plan: SurveyPlan) -> None:
         notes += ["fewest"] if row.asked == plan.best_few else []
         notes += ["as it is"] if row.asked == count else []
         style = "bold" if row.asked == plan.best_few else ""
-        grid.add_row(
+        rows.add_row(
             f"{row.asked} of {count}", span, f"{row.surveys}", people(row.respondents), ", ".join(notes), style=style
         )
-    out.print(grid)
+    out.print(rows)
     say(
-        f"Nobody spends more than ε = {plan.epsilon} either way, but a single answer shows more where fewer are asked. "
-        "A submission answers every question of its survey: to ask each respondent a few, publish that many "
-        "surveys, each with so many of the questions, and give every respondent one at random.",
+        f"Nobody spends more than ε = {plan.epsilon} either way, but a single answer reveals more if fewer are asked. "
+        "A submission answers every question of its survey. To ask each respondent only a few, publish that many "
+        "surveys, each with that many questions, and give every respondent one of them at random.",
         after_table=True,
     )
     if any(row.capped for row in plan.few):
-        say("At the limit: an answer may have at most ε = 10, so these questions get less than their part.")
+        say("At the limit: an answer can have at most ε = 10, so these questions get less than their part.")
 
 
 def show_shuffled(plan: SurveyPlan) -> None:
     head("If reports are shuffled")
-    grid = table("Question", "Respondents >", "ε >", "Shuffled >")
+    rows = table("Question", "Respondents >", "ε >", "Shuffled >")
     for question in plan.questions:
         less = question.shuffled.epsilon
         missing = "no bound with δ" if question.delta else "too few respondents"
-        after = missing if less is None else up(less, 3)
-        grid.add_row(question.id, people(question.shuffled.respondents), short(question.epsilon), after)
-    out.print(grid)
+        after = missing if less is None else up_to_decimals(less, 3)
+        rows.add_row(question.id, people(question.shuffled.respondents), short(question.epsilon), after)
+    out.print(rows)
     say(
-        "ε towards someone who sees one question's reports without order, senders or the other questions, but for "
-        f"δ = {decimal(plan.wanted.delta)}. Towards whoever sees them arrive, the full ε stands.",
+        "The ε against someone who sees one question's reports without their order, senders or other questions; it may "
+        f"fail with probability δ = {decimal(plan.wanted.delta)}. Against someone who sees reports arrive, the full ε "
+        "counts.",
         after_table=True,
     )
 
@@ -258,10 +262,10 @@ def say(text: str, *, after_table: bool = False) -> None:
     out.print(Text(text))
 
 
-def table(*headings: str) -> Grid:
-    """A plain table; headings that end in > stand over numbers. Without headings, a list of pairs."""
+def table(*headings: str) -> Table:
+    """A plain table; headings that end in > are for columns of numbers. Without headings, a list of pairs."""
     headed = any(headings)
-    grid = Grid(
+    rows = Table(
         box=box.SIMPLE_HEAD if headed else None,
         show_header=headed,
         show_edge=False,
@@ -269,14 +273,14 @@ def table(*headings: str) -> Grid:
     )
     for place, heading in enumerate(headings):
         numeric = heading.endswith(">")
-        grid.add_column(
+        rows.add_column(
             heading.removesuffix(" >"),
             justify="right" if numeric else "left",
             overflow="fold",
             no_wrap=numeric,
             style="" if place else "cyan",
         )
-    return grid
+    return rows
 
 
 def points(part: float) -> str:
@@ -297,21 +301,15 @@ def amount(part: float, question: QuestionPlan) -> str:
 
 
 def amount_up(part: float, question: QuestionPlan) -> str:
-    """The same, rounded up: three digits of a mean, tenths of points."""
+    """The same, by the rounding rule: never less than it is."""
     if question.range is None:
-        return f"{up(100 * part, 1)} points"
-    places = 2 - math.floor(math.log10(part * question.range.length))
-    size = math.ceil(part * question.range.length * 10.0**places) / 10.0**places
+        return f"{number_text(margin(Decimal(repr(100 * part))))} points"
+    size = float(margin(Decimal(repr(part * question.range.length))))
     return amount(size / question.range.length, question)
 
 
 def people(number: int) -> str:
     return f"{number:,}" if number < 10**9 else "> 1 billion"
-
-
-def up(value: float, places: int) -> str:
-    """Rounded up, never down: what is said of an epsilon or a margin holds."""
-    return f"{math.ceil(value * 10**places - 1e-9) / 10**places:.{places}f}"
 
 
 def times(ratio: float) -> str:
@@ -324,8 +322,7 @@ def times(ratio: float) -> str:
 
 def decimal(delta: float) -> str:
     """0.000001, not 1e-06; three digits at most, the last rounded up."""
-    digits = 2 - math.floor(math.log10(delta))
-    return plain(Decimal(math.ceil(delta * 10.0**digits - 1e-9)).scaleb(-digits))
+    return plain(up(Decimal(repr(delta)), 3))
 
 
 def short(epsilon: str) -> str:

@@ -6,6 +6,7 @@ import click
 from rich.text import Text
 
 from deniable_protocol import Survey
+from deniable_server.analysis.rounding import rounded
 from deniable_server.errors import SimulationError
 from deniable_server.settings import Settings
 from deniable_server.simulate import (
@@ -16,7 +17,7 @@ from deniable_server.simulate import (
     simulate_directly,
     simulate_over_http,
 )
-from deniable_server.wording import answer_texts, percent, plain
+from deniable_server.wording import answer_texts
 
 from .common import DATABASE, JSON, existing, find_survey, out, print_json, progress_bar
 from .estimate import read_estimates
@@ -83,12 +84,12 @@ def show_compared(survey: Survey, compared: list[Compared], earlier: int, respon
     grid = table("Question", "Answer", "Truth >", "Estimate >", "Between (95%) >", "Truth is" if alone else "")
     previous = ""
     for one in compared:
-        words = plain if one.what == "mean" else percent
+        about, low, high = written(one, one.estimate)
+        truth, *_ = written(one, one.truth)
         verdict = Text("inside", style="green") if one.covered else Text("outside", style="yellow")
-        interval = f"{words(one.low)} and {words(one.high)}"
         label = one.question if one.question != previous else ""
         answer = Text(texts[one.question].get(one.what, one.what))
-        grid.add_row(label, answer, words(one.truth), words(one.estimate), interval, verdict if alone else "")
+        grid.add_row(label, answer, truth, about, f"{low} and {high}", verdict if alone else "")
         previous = one.question
     out.print(grid)
     if alone:
@@ -96,3 +97,10 @@ def show_compared(survey: Survey, compared: list[Compared], earlier: int, respon
         out.print(f"\n{covered} of {len(compared)} intervals contain the truth. About one in twenty may miss it.\n")
     else:
         out.print(f"\nThe estimates also count {earlier:,} earlier submissions, whose truth is not known here.\n")
+
+
+def written(one: Compared, value: float | None) -> list[str]:
+    """The truth or the estimate, and the limits, with the decimals that the interval deserves."""
+    if one.what == "mean":
+        return [*rounded(value, one.low, one.high).texts()]
+    return [f"{text}%" for text in rounded(value, one.low, one.high, 0.0, 1.0, scale=100).texts()]

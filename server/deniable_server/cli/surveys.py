@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table as Grid
+from rich.table import Table
 from rich.text import Text
 
 from deniable_protocol import SurveyError, publish, verify
@@ -42,7 +42,7 @@ def survey() -> None:
 @FILE
 @JSON
 def check(file: Path, as_json: bool) -> None:
-    """Check a survey FILE (TOML or JSON): every error at once, each with its place."""
+    """Check a survey FILE (TOML or JSON) and list all errors, each with its place."""
     try:
         parsed = read_survey(file)
     except SurveyError as error:
@@ -58,16 +58,16 @@ def check(file: Path, as_json: bool) -> None:
         ]
         print_json({"survey": parsed.id, "epsilon": parsed.epsilon, "digest": document.digest, "questions": questions})
         return
-    grid = Grid(title=f"{parsed.title} ({parsed.id})", title_justify="left")
+    table = Table(title=f"{parsed.title} ({parsed.id})", title_justify="left")
     for heading in ("Question", "Type", "How it is randomised", "ε"):
-        grid.add_column(heading, justify="right" if heading == "ε" else "left")
+        table.add_column(heading, justify="right" if heading == "ε" else "left")
     for question in parsed.questions:
-        grid.add_row(
+        table.add_row(
             question.id, question.type, channel_in_words(question, document.channels[question.id]), question.epsilon
         )
-    grid.add_section()
-    grid.add_row("all together", "", "", parsed.epsilon)
-    out.print(grid)
+    table.add_section()
+    table.add_row("all together", "", "", parsed.epsilon)
+    out.print(table)
     largest = max(parsed.questions, key=lambda question: question.exact_epsilon)
     out.print(f"The least protected answer is {largest.id}. {question_in_words(largest)}")
     out.print(Text(f"{file}: ok", style="green"))
@@ -85,7 +85,7 @@ def compile_(file: Path) -> None:
 @DATABASE
 @JSON
 def publish_(file: Path, database: str, as_json: bool) -> None:
-    """Publish a survey FILE. From then on it never changes; publishing it again unchanged does nothing."""
+    """Publish a survey FILE. A published survey never changes; publishing the same one again does nothing."""
     parsed = read_survey(file)
     with opened(database) as storage:
         created = storage.publish(publish(parsed))
@@ -93,8 +93,8 @@ def publish_(file: Path, database: str, as_json: bool) -> None:
     if as_json:
         print_json({"survey": parsed.id, "digest": digest, "created": created})
         return
-    click.echo(f"{parsed.id} is published." if created else f"{parsed.id} was published before, unchanged.")
-    click.echo("The link for clients, which pins it; put your server's address in front:")
+    click.echo(f"{parsed.id} is published." if created else f"{parsed.id} is already published, unchanged.")
+    click.echo("The link for respondents, which pins this survey. Put your server's address in front:")
     click.echo(f"/s/{parsed.id}#{digest}")
 
 
@@ -109,16 +109,16 @@ def list_(database: str, as_json: bool) -> None:
         print_json({"surveys": [asdict(listed) for listed in surveys]})
         return
     if not surveys:
-        click.echo("No surveys yet; publish one with  deniable survey publish FILE")
+        click.echo("No surveys yet. Publish one with  deniable survey publish FILE")
         return
-    grid = Grid()
-    grid.add_column("Id", no_wrap=True)
-    grid.add_column("Title", overflow="fold")
+    table = Table()
+    table.add_column("Id", no_wrap=True)
+    table.add_column("Title", overflow="fold")
     for heading in ("Status", "Published", "Closed"):
-        grid.add_column(heading, no_wrap=True)
-    grid.add_column("Submissions", justify="right", no_wrap=True)
+        table.add_column(heading, no_wrap=True)
+    table.add_column("Submissions", justify="right", no_wrap=True)
     for listed in surveys:
-        grid.add_row(
+        table.add_row(
             listed.id,
             Text(listed.title),
             listed.status,
@@ -126,7 +126,7 @@ def list_(database: str, as_json: bool) -> None:
             listed.closed_on or "",
             f"{listed.submissions:,}",
         )
-    out.print(grid)
+    out.print(table)
 
 
 @survey.command()
@@ -134,32 +134,36 @@ def list_(database: str, as_json: bool) -> None:
 @DATABASE
 @JSON
 def close(survey_id: str, database: str, as_json: bool) -> None:
-    """Close a survey: no more submissions, and the order in which they came is wiped from the file."""
+    """Close a survey: it accepts no more submissions, and the order of arrival is wiped from the database."""
     with existing(database) as storage:
         closed = storage.close_survey(find_survey(storage, survey_id))
     if as_json:
         print_json({"survey": survey_id, "status": "closed", "closed_now": closed})
     else:
-        click.echo(f"{survey_id} {'is closed' if closed else 'was closed before'}. Estimates can still be read.")
+        click.echo(f"{survey_id} {'is closed' if closed else 'is already closed'}. Estimates can still be read.")
 
 
 @click.command(name="audit", short_help="Prove and test the privacy of a survey.")
 @FILE
 @click.option(
-    "--draws", default=100_000, show_default=True, type=click.IntRange(min=1), help="Submissions to randomise."
+    "--draws",
+    default=100_000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Number of submissions to randomise.",
 )
 @click.option(
     "--language",
     default="python",
     show_default=True,
     type=click.Choice(["python", "js"]),
-    help="Which shipped randomiser to run: the Python client, or the browser's under node.",
+    help="The randomiser to test: the Python client, or the browser client under node.",
 )
 @JSON
 def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
-    """Prove the privacy of a survey FILE (or published document) exactly, and test it on the shipped randomiser.
+    """Prove the privacy of a survey FILE (or published document) exactly, and test the shipped randomiser.
 
-    Fails if the reports prove, with 99.9% confidence over everything looked at, more epsilon than is stated.
+    Fails if the reports show, with 99.9% confidence, a larger epsilon than the survey states.
     """
     findings = run_audit(_read_published(file), draws, language)
     if as_json:
@@ -182,24 +186,24 @@ def run_audit(published: bytes, draws: int, language: str) -> list[Finding]:
 
 
 def print_audit(findings: list[Finding], draws: int, language: str) -> None:
-    grid = Grid()
-    grid.add_column("Question")
-    grid.add_column("Odds, exact", overflow="fold")
+    table = Table()
+    table.add_column("Question")
+    table.add_column("Odds, exact", overflow="fold")
     for heading in ("ε exact", "ε stated", "ε seen ≥"):
-        grid.add_column(heading, justify="right")
-    grid.add_column("")
+        table.add_column(heading, justify="right")
+    table.add_column("")
     for finding in findings:
         odds = f"{finding.odds.numerator} / {finding.odds.denominator}" if finding.odds else ""
         if finding.delta is not None:
-            odds = f"within e^ε but for δ = {_three_digits_up(finding.delta)}"
+            odds = f"within e^ε except with δ = {_three_digits_up(finding.delta)}"
         verdict = Text("ok", style="green") if finding.passed else Text("BROKEN", style="bold red")
         exact = f"{finding.exact:f}" if finding.exact is not None else ""
-        grid.add_row(finding.question, odds, exact, finding.stated, f"{finding.observed.epsilon:.4f}", verdict)
-    out.print(grid)
+        table.add_row(finding.question, odds, exact, finding.stated, f"{finding.observed.epsilon:.4f}", verdict)
+    out.print(table)
     worst = max(findings, key=lambda finding: finding.observed.epsilon - float(finding.stated))
     out.print(
-        f"ε seen: what {draws:,} submissions of the {language} randomiser prove at the worst pair of answers and "
-        f"event, {CONFIDENCE:.1%} over all. Closest to its limit: {worst.question}, "
+        f"ε seen: what {draws:,} submissions of the {language} randomiser prove for the worst pair of answers and "
+        f"event, with {CONFIDENCE:.1%} confidence over all. Closest to its limit: {worst.question}, "
         f"{worst.observed.pair[0]} against {worst.observed.pair[1]}, {worst.observed.event}."
     )
 

@@ -65,8 +65,8 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
 
     ``open_equivalent``: how many unprotected answers would be as precise; None for means and where nothing is known.
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
-    ``notes``: what a reader must know first. ``method``, for those who read the numbers elsewhere, is how they came
-    about. ``summaries`` are there for scales with shares, ``distribution`` and ``weighted`` where they were asked for.
+    ``notes``: what a reader must know first. ``summaries`` are there for scales with shares, ``distribution`` and
+    ``weighted`` where they were asked for.
     """
 
     id: str
@@ -78,7 +78,6 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
     open_equivalent: int | None
     fake_influence: float | None
     notes: list[str]
-    method: str | UnsetType = UNSET
     summaries: list[Summary] | UnsetType = UNSET
     distribution: list[Point] | UnsetType = UNSET
     weighted: Weighted | UnsetType = UNSET

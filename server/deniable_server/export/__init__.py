@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from deniable_protocol import Channel, DocumentError, verify
-from deniable_server.analysis.relations import Crossing
+from deniable_server.analysis.crossing import Crossing
 from deniable_server.errors import ExportError
 from deniable_server.statistics import Statistics
 from deniable_server.storage import Published, Status
@@ -76,7 +76,7 @@ class Engine(ABC):
         """Count two variables together, over all submissions."""
 
     @abstractmethod
-    def beside(self, folder: str) -> Engine:
+    def another(self, folder: str) -> Engine:
         """The same for another export."""
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from deniable_server.analysis.relations import Axis, Crossing
+from deniable_server.analysis.crossing import Crossing, Variable
 from deniable_server.errors import ExportError
 from deniable_server.statistics import Codes, Counts, Statistics
 
@@ -46,7 +46,7 @@ class LocalEngine(Engine):
         self._questions = self._document.survey.questions
         self._groups = [group for groups in _ahead(self._check, self.export.manifest.files) for group in groups]
 
-    def beside(self, folder: str) -> LocalEngine:
+    def another(self, folder: str) -> LocalEngine:
         return LocalEngine(folder)
 
     def statistics(self) -> Statistics:
@@ -109,7 +109,7 @@ class LocalEngine(Engine):
 
         return _ahead(read, self._groups)
 
-    def _values(self, table: Any, axis: Axis) -> Counts:
+    def _values(self, table: Any, axis: Variable) -> Counts:
         """The reports of a question, or the numbers of the groups of a segment's codes."""
         if axis.groups is None:
             return self._reports(table, axis.place)

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable_server.analysis.relations import Axis, Crossing
+from deniable_server.analysis.crossing import Crossing, Variable
 from deniable_server.errors import ExportError
 from deniable_server.estimator.pieces import Piece
 from deniable_server.statistics import Codes, Counts, Statistics, channels_of
@@ -171,7 +171,7 @@ class SparkEngine(Engine):
         self._questions = self._document.survey.questions
         self._check()
 
-    def beside(self, folder: str) -> SparkEngine:
+    def another(self, folder: str) -> SparkEngine:
         return SparkEngine(self._session, folder)
 
     def statistics(self) -> Statistics:
@@ -238,7 +238,7 @@ class SparkEngine(Engine):
             counts[value] = count
         crossing.joint.add_counts(counts)
 
-    def _variable(self, axis: Axis) -> Column:
+    def _variable(self, axis: Variable) -> Column:
         """The report of a question, or the number of the group of a segment's code."""
         from pyspark.sql import functions as sf
 

@@ -1,6 +1,6 @@
-"""The pages for people: respondents, analysts and admins. HTML made here, no script that is not ours, no inline script.
+"""The pages for people: respondents, analysts and admins. All scripts are our own, and none is inline.
 
-May not: estimate or store anything themselves; they show what ``analysis``, ``relations`` and ``planning`` say.
+May not: estimate or store anything. Pages show what ``analysis`` and ``planning`` return.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .surveys import surveys
 
 
 def register(app: Flask) -> None:
-    """All pages but the respondents', which shares nothing with them."""
+    """All pages except the respondents', which has nothing in common with them."""
     layout.register(app)
     for blueprint in (sign_in_pages, surveys, dashboard):
         app.register_blueprint(blueprint)

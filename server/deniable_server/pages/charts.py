@@ -1,7 +1,7 @@
 """The geometry of charts: where bars, whiskers and columns lie. The macros in charts.html draw them.
 
 Places are in percent of the plot's width, so that a chart fits a phone and a sheet of paper while its texts keep their
-size. May not: know of HTTP, or hold HTML; texts are plain and escaped by the template.
+size. May not: know of HTTP, or contain HTML; texts are plain and escaped by the template.
 """
 
 from __future__ import annotations
@@ -9,14 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import Decimal
 from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET
 
 from deniable_protocol import Question
-from deniable_server.estimator import TOO_NOISY, Mean, Point, QuestionEstimate, Share, Summary, Weighted
-from deniable_server.wording import SUMMARIES, answer_texts
+from deniable_server.analysis.rounding import (
+    Rounded,
+    figure,
+    mean_in_units,
+    score_in_points,
+    share_in_percent,
+    short_text,
+    two_digits,
+)
+from deniable_server.estimator import Mean, Point, QuestionEstimate, Share, Summary, Weighted
+from deniable_server.wording import SUMMARIES, answer_texts, is_noisy, said
 
 from . import sentences
 
@@ -39,7 +48,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Row:
+class ChartRow:
     """A line of a chart: whose it is, its mark, and the number in words. ``title`` is the whole text of a cut label."""
 
     label: str
@@ -80,7 +89,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Table:
+class NumberTable:
     """Numbers to read and to copy: a heading per column, and per line a label and cells."""
 
     caption: str
@@ -94,7 +103,7 @@ class Empty:
 
     kind: ClassVar[str] = "empty"
     text: str = f"{sentences.NOTHING_YET}."
-    tables: tuple[Table, ...] = ()
+    tables: tuple[NumberTable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,8 +113,8 @@ class Bars:
     kind: ClassVar[str] = "bars"
     about: str
     axis: Axis
-    rows: tuple[Row, ...]
-    tables: tuple[Table, ...]
+    rows: tuple[ChartRow, ...]
+    tables: tuple[NumberTable, ...]
     weighted: bool
 
 
@@ -128,7 +137,7 @@ class MeanChart:
     columns: tuple[Column, ...]
     ends: tuple[str, str] | None
     unit: str
-    tables: tuple[Table, ...]
+    tables: tuple[NumberTable, ...]
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,7 @@ class Days:
     first: str
     last: str
     most: str
-    tables: tuple[Table, ...]
+    tables: tuple[NumberTable, ...]
 
 
 def tenth(number: float) -> float:
@@ -181,7 +190,7 @@ def scale_axis(question: Question) -> Axis:
         every = next(n for n in range(1, steps + 1) if steps % n == 0 and steps / n <= 5)
         return Axis(start, end, tuple(_spread([str(i + 1) if i % every == 0 else "" for i in range(steps + 1)])))
 
-    # The steps with the fewest digits, if they have few, and if all their texts fit beside each other on a phone.
+    # The steps with the fewest digits, if they have few, and if all their texts fit next to each other on a phone.
     def digits(n: int) -> int:
         return len(((last - first) / n).normalize().as_tuple().digits)
 
@@ -191,7 +200,7 @@ def scale_axis(question: Question) -> Axis:
 
 
 def _scale_texts(first: Decimal, last: Decimal, steps: int) -> list[str]:
-    return [sentences.short_text(first + (last - first) * i / steps) for i in range(steps + 1)]
+    return [short_text(first + (last - first) * i / steps) for i in range(steps + 1)]
 
 
 def _spread(texts: Sequence[str]) -> list[Tick]:
@@ -204,7 +213,7 @@ def _spread(texts: Sequence[str]) -> list[Tick]:
 def question_chart(
     question: Question, estimate: QuestionEstimate, confidence: float = 0.95
 ) -> Bars | MeanChart | Empty:
-    """The chart of a question's estimate, weighted ones beside it."""
+    """The chart of a question's estimate, together with the weighted one."""
     if not estimate.answers:
         return Empty()
     if estimate.mean is not None:
@@ -216,7 +225,6 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
     texts = answer_texts(question)
     weighted = [] if estimate.weighted is UNSET else estimate.weighted.shares
     axis = share_axis(max(share.high for share in (*estimate.shares, *weighted)))
-    places = sentences.common_places(share.high - share.low for share in estimate.shares)
     marks: list[Mark | None] = [share_mark(share, axis) for share in weighted]
     tables = [_share_table(estimate, texts, f"In percent; {limits_at(confidence)}")]
     if estimate.weighted is not UNSET:
@@ -225,7 +233,7 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
         about=f"Shares. {sentences.headline(question, estimate)}",
         axis=axis,
         rows=tuple(
-            share_row(texts[share.code], share, axis, places, mark)
+            share_row(texts[share.code], share, axis, mark)
             for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True)
         ),
         tables=tuple(tables),
@@ -235,23 +243,20 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
 
 def share_mark(share: Share, axis: Axis) -> Mark:
     """Too noisy to say means that no place is pointed at."""
-    return axis.mark(None if sentences.is_noisy(share) else share.estimate, share.low, share.high)
+    return axis.mark(None if is_noisy(share) else share.estimate, share.low, share.high)
 
 
-def share_row(text: str, share: Share, axis: Axis, places: int, weighted: Mark | None = None, shape: int = 0) -> Row:
+def share_row(text: str, share: Share, axis: Axis, weighted: Mark | None = None, shape: int = 0) -> ChartRow:
     """The line of an option, or of a group."""
-    value, low, high = sentences.percents(share, places)
-    said = (
-        sentences.NO_ANSWER_TELLS if share.estimate is None else TOO_NOISY if sentences.is_noisy(share) else f"{value}%"
-    )
+    value, low, high = share_in_percent(share).texts()
     limits = "" if share.estimate is None else f"{low}–{high}%"
-    return Row(*label(text), share_mark(share, axis), said, limits, weighted, shape=shape)
+    return ChartRow(*label(text), share_mark(share, axis), said(share, f"{value}%"), limits, weighted, shape=shape)
 
 
-def _share_table(estimate: QuestionEstimate | Weighted, texts: Mapping[str, str], caption: str) -> Table:
+def _share_table(estimate: QuestionEstimate | Weighted, texts: Mapping[str, str], caption: str) -> NumberTable:
     lines = [(texts[share.code], share_cells(share)) for share in estimate.shares]
     lines += [(sentences.capitalized(SUMMARIES[each.id]), share_cells(each)) for each in estimate.summaries or ()]
-    return Table(caption, ("Answer", *HEADS), tuple(lines))
+    return NumberTable(caption, ("Answer", *HEADS), tuple(lines))
 
 
 HEADS = ("Estimate", "Low", "High", "Standard error")
@@ -263,43 +268,37 @@ def limits_at(confidence: float) -> str:
 
 def share_cells(share: Share | Summary) -> tuple[str, ...]:
     """Estimate, limits and standard error in percent."""
-    return cells(share.estimate, share.low, share.high, share.standard_error, 2, scale=100)
+    numbers = score_in_points(share) if isinstance(share, Summary) and share.minus else share_in_percent(share)
+    return cells(numbers, share.standard_error, scale=100)
 
 
-def cells(
-    value: float | None, low: float, high: float, error: float | None, places: int, scale: int = 1
-) -> tuple[str, ...]:
-    """The four numbers of a table's line; limits are rounded outwards, and numbers can be copied as they are."""
-    step = Decimal(1).scaleb(-places)
-
-    def text(number: float | None, how: str | None = None) -> str:
-        if number is None:
-            return UNKNOWN
-        near = (Decimal(repr(number)) * scale).quantize(step, rounding=how)
-        return f"{near if near else abs(near):f}"
-
-    return text(value), text(low, ROUND_FLOOR), text(high, ROUND_CEILING), text(error)
+def cells(numbers: Rounded, error: float | None, scale: int = 1) -> tuple[str, ...]:
+    """The four numbers of a table's line, which can be copied as they are."""
+    exact = (*numbers, None if error is None else two_digits(scale * error))
+    return tuple(UNKNOWN if number is None else figure(number) for number in exact)
 
 
 # --- means -------------------------------------------------------------------------------------------------------
 
 
 def mean_mark(mean: Mean, axis: Axis) -> Mark:
-    return axis.mark(None if sentences.is_noisy(mean) else mean.value, mean.low, mean.high)
+    return axis.mark(None if is_noisy(mean) else mean.value, mean.low, mean.high)
 
 
 def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, confidence: float) -> MeanChart:
     axis, unit = scale_axis(question), unit_of(question)
     weighted = None if estimate.weighted is UNSET else estimate.weighted.mean
-    # Where not even the mean can be told, a shape would be noise that looks like something.
-    points = [] if sentences.is_noisy(mean) else estimate.distribution or []
-    lines = [(f"Mean, {unit}" if unit else "Mean", mean_cells(mean, axis))]
+    # Where not even the mean is known, a shape would be noise that looks like something.
+    points = [] if is_noisy(mean) else estimate.distribution or []
+    lines = [(f"Mean, {unit}" if unit else "Mean", mean_cells(question, mean))]
     if weighted is not None:
-        lines.append(("Weighted", mean_cells(weighted, axis)))
-    tables = [Table(sentences.capitalized(limits_at(confidence)), ("", *HEADS), tuple(lines))]
+        lines.append(("Weighted", mean_cells(question, weighted)))
+    tables = [NumberTable(sentences.capitalized(limits_at(confidence)), ("", *HEADS), tuple(lines))]
     if points:
-        shape = [(sentences.short_text(Decimal(f"{point.at:.6g}")), (f"{100 * point.share:.1f}",)) for point in points]
-        tables.append(Table("A likely shape, without intervals", (unit or "Value", "Likely share, %"), tuple(shape)))
+        shape = [(short_text(Decimal(f"{point.at:.6g}")), (f"{100 * point.share:.1f}",)) for point in points]
+        tables.append(
+            NumberTable("A likely shape, without intervals", (unit or "Value", "Likely share, %"), tuple(shape))
+        )
     return MeanChart(
         about=f"Mean: {sentences.about_mean(question, mean)}",
         axis=axis,
@@ -316,17 +315,12 @@ def unit_of(question: Question) -> str:
     return question.unit or ""
 
 
-def mean_cells(mean: Mean, axis: Axis) -> tuple[str, ...]:
-    return cells(mean.value, mean.low, mean.high, mean.standard_error, table_places(axis))
-
-
-def table_places(axis: Axis) -> int:
-    """Enough to tell a thousandth of the scale apart, and at least two."""
-    return min(max(3 - Decimal(repr(axis.end - axis.start)).adjusted(), 2), 12)
+def mean_cells(question: Question, mean: Mean) -> tuple[str, ...]:
+    return cells(mean_in_units(question, mean), mean.standard_error)
 
 
 def _columns(points: Sequence[Point]) -> tuple[Column, ...]:
-    """The largest is 100 high. Each stands at its value; those at the ends stand half outside of the scale."""
+    """The largest is 100 high. Each is at its value; those at the ends are half outside of the scale."""
     top = max((point.share for point in points), default=0.0)
     if len(points) < 2 or not top:
         return ()
@@ -345,7 +339,7 @@ FEWEST_SLOTS = 14
 
 
 class Period(NamedTuple):
-    """A day, a week and so on: when the one that holds a day starts, and what people call it."""
+    """A day, a week and so on: when the one with a given day starts, and what people call it."""
 
     name: str
     start: Callable[[date], date]
@@ -386,5 +380,7 @@ def days_chart(days: Mapping[date, int]) -> Days | Empty:
         first=day_text(first),
         last=day_text(last),
         most=f"Most in a {period.name}: {top:,} ({period.text(busiest)})",
-        tables=(Table(f"Submissions per {period.name}", (sentences.capitalized(period.name), "Submissions"), lines),),
+        tables=(
+            NumberTable(f"Submissions per {period.name}", (sentences.capitalized(period.name), "Submissions"), lines),
+        ),
     )

@@ -1,4 +1,7 @@
-"""The dashboard of one survey: every question at a glance, groups compared, questions crossed."""
+"""The dashboard of one survey: every question at a glance, groups compared, questions crossed.
+
+May not: word or round a number in a template. Templates get texts.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,17 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
-from deniable_protocol import Question, Survey
-from deniable_server.analysis.estimates import SurveyEstimates
-from deniable_server.analysis.query import Parameters
-from deniable_server.analysis.relations import SurveyComparison
-from deniable_server.errors import BadQuery, NotComparable, Withheld
-from deniable_server.estimator import QuestionEstimate
-from deniable_server.storage import Published, utc_today
+from deniable_protocol import Survey
+from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
+from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
+from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
+from deniable_server.analysis.query import Query
+from deniable_server.analysis.source import Source
+from deniable_server.errors import BadQuery, Withheld
+from deniable_server.storage import utc_today
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
-from deniable_server.web.results import COMPARE, CROSSTAB, ESTIMATES, analysis, compared, crossed
+from deniable_server.web.source import source_of
 from deniable_server.wording import answer_texts, channel_in_words, group_text, group_texts, question_in_words
 
 from . import sentences
@@ -39,38 +43,41 @@ Given = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Card:
-    """A question as it is shown: what is estimated of it, its charts, and how its answers are protected."""
+    """A question as it is shown. ``facts`` says how its answers are protected, and what that costs."""
 
-    question: Question
-    estimate: QuestionEstimate
-    chart: Bars | MeanChart | Empty
+    id: str
+    title: str
+    notices: list[str]
+    headline: str
+    weighted: str
+    chart: Bars | MeanChart | Empty | None
     groups: Dots | Empty | None
-    parts: list[QuestionEstimate]
-    channel: str
-    protection: str
+    summaries: list[tuple[str, str]]
+    facts: list[str]
 
 
 @dashboard.get("/surveys/<survey>")
 @shown_to("reader")
 def overview(survey: str) -> ResponseReturnValue:
-    published = find(survey)
-    given = _given(ESTIMATES)
+    source = source_of(survey)
+    given = _given(EstimateQuery)
     shown = {**given, "distribution": ["1"]}
     try:
-        asked = Parameters(published.document.survey, shown, list(ESTIMATES)).asked()
-        estimates = analysis(published).estimates(here().storage.status(published), asked)
+        result = estimates(source, EstimateQuery.read(source.survey, shown))
     except (BadQuery, Withheld) as error:
-        return _view("overview.html", published, given, 422, refusal=str(error))
-    notices = Counter(notice for question in estimates.questions for notice in sentences.notices(question))
+        return _view("overview.html", source, given, 422, refusal=str(error))
+    notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
+    everywhere = [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
     response = _view(
         "overview.html",
-        published,
+        source,
         given,
-        estimates=estimates,
-        cards=_cards(published, estimates),
-        everywhere=[notice for notice, cards in notices.items() if cards > 2],  # said once, above them
+        estimates=result,
+        counted=sentences.counted(result.submissions, "submission"),
+        cards=_cards(source, result, everywhere),
+        everywhere=everywhere,
         today=utc_today().isoformat(),
-        days=days_chart(here().storage.days(published)),
+        days=days_chart(here().storage.days(source.published)),
         downloads={
             "Estimates as a table (CSV)": _link("results.get_estimates_table", survey, shown),
             "Estimates as JSON": _link("results.get_estimates", survey, shown),
@@ -83,17 +90,17 @@ def overview(survey: str) -> ResponseReturnValue:
 
 @dashboard.get("/surveys/<survey>/compare")
 @shown_to("reader")
-def compare(survey: str) -> ResponseReturnValue:
-    published = find(survey)
-    given = _given(COMPARE)
-    shown: dict[str, Any] = {"others": _others(published)}
+def comparison(survey: str) -> ResponseReturnValue:
+    source = source_of(survey)
+    given = _given(CompareQuery)
+    shown: dict[str, Any] = {"others": _others(source.survey)}
     if "question" in given and ("by" in given or "with" in given):
         try:
-            result = compared(published, Parameters(published.document.survey, given, list(COMPARE)))
-        except (BadQuery, Withheld, NotComparable) as error:
-            return _view("compare.html", published, given, 422, refusal=str(error), **shown)
-        question = next(each for each in published.document.survey.questions if each.id == result.question)
-        names, texts = _names(published, result), answer_texts(question)
+            result = compare(source, CompareQuery.read(source.survey, given))
+        except (BadQuery, Withheld) as error:
+            return _view("compare.html", source, given, 422, refusal=str(error), **shown)
+        question = next(each for each in source.survey.questions if each.id == result.question)
+        names, texts = _names(source.survey, result), answer_texts(question)
         unit = getattr(question, "unit", None) or ""
         said = [
             (sentences.difference(row, names, texts[row.code] if row.code else "", unit), row.adjusted_p_value)
@@ -105,23 +112,23 @@ def compare(survey: str) -> ResponseReturnValue:
             "differences": [sentence for sentence, _ in said],
             "clear": [sentence for sentence, p in said if p is not None and p <= 1 - result.confidence],
         }
-    return _view("compare.html", published, given, **shown)
+    return _view("compare.html", source, given, **shown)
 
 
 @dashboard.get("/surveys/<survey>/crosstab")
 @shown_to("reader")
-def crosstab(survey: str) -> ResponseReturnValue:
-    published = find(survey)
-    asked = published.document.survey
-    given = _given(CROSSTAB)
+def cross_tabulation(survey: str) -> ResponseReturnValue:
+    source = source_of(survey)
+    asked = source.survey
+    given = _given(CrosstabQuery)
     shown: dict[str, Any] = {
         "variables": [*asked.segments, *(question for question in asked.questions if not question.asks_mean)]
     }
     if "rows" in given and "columns" in given:
         try:
-            result = crossed(published, Parameters(asked, given, list(CROSSTAB)))
+            result = crosstab(source, CrosstabQuery.read(asked, given))
         except (BadQuery, Withheld) as error:
-            return _view("crosstab.html", published, given, 422, refusal=str(error), **shown)
+            return _view("crosstab.html", source, given, 422, refusal=str(error), **shown)
         texts, titles = _texts(asked), _titles(asked)
         shown |= {
             "result": result,
@@ -129,25 +136,23 @@ def crosstab(survey: str) -> ResponseReturnValue:
                 result, texts[result.rows], texts[result.columns], titles[result.rows], titles[result.columns]
             ),
         }
-    return _view("crosstab.html", published, given, **shown)
+    return _view("crosstab.html", source, given, **shown)
 
 
-def _view(template: str, published: Published, given: Given, code: int = 200, **values: Any) -> Response:
-    survey = published.document.survey
+def _view(template: str, source: Source, given: Given, code: int = 200, **values: Any) -> Response:
     return page(
         template,
         code,
-        survey=survey,
-        digest=published.document.digest,
-        status=here().storage.status(published),
+        survey=source.survey,
+        digest=source.document.digest,
+        status=source.status,
         given=given,
         chosen=dict(pair.split(":", 1) for pair in given.get("where", ()) if ":" in pair),
         weights=_shown_weights(given),
         levels=LEVELS,
-        texts=_texts(survey),
-        titles=_titles(survey),
-        sentences=sentences,
-        minimum=here().settings.minimum_group,
+        texts=_texts(source.survey),
+        titles=_titles(source.survey),
+        minimum=source.minimum,
         **values,
     )
 
@@ -162,9 +167,10 @@ def _titles(survey: Survey) -> dict[str, str]:
     return {each.id: each.text for each in (*survey.segments, *survey.questions)}
 
 
-def _given(known: Iterable[str]) -> Given:
+def _given(query: type[Query]) -> Given:
     """What was asked for, as the interface for programs takes it: fields left empty are left out."""
     given: Given = {}
+    known = query.parameters
     for name, value in request.args.items(multi=True):
         if not (value := value.strip()):
             continue
@@ -184,46 +190,55 @@ def _shown_weights(given: Given) -> dict[tuple[str, str], str]:
     return {(part[0], part[1]): part[2] for part in parts if len(part) == 3}
 
 
-def _cards(published: Published, estimates: SurveyEstimates) -> list[Card]:
-    document = published.document
-    segments = {segment.id: segment for segment in document.survey.segments}
-    labels = [group_text(segments[group.segment], group.code) for group in estimates.groups or ()]
+def _cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str]) -> list[Card]:
+    """``everywhere``: the notices that are shown above all cards."""
+    segments = {segment.id: segment for segment in source.survey.segments}
+    groups = result.groups or []
+    labels = [group_text(segments[group.segment], group.code) for group in groups]
     cards = []
-    for i, question in enumerate(document.survey.questions):
-        estimate = estimates.questions[i]
-        parts = [group.questions[i] for group in estimates.groups or ()]
+    for i, (question, estimate) in enumerate(zip(source.survey.questions, result.questions, strict=True)):
+        parts = [group.questions[i] for group in groups]
+        channel = channel_in_words(question, source.document.channels[question.id])
+        worth = sentences.open_equivalent(estimate)
+        influence = sentences.influence(question, estimate, parts)
+        facts = [
+            f"ε = {estimate.epsilon}: {channel}. {question_in_words(question)}",
+            f"{sentences.counted(estimate.answers, 'answer')}{worth and f', {worth}'}.",
+            influence and f"{influence}.",
+        ]
         cards.append(
             Card(
-                question,
-                estimate,
-                question_chart(question, estimate, estimates.confidence),
-                groups_chart(question, list(zip(labels, parts, strict=True)), estimates.confidence) if parts else None,
-                parts,
-                channel_in_words(question, document.channels[question.id]),
-                question_in_words(question),
+                id=question.id,
+                title=question.text,
+                notices=[notice for notice in sentences.notices(estimate) if notice not in everywhere],
+                headline=sentences.headline(question, estimate),
+                weighted=sentences.headline(question, estimate.weighted) if estimate.weighted else "",
+                chart=question_chart(question, estimate, result.confidence) if estimate.answers else None,
+                groups=groups_chart(question, [*zip(labels, parts, strict=True)], result.confidence) if parts else None,
+                summaries=sentences.summaries(estimate) if estimate.answers else [],
+                facts=[fact for fact in facts if fact],
             )
         )
     return cards
 
 
-def _names(published: Published, result: SurveyComparison) -> dict[str, str]:
+def _names(survey: Survey, result: SurveyComparison) -> dict[str, str]:
     """What the compared groups are called: the texts of a segment's codes, or the titles of two surveys."""
-    survey = published.document.survey
     if result.by is not None:
         segment = next(each for each in survey.segments if each.id == result.by)
         return {group.label: group_text(segment, group.label) for group in result.groups}
     return {group.label: find(group.label).document.survey.title for group in result.groups}
 
 
-def _others(published: Published) -> list[tuple[str, str]]:
-    """Surveys to compare with, for whoever may read them all: those that share a question."""
+def _others(survey: Survey) -> list[tuple[str, str]]:
+    """Surveys to compare with, for people who may read them all: those that share a question."""
     token = signed_in()
     if token is None or not may(token, "analyst", None):
         return []
-    own = {question.id for question in published.document.survey.questions}
+    own = {question.id for question in survey.questions}
     others = []
     for listed in here().storage.surveys():
-        if listed.id != published.document.survey.id:
+        if listed.id != survey.id:
             questions = find(listed.id).document.survey.questions
             if own & {question.id for question in questions}:
                 others.append((listed.id, listed.title))

@@ -1,27 +1,29 @@
-"""The geometry of charts that set things against each other: groups, their differences, and two questions."""
+"""The geometry of charts that compare: groups, their differences, and two questions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
 from deniable_protocol import Question
-from deniable_server.analysis.relations import SurveyCrosstab
-from deniable_server.estimator import TOO_NOISY, QuestionEstimate, Share
+from deniable_server.analysis import rounding
+from deniable_server.analysis.crosstab import SurveyCrosstab
+from deniable_server.analysis.rounding import mean_in_units, share_in_percent, short_text, signed
+from deniable_server.estimator import QuestionEstimate, Share
 from deniable_server.estimator.comparison import Difference
 from deniable_server.estimator.crosstab import Crosstab, JointShare
-from deniable_server.wording import answer_texts, independence_in_words, merged_text, probability
+from deniable_server.wording import answer_texts, independence_in_words, is_noisy, merged_text, probability, said
 
 from . import sentences
 from .charts import (
     HEADS,
     UNKNOWN,
     Axis,
+    ChartRow,
     Empty,
-    Row,
-    Table,
+    NumberTable,
     Tick,
     cells,
     label,
@@ -32,7 +34,6 @@ from .charts import (
     share_axis,
     share_cells,
     share_row,
-    table_places,
     tenth,
     unit_of,
 )
@@ -49,7 +50,7 @@ class Block:
 
     label: str
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Dots:
     about: str
     axis: Axis
     blocks: tuple[Block, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[NumberTable, ...]
     around_zero: bool = False
     note: str = ""
 
@@ -78,15 +79,15 @@ def groups_chart(
         return _mean_groups(question, groups, confidence)
     texts = answer_texts(question)
     every = [share for _, estimate in groups for share in estimate.shares]
-    axis, places = share_axis(max(share.high for share in every)), _places(every)
+    axis = share_axis(max(share.high for share in every))
     blocks, lines = [], []
     for i, option in enumerate(groups[0][1].shares):
         shares = [(name, estimate.shares[i]) for name, estimate in groups]
-        rows = [share_row(name, share, axis, places, shape=j % SHAPES) for j, (name, share) in enumerate(shares)]
+        rows = [share_row(name, share, axis, shape=j % SHAPES) for j, (name, share) in enumerate(shares)]
         blocks.append(Block(*label(texts[option.code]), tuple(rows)))
         lines += [(texts[option.code], (name, *share_cells(share))) for name, share in shares]
     heads = ("Answer", "Group", *HEADS)
-    table = Table(f"In percent; {limits_at(confidence)}", heads, tuple(lines))
+    table = NumberTable(f"In percent; {limits_at(confidence)}", heads, tuple(lines))
     return Dots(f"Shares in {sentences.counted(len(groups), 'group')}", axis, tuple(blocks), (table,))
 
 
@@ -96,12 +97,11 @@ def _mean_groups(question: Question, groups: Sequence[tuple[str, QuestionEstimat
     for i, (name, estimate) in enumerate(groups):
         mean = estimate.mean
         assert mean is not None
-        value, low, high = sentences.mean_in_numbers(question, mean)
-        said = sentences.NO_ANSWER_TELLS if mean.value is None else TOO_NOISY if sentences.is_noisy(mean) else value
+        value, low, high = mean_in_units(question, mean).texts()
         limits = "" if mean.value is None else f"{low} to {high}"
-        rows.append(Row(*label(name), mean_mark(mean, axis), said, limits, shape=i % SHAPES))
-        lines.append((name, mean_cells(mean, axis)))
-    table = Table(sentences.capitalized(limits_at(confidence)), ("Group", *HEADS), tuple(lines))
+        rows.append(ChartRow(*label(name), mean_mark(mean, axis), said(mean, value), limits, shape=i % SHAPES))
+        lines.append((name, mean_cells(question, mean)))
+    table = NumberTable(sentences.capitalized(limits_at(confidence)), ("Group", *HEADS), tuple(lines))
     block = Block(*label(f"Mean, {unit}" if unit else "Mean"), tuple(rows))
     return Dots(f"Means in {sentences.counted(len(groups), 'group')}", axis, (block,), (table,))
 
@@ -118,41 +118,30 @@ def differences_chart(
     texts, unit, means = answer_texts(question), unit_of(question), question.asks_mean
     scale = 1 if means else 100
     axis = zero_axis(max(max(abs(row.low), abs(row.high)) for row in differences), scale)
-    places = None if means else _places(differences)
-    pairs: dict[str, list[Row]] = {}
+    pairs: dict[str, list[ChartRow]] = {}
     lines = []
     for row in differences:
-        value, low, high = (signed(number) for number in sentences.difference_in_numbers(row, places))
-        said = sentences.NO_ANSWER_TELLS if row.estimate is None else TOO_NOISY if sentences.is_noisy(row) else value
+        numbers = rounding.difference(row)
+        value, low, high = numbers.signed()
         limits = "" if row.estimate is None else f"{low} to {high}"
-        mark = axis.mark(None if sentences.is_noisy(row) else row.estimate, row.low, row.high)
+        mark = axis.mark(None if is_noisy(row) else row.estimate, row.low, row.high)
         pair = " − ".join(sentences.apart(names.get(each, each)) for each in (row.first, row.second))
         answer = "Mean" if row.code is None else texts[row.code]
         p = "" if row.adjusted_p_value is None else sentences.p_in_words(row.adjusted_p_value)
-        pairs.setdefault(pair, []).append(Row(*label(answer), mark, said, limits, extra=p))
-        numbers = cells(row.estimate, row.low, row.high, row.standard_error, table_places(axis) if means else 2, scale)
+        pairs.setdefault(pair, []).append(ChartRow(*label(answer), mark, said(row, value), limits, extra=p))
         tests = [UNKNOWN if each is None else probability(each) for each in (row.p_value, row.adjusted_p_value)]
-        lines.append((pair, (answer, *numbers, *tests)))
+        lines.append((pair, (answer, *cells(numbers, row.standard_error, scale), *tests)))
     what = (f"in {unit}" if unit else "in the question’s units") if means else "in percentage points"
     heads = ("Groups", "Answer", "Difference", *HEADS[1:], "p", "Adjusted p")
     return Dots(
         about=f"Differences {what}, first group minus second",
         axis=axis,
         blocks=tuple(Block(*label(pair), tuple(rows)) for pair, rows in pairs.items()),
-        tables=(Table(f"{sentences.capitalized(what)}; {limits_at(confidence)}", heads, tuple(lines)),),
+        tables=(NumberTable(f"{sentences.capitalized(what)}; {limits_at(confidence)}", heads, tuple(lines)),),
         around_zero=True,
-        note=f"First group minus second, {what}. p: how often as large a difference would come by chance, allowing for "
+        note=f"First group minus second, {what}. p: how often chance alone would give such a difference, allowing for "
         "all that are shown.",
     )
-
-
-def _places(numbers: Iterable[Share | JointShare | Difference]) -> int:
-    return sentences.common_places(number.high - number.low for number in numbers)
-
-
-def signed(number: str) -> str:
-    """With a plus where it is above zero."""
-    return number if not number.strip("0.,") or number.startswith("−") else f"+{number}"
 
 
 def zero_axis(furthest: float, scale: int) -> Axis:
@@ -163,7 +152,7 @@ def zero_axis(furthest: float, scale: int) -> Axis:
     unit = Decimal(1).scaleb(far.adjusted())
     end = next(unit * step for step in (1, 2, 4, 6, 8, 10) if unit * step >= far)
     end = min(end, Decimal(100)) if scale == 100 else end
-    texts = [signed(sentences.short_text(end * i / 2)) for i in range(-2, 3)]
+    texts = [signed(short_text(end * i / 2)) for i in range(-2, 3)]
     ticks = tuple(Tick(tenth(25.0 * i), text) for i, text in enumerate(texts))
     return Axis(-float(end / scale), float(end / scale), ticks)
 
@@ -172,8 +161,8 @@ def zero_axis(furthest: float, scale: int) -> Axis:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A share in words, and how dark it is; nothing is dark that is too noisy to say."""
+class HeatCell:
+    """A share in words, and how dark its cell is. Nothing that is too noisy to say is dark."""
 
     value: str
     limits: str
@@ -187,10 +176,10 @@ class HeatMap:
     kind: ClassVar[str] = "heat"
     about: str
     columns: tuple[str, ...]
-    lines: tuple[tuple[str, tuple[Cell, ...], Cell], ...]
-    totals: tuple[Cell, ...]
+    lines: tuple[tuple[str, tuple[HeatCell, ...], HeatCell], ...]
+    totals: tuple[HeatCell, ...]
     note: str
-    tables: tuple[Table, ...] = ()
+    tables: tuple[NumberTable, ...] = ()
 
 
 def crosstab_chart(
@@ -204,27 +193,26 @@ def crosstab_chart(
     if not result.submissions:
         return Empty()
     shares = {(cell.row, cell.column): cell for cell in result.cells}
-    known = [cell.estimate for cell in result.cells if cell.estimate is not None and not sentences.is_noisy(cell)]
-    top, places = max(known, default=0.0), _places(result.cells)
+    known = [cell.estimate for cell in result.cells if cell.estimate is not None and not is_noisy(cell)]
+    top = max(known, default=0.0)
     lines = []
     for total in result.row_totals:
-        inner = tuple(_cell(shares[total.code, column.code], places, top) for column in result.column_totals)
-        lines.append((merged_text(row_texts, total.code), inner, _cell(total, places)))
+        inner = tuple(_cell(shares[total.code, column.code], top) for column in result.column_totals)
+        lines.append((merged_text(row_texts, total.code), inner, _cell(total)))
     names = sentences.quoted(row_title or result.rows), sentences.quoted(column_title or result.columns)
     return HeatMap(
-        about=f"Shares of all, with {100 * result.confidence:.4g}% intervals; darker cells hold more. "
+        about=f"Shares of all, with {100 * result.confidence:.4g}% intervals; darker cells are larger. "
         f"Rows: “{names[0]}”; columns: “{names[1]}”.",
         columns=tuple(merged_text(column_texts, column.code) for column in result.column_totals),
         lines=tuple(lines),
-        totals=tuple(_cell(column, places) for column in result.column_totals),
+        totals=tuple(_cell(column) for column in result.column_totals),
         note=independence_in_words(result.independence),
     )
 
 
-def _cell(share: Share | JointShare, places: int, top: float = 0.0) -> Cell:
-    value, low, high = sentences.percents(share, places)
-    if share.estimate is None:
-        return Cell(sentences.NO_ANSWER_TELLS, "", 0)
-    if sentences.is_noisy(share):
-        return Cell("too noisy", f"{low}–{high}%", 0)
-    return Cell(f"{value}%", f"{low}–{high}%", round(HEATS * share.estimate / top) if top else 0)
+def _cell(share: Share | JointShare, top: float = 0.0) -> HeatCell:
+    value, low, high = share_in_percent(share).texts()
+    limits = "" if share.estimate is None else f"{low}–{high}%"
+    if share.estimate is None or is_noisy(share):
+        return HeatCell(said(share, ""), limits, 0)
+    return HeatCell(f"{value}%", limits, round(HEATS * share.estimate / top) if top else 0)

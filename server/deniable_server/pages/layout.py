@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
 
-import msgspec
 from flask import Flask, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -14,7 +13,7 @@ from deniable_server.errors import Kind, Refusal, StorageError
 from deniable_server.storage import Role
 from deniable_server.web.auth import comes_from_own_form, form_word, may, signed_in
 from deniable_server.web.context import here
-from deniable_server.web.problems import ProblemDocument
+from deniable_server.web.problems import explain
 
 P = ParamSpec("P")
 
@@ -23,14 +22,12 @@ POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-_read_problem = msgspec.json.Decoder(ProblemDocument).decode
-
 
 def page(template: str, code: int = 200, /, **values: Any) -> Response:
-    """A page, never kept by the browser: the next person at this computer shall not find it."""
+    """A page that the browser does not keep: the next person at this computer cannot find it."""
     try:
         token = signed_in()
-    except StorageError:  # a page that says so can be shown all the same
+    except StorageError:  # a page that says so can still be shown
         token = None
     html = render_template(
         template,
@@ -43,7 +40,7 @@ def page(template: str, code: int = 200, /, **values: Any) -> Response:
     response = Response(html, code, content_type="text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-store"
-    # To ourselves only: without any, browsers do not say either which page a form comes from.
+    # To ourselves only. Without it, browsers do not say which page a form comes from.
     response.headers["Referrer-Policy"] = "same-origin"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
     response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -62,7 +59,7 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
             survey = kwargs.get("survey")
             if not may(token, role, survey if isinstance(survey, str) else None):
                 here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
-                raise Refusal(Kind.FORBIDDEN, f"This page needs a token of the role {role}.")
+                raise Refusal(Kind.FORBIDDEN, f"This page needs an access token of the role {role}.")
             if request.method == "POST":
                 check_form()
             return view(*args, **kwargs)
@@ -79,14 +76,14 @@ def check_form() -> None:
         raise Refusal(
             Kind.FORM,
             "It did not come from a page of this server. Go back, reload the page and try again. If that does not "
-            "help: a proxy in front must pass on the Host header unchanged, with its port.",
+            "help, the proxy in front must pass on the Host header unchanged, with its port.",
         )
 
 
 def _ask_to_sign_in() -> ResponseReturnValue:
     if request.method == "POST":
-        raise Refusal(Kind.UNAUTHORIZED, "The session is over; nothing was changed. Sign in, and try again.")
-    # To a link on another site the browser does not add our cookie. Followed once more from a page of ours, it does.
+        raise Refusal(Kind.UNAUTHORIZED, "The session has ended, and nothing was changed. Sign in and try again.")
+    # The browser does not send our cookie with a link from another site. With one from our own page it does.
     if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
         return page("again.html", address=_here())
     return redirect(url_for("sign_in.sign_in", next=_here()), 303)
@@ -100,16 +97,17 @@ def register(app: Flask) -> None:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.add_template_filter(lambda number: f"{number:,}", "thousands")
 
-    @app.after_request
-    def show_problems_as_pages(response: Response) -> Response:
-        """Who asks for a page gets errors as one; programs get them as documents."""
-        if response.mimetype != "application/problem+json" or request.path.startswith("/api/"):
-            return response
-        if request.accept_mimetypes.best_match(["application/problem+json", "text/html"]) != "text/html":
-            return response
-        problem = _read_problem(response.get_data())
-        shown = page("problem.html", problem.status, problem=problem)
-        for name in ("Retry-After", "Allow"):
-            if name in response.headers:
-                shown.headers[name] = response.headers[name]
-        return shown
+    app.register_error_handler(Exception, show_problem)
+
+
+def show_problem(error: Exception) -> Response:
+    """People who ask for a page get the error as a page. Programs get it as a document."""
+    explained = explain(error)
+    is_program = request.accept_mimetypes.best_match(["application/problem+json", "text/html"]) != "text/html"
+    if is_program or request.path.startswith("/api/"):
+        return explained.as_response()
+    shown = page("problem.html", explained.document.status, problem=explained.document)
+    for name in ("Retry-After", "Allow"):
+        if name in explained.headers:
+            shown.headers[name] = explained.headers[name]
+    return shown

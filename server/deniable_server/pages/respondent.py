@@ -11,7 +11,7 @@ from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
 from deniable_server.web.context import here
-from deniable_server.web.openapi import documented
+from deniable_server.web.routes import route
 from deniable_server.wording import WEAK, found_percent, survey_delta, survey_in_words
 
 respondent = Blueprint("respondent", __name__, template_folder="templates")
@@ -22,8 +22,7 @@ POLICY = (
 )
 
 
-@respondent.get("/s/<survey>")
-@documented("The page with the questionnaire, for respondents.", gives="text/html")
+@route(respondent, "GET", "/s/<survey>", "The page with the questionnaire, for respondents.", gives="text/html")
 def survey_page(survey: str) -> ResponseReturnValue:
     storage = here().storage
     published = storage.find(survey)

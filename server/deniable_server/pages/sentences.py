@@ -1,116 +1,35 @@
-"""Estimates in the sentences that stand beside charts. They never claim more than the numbers do.
-
-Limits are rounded outwards: an interval in words holds the interval in numbers. May not: know of HTTP or of HTML.
+"""Estimates in the sentences next to charts. They never claim more than the numbers do: numbers are written by the
+rounding rule. May not: know of HTTP or of HTML.
 """
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from statistics import median_high
-from typing import NamedTuple, TypeAlias
-
-from msgspec import UNSET
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 from deniable_protocol import Question, YesNo
-from deniable_server.estimator import NOT_HONEST, TOO_NOISY, Mean, QuestionEstimate, Share, Summary, Weighted
+from deniable_server.analysis import rounding
+from deniable_server.analysis.rounding import (
+    AnyShare,
+    mean_in_units,
+    score_in_points,
+    share_in_percent,
+    short_text,
+    up,
+)
+from deniable_server.estimator import NOT_HONEST, TOO_NOISY, Mean, QuestionEstimate, Summary, Weighted
 from deniable_server.estimator.comparison import Difference
-from deniable_server.estimator.crosstab import JointShare
-from deniable_server.wording import SUMMARIES, answer_texts, probability
-
-AnyShare: TypeAlias = Share | JointShare | Summary
+from deniable_server.wording import NO_DATA, SUMMARIES, answer_texts, is_noisy, probability
 
 NOTHING_YET = "No answers yet"
-NO_ANSWER_TELLS = "no answer tells"
 NOT_HONEST_MEANS = (
-    "These reports are not consistent with honest reports: some may be made up, so do not rely on the numbers before "
-    "you know who had the link and how often they could answer."
+    "These reports are not consistent with honest reports: some may be made up. Do not rely on the numbers before you "
+    "know who had the link and how often they could answer."
 )
+NEGLIGIBLE = 1 / 20
+"""Of an interval's width: groups that differ by less are about the same."""
 TOO_NOISY_MEANS = "Where it says “too noisy to say”, the interval spans more than half of all that is possible."
-
-
-# --- numbers -----------------------------------------------------------------------------------------------------
-
-
-class Rounded(NamedTuple):
-    """An estimate and its limits as people read them, without unit; ``about`` is empty where there is no estimate."""
-
-    about: str
-    low: str
-    high: str
-
-
-def rounded(
-    value: float | None,
-    low: float,
-    high: float,
-    floor: float,
-    ceiling: float,
-    *,
-    scale: int = 1,
-    places: int | None = None,
-) -> Rounded:
-    """With as many places as the interval deserves, and limits rounded outwards, yet not beyond what is possible.
-
-    ``scale``: 100 for percent. ``places``: where the numbers beside it have another interval, those of them all.
-    """
-    exact = [Decimal(repr(number)) * scale for number in (low, high, floor, ceiling)]
-    if places is None:
-        places = places_for(exact[1] - exact[0], whole=scale == 100)
-    ends = exact[2:]
-    return Rounded(
-        "" if value is None else _told(Decimal(repr(value)) * scale, places, ends, ROUND_HALF_EVEN),
-        _told(exact[0], places, ends, ROUND_FLOOR),
-        _told(exact[1], places, ends, ROUND_CEILING),
-    )
-
-
-def places_for(width: Decimal, *, whole: bool = False) -> int:
-    """As many that the interval is at least three steps of the last place wide: its words are not much wider than it.
-
-    ``whole``: not to tens and hundreds.
-    """
-    places = min(-(width / 3).adjusted(), 12) if width else 3
-    return max(places, 0) if whole else places
-
-
-def common_places(widths: Iterable[float]) -> int:
-    """For percentages or points that stand below each other."""
-    return median_high(places_for(Decimal(repr(width)) * 100, whole=True) for width in widths)
-
-
-def _told(value: Decimal, places: int, ends: Sequence[Decimal], how: str) -> str:
-    """A number that is nearly at an end of the scale, but not there, gets up to two more places to say so; and so does
-    a limit that is nearly zero: whether an interval holds zero is what a reader looks for.
-    """
-    marks = ends if how == ROUND_HALF_EVEN else (*ends, Decimal(0))
-    for more in range(3):
-        text = _at(value, places + more, how)
-        if value in marks or text not in marks:
-            break
-    return number_text(min(max(text, ends[0]), ends[1]))
-
-
-def _at(value: Decimal, places: int, how: str) -> Decimal:
-    return value.quantize(Decimal(1).scaleb(-places), rounding=how)
-
-
-def number_text(value: Decimal) -> str:
-    """With thousands apart and a real minus sign; minus zero is zero."""
-    return f"{value if value else abs(value):,f}".replace("-", "−")
-
-
-def short_text(value: Decimal) -> str:
-    """The same without zeros that say nothing: 3, not 3.0."""
-    text = number_text(value)
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def percents(share: AnyShare, places: int | None = None) -> Rounded:
-    """A share in percent."""
-    return rounded(share.estimate, share.low, share.high, 0.0, 1.0, scale=100, places=places)
 
 
 def counted(n: float, what: str) -> str:
@@ -137,7 +56,7 @@ def cut(text: str, longest: int = LONGEST) -> str:
 
 
 def apart(text: str) -> str:
-    """A text of the survey beside words of ours: one that runs from right to left does not turn them around."""
+    """A text of the survey among words of ours: one that runs from right to left does not turn them around."""
     turns = any(unicodedata.bidirectional(character) in _TURNING for character in text)
     return f"\u2068{text}\u2069" if turns else text
 
@@ -153,19 +72,12 @@ def quoted(text: str) -> str:
 def about(share: AnyShare) -> str:
     """A share in words: "about 23%, between 21% and 25%"."""
     if share.estimate is None:
-        return NO_ANSWER_TELLS
-    value, low, high = percents(share)
+        return NO_DATA
+    value, low, high = share_in_percent(share).texts()
     if is_noisy(share):
         return f"{TOO_NOISY}: anywhere between {low}% and {high}%"
     limits = _limits(low, high, _is_zero(low), high.startswith("100"), "%")
     return limits if _is_zero(value) else f"about {value}%, {limits}"
-
-
-def is_noisy(number: AnyShare | Mean | Difference) -> bool:
-    """Whether the interval spans more than half of all that is possible."""
-    if isinstance(number, Summary):
-        return number.too_noisy
-    return number.note is not UNSET
 
 
 def _limits(low: str, high: str, at_floor: bool, at_ceiling: bool, unit: str = "") -> str:
@@ -179,9 +91,9 @@ def _limits(low: str, high: str, at_floor: bool, at_ceiling: bool, unit: str = "
 def about_mean(question: Question, mean: Mean) -> str:
     """A mean in words, with its unit or the ends of its scale."""
     if mean.value is None:
-        return NO_ANSWER_TELLS
+        return NO_DATA
     floor, ceiling = question.range
-    value, low, high = mean_in_numbers(question, mean)
+    value, low, high = mean_in_units(question, mean).texts()
     unit = f" {quoted(question.unit)}" if question.unit else ""
     if is_noisy(mean):
         words = f"{TOO_NOISY}: anywhere between {low} and {high}{unit}"
@@ -194,18 +106,11 @@ def about_mean(question: Question, mean: Mean) -> str:
     return words
 
 
-def mean_in_numbers(question: Question, mean: Mean) -> Rounded:
-    """A mean in its own units. However wide the interval, places are fine enough for the scale it lies on."""
-    floor, ceiling = question.range
-    widths = Decimal(repr(mean.high)) - Decimal(repr(mean.low)), (Decimal(repr(ceiling)) - Decimal(repr(floor))) / 10
-    return rounded(mean.value, mean.low, mean.high, floor, ceiling, places=max(map(places_for, widths)))
-
-
 def about_score(summary: Summary) -> str:
     """A difference of shares, which can be negative: "about 12 points, between −3 and 27"."""
     if summary.estimate is None:
-        return NO_ANSWER_TELLS
-    value, low, high = rounded(summary.estimate, summary.low, summary.high, -1.0, 1.0, scale=100)
+        return NO_DATA
+    value, low, high = score_in_points(summary).texts()
     if is_noisy(summary):
         return f"{TOO_NOISY}: anywhere between {low} and {high} points"
     return f"about {_points(value)}, between {low} and {high}"
@@ -265,9 +170,9 @@ def notices(estimate: QuestionEstimate) -> list[str]:
 
 
 def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[QuestionEstimate] = ()) -> str:
-    """How much false submissions could do, were one in a hundred false; rounded up. Empty where there are none.
+    """How far false submissions could move the numbers, if one in a hundred were false; rounded up. Empty without any.
 
-    ``groups``: the estimates that are shown beside it. All that is false may be in one of them.
+    ``groups``: the estimates that are shown with it. All that is false may be in one of them.
     """
     if estimate.fake_influence is None:
         return ""
@@ -284,7 +189,8 @@ def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[Q
 
     def by(each: float, widest: Decimal = widest) -> str:
         most = min(Decimal(repr(each)) * false, widest)
-        return f"by up to {_up(most)}{unit}" if question.asks_mean else f"by up to {_points(_up(most * 100))}"
+        size = short_text(up(most if question.asks_mean else most * 100))
+        return f"by up to {size}{unit}" if question.asks_mean else f"by up to {_points(size)}"
 
     said = [f"{counted(false, 'false submission')} could move {what} {by(estimate.fake_influence)}"]
     for name, several in (("that of several points", False), ("the net score", True)):
@@ -295,18 +201,13 @@ def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[Q
     return ", ".join(said)
 
 
-def _up(number: Decimal) -> str:
-    """Rounded up, with two digits that count."""
-    return short_text(_at(number, 1 - number.adjusted(), ROUND_CEILING))
-
-
 def open_equivalent(estimate: QuestionEstimate) -> str:
-    """What protection costs: how many open answers would tell as much. Empty where that is not known."""
+    """What protection costs: how many unprotected answers would be worth as much. Empty where that is not known."""
     if estimate.open_equivalent is None:
         return ""
     if not estimate.open_equivalent:
-        return "telling less than 1 unprotected answer"
-    return f"as telling as {counted(estimate.open_equivalent, 'unprotected answer')}"
+        return "worth less than 1 unprotected answer"
+    return f"worth as much as {counted(estimate.open_equivalent, 'unprotected answer')}"
 
 
 # --- differences -------------------------------------------------------------------------------------------------
@@ -317,23 +218,16 @@ def difference(row: Difference, names: Mapping[str, str], answer: str = "", unit
     first, second = (quoted(names.get(label, label)) for label in (row.first, row.second))
     start = f"{quoted(answer)}: " if answer else ""
     if row.estimate is None:
-        return f"{start}{first} and {second} cannot be compared: {NO_ANSWER_TELLS}."
-    value, low, high = difference_in_numbers(row)
+        return f"{start}{first} and {second} cannot be compared: {NO_DATA}."
+    value, low, high = rounding.difference(row).texts()
     points = row.code is not None
     between = _directions(low, high, points) + (f", in {quoted(unit)}" if unit and not points else "")
     if is_noisy(row):
         return f"{start}{TOO_NOISY}: {first} may be anywhere {between} than {second}."
-    if _is_zero(value):
+    if abs(row.estimate) < NEGLIGIBLE * (row.high - row.low):
         return f"{start}{first} and {second} are about the same: {first} is {between}; {_by_chance(row)}."
     much, way = _sized(value, points)
     return f"{start}{first} is about {much} {way} than {second}, {between}; {_by_chance(row)}."
-
-
-def difference_in_numbers(row: Difference, places: int | None = None) -> Rounded:
-    """The difference of shares in points, of means in their unit."""
-    if row.code is None:
-        return rounded(row.estimate, row.low, row.high, -math.inf, math.inf, places=places)
-    return rounded(row.estimate, row.low, row.high, -1.0, 1.0, scale=100, places=places)
 
 
 def _is_zero(number: str) -> bool:

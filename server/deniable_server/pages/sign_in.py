@@ -1,4 +1,4 @@
-"""Coming and going: signing in with a token, following a shared link, signing out, here and elsewhere."""
+"""Signing in with an access token or a shared link, and signing out, here and elsewhere."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def leave() -> ResponseReturnValue:
 
 
 class Place(NamedTuple):
-    """A session as its owner sees it: a name that opens nothing, and times (UTC) that tell one from another."""
+    """A session as its owner sees it: a name that opens nothing, and times (UTC) to recognise it by."""
 
     name: str
     began: str
@@ -73,7 +73,7 @@ def sessions() -> ResponseReturnValue:
 @sign_in_pages.post("/sessions")
 @shown_to("analyst")
 def end_sessions() -> ResponseReturnValue:
-    """Ends those that were chosen. It takes the token once more: a browser left open cannot lock its owner out."""
+    """Ends the selected sessions. Asks for the token again, so that a browser left open cannot lock its owner out."""
     state, holder, chosen = here(), signed_in(), set(request.form.getlist("session"))
     state.wrong_tokens.spend(request.remote_addr, 0)
     token = state.storage.tokens.find(digest_of(request.form.get("token", "").strip()))
@@ -108,7 +108,7 @@ def _place(session: Session) -> Place:
 
 @sign_in_pages.get("/shared/<secret>")
 def shared(secret: str) -> ResponseReturnValue:
-    """A page with a button, and not the results at once: programs that look at links in mails open no session."""
+    """A page with a button, not the results at once: programs that open links in e-mails start no session."""
     token, survey = _shared(secret)
     return page("shared.html", survey=find(survey).document.survey, until=token.expires_on, secret=secret)
 
@@ -119,7 +119,7 @@ def open_shared(secret: str) -> ResponseReturnValue:
     token, survey = _shared(secret)
     response = redirect(url_for("dashboard.overview", survey=survey), 303)
     known = signed_in()
-    if known is None or not may(known, "reader", survey):  # who may see it already stays who they are
+    if known is None or not may(known, "reader", survey):  # people who can already see it stay signed in as they are
         begin_session(response, token)
     return response
 
@@ -132,7 +132,7 @@ def _shared(secret: str) -> tuple[Token, str]:
     if token is None or token.survey is None:
         here().events.refused("unknown-token", way="link")
         wrong.spend(request.remote_addr)
-        raise Refusal(Kind.NOT_FOUND, "This link does not hold any more, or was not copied whole. Ask for a new one.")
+        raise Refusal(Kind.NOT_FOUND, "This link has expired, or was copied incompletely. Ask for a new one.")
     return token, token.survey
 
 

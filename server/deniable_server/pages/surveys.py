@@ -8,10 +8,11 @@ from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from deniable_protocol import Problem, SurveyError, parse_survey, publish
+from deniable_protocol import Problem, SurveyError, parse_survey
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import plan_survey
+from deniable_server.storage import Token
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import signed_in
 from deniable_server.web.context import find, here
@@ -42,7 +43,7 @@ def draft() -> ResponseReturnValue:
 @surveys.post("/publish")
 @shown_to("admin")
 def publish_survey() -> ResponseReturnValue:
-    """First checks the survey and shows its plan; publishes what was shown when that is confirmed."""
+    """First checks the survey and shows its plan. Publishes it when that is confirmed."""
     text, step = "", request.form.get("step")
     try:
         text = _survey_text()
@@ -51,25 +52,21 @@ def publish_survey() -> ResponseReturnValue:
         survey = parse_survey(text, syntax="json" if text.lstrip().startswith("{") else "toml")
     except SurveyError as error:
         return page("publish.html", 422, text=text, problems=error.problems)
-    storage = here().storage
-    known = storage.find(survey.id)
-    if known is not None and known.document.survey != survey:
-        taken = Problem("id", "differs", "a survey of this id is published with other content: choose another id")
+    try:
+        if step == "publish":
+            here().publish(survey, _holder())
+            return redirect(url_for("dashboard.overview", survey=survey.id), 303)
+        is_published = here().is_published(survey)
+    except SurveyDiffers:
+        taken = Problem("id", "differs", "another survey is already published with this id. Choose another id")
         return page("publish.html", 409, text=text, problems=[taken])
-    if step == "publish":
-        try:
-            storage.publish(publish(survey))
-        except SurveyDiffers:
-            raise Refusal(Kind.DIFFERS, "Another survey of this id was published meanwhile.") from None
-        _note("survey-published", survey=survey.id)
-        return redirect(url_for("dashboard.overview", survey=survey.id), 303)
     return page(
         "plan.html",
         text=text,
         survey=survey,
         plan=plan_survey(survey),
         total=survey_in_words(survey),
-        published=known is not None,
+        published=is_published,
     )
 
 
@@ -100,8 +97,7 @@ def ask_to_close(survey: str) -> ResponseReturnValue:
 @surveys.post("/surveys/<survey>/close")
 @shown_to("admin")
 def close(survey: str) -> ResponseReturnValue:
-    here().storage.close_survey(find(survey))
-    _note("survey-closed", survey=survey)
+    here().close(find(survey), _holder())
     return redirect(url_for("dashboard.overview", survey=survey), 303)
 
 
@@ -120,10 +116,10 @@ def share(survey: str) -> ResponseReturnValue:
     find(survey)
     days = request.form.get("days", "")
     if days not in map(str, LINK_DAYS):
-        raise Refusal(Kind.BAD_PARAMETER, f"A link holds for {', '.join(map(str, LINK_DAYS))} days.")
+        raise Refusal(Kind.BAD_PARAMETER, f"A link works for {', '.join(map(str, LINK_DAYS))} days.")
     label = " ".join(request.form.get("label", "").split())[:100]
-    secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days), maker=signed_in())
-    _note("link-made", link=made.id, survey=survey)
+    secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days), maker=_holder())
+    here().events.did("link-made", _holder(), link=made.id, survey=survey)
     return _sharing(survey, url_for("sign_in.shared", secret=secret, _external=True), made.expires_on)
 
 
@@ -132,14 +128,14 @@ def share(survey: str) -> ResponseReturnValue:
 def revoke(survey: str, link: str) -> ResponseReturnValue:
     if any(token.id == link and token.survey == survey for token in here().storage.tokens.all()):
         here().storage.tokens.revoke(link)
-        _note("link-revoked", link=link, survey=survey)
+        here().events.did("link-revoked", _holder(), link=link, survey=survey)
     return redirect(url_for("surveys.sharing", survey=survey), 303)
 
 
-def _note(event: str, **about: str) -> None:
+def _holder() -> Token:
     token = signed_in()
     assert token is not None
-    here().events.did(event, token, **about)
+    return token
 
 
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:

@@ -1,9 +1,9 @@
-"""Who may do what: tokens and their roles, shown with each request, or once by a browser that then has a session.
+"""Who may do what: access tokens and their roles. Programs send one with each request; a browser signs in with one.
 
-A session lasts a working day at most, and two hours from the last page that a person has opened in it. Its secret is in
-a cookie that no script and no other site can use; the server keeps only its digest, and forgets it at sign-out or when
-the token is revoked. A session only reads from the interface for programs; what changes anything goes through forms,
-which carry a word that other sites do not know.
+A session lasts twelve hours at most, and two hours from the last page that a person opened in it. Its secret is in a
+cookie that no script and no other site can use. The server keeps only its digest, and forgets it at sign-out or when
+the token is revoked. A session can only read from the interface for programs. Changes go through forms, which carry a
+word that other sites do not know.
 """
 
 from __future__ import annotations
@@ -12,10 +12,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
-from typing import ParamSpec, TypeVar
 
 from flask import g, request
 from werkzeug.wrappers import Response
@@ -26,39 +23,21 @@ from deniable_server.storage.tokens import digest_of
 
 from .context import here
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="deniable"'}
 _RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "admin": 2}
 SESSION_SECONDS = 12 * 3600
 IDLE_SECONDS = 2 * 3600
 NOTED_SECONDS = 300
-"""Use is noted in steps of this: not every page costs a write."""
+"""Use is noted in steps of so many seconds, so that not every page costs a write."""
 MOST_SESSIONS: dict[Role, int] = {"reader": 1_000, "analyst": 20, "admin": 20}
-"""Of one token, the last used: many people may open one shared link, but nobody fills the database with it."""
+"""Sessions of one token that are kept, the last used ones: nobody can fill the database with a shared link."""
 
 
 def may(token: Token, role: Role, survey: str | None) -> bool:
-    """Whether a token allows what this role may do with this survey. Admins may do whatever analysts may, and analysts
-    may read what readers may; a reader's token is for one survey.
+    """Whether a token allows what this role may do with this survey. Admins may do everything that analysts may, and
+    analysts may read what readers may. A reader's token is for one survey.
     """
     return _RANKS[token.role] >= _RANKS[role] and (token.survey is None or token.survey == survey)
-
-
-def requires(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The route is for tokens of this role or a higher one."""
-
-    def decorate(route: Callable[P, R]) -> Callable[P, R]:
-        @wraps(route)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-            survey = kwargs.get("survey")
-            check_role(role, survey if isinstance(survey, str) else None)
-            return route(*args, **kwargs)
-
-        return guarded
-
-    return decorate
 
 
 def check_role(role: Role, survey: str | None = None) -> None:
@@ -67,12 +46,12 @@ def check_role(role: Role, survey: str | None = None) -> None:
     if token is None and request.method in ("GET", "HEAD"):
         token = signed_in()
     if token is None:
-        detail = "Send the header  Authorization: Bearer <token>, or sign in with a browser."
+        detail = "Send the header  Authorization: Bearer <access token>,  or sign in with a browser."
         raise Refusal(Kind.UNAUTHORIZED, detail, _CHALLENGE)
     if not may(token, role, survey):
         here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
         reach = "" if token.survey is None else ", and this one is for one survey only"
-        raise Refusal(Kind.FORBIDDEN, f"This needs a token of the role {role}{reach}.")
+        raise Refusal(Kind.FORBIDDEN, f"This needs an access token of the role {role}{reach}.")
     g.acting = token
 
 
@@ -88,12 +67,14 @@ def _bearer() -> Token | None:
         return None
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret:
-        raise Refusal(Kind.UNAUTHORIZED, "Send the header  Authorization: Bearer <token>.", _CHALLENGE)
+        raise Refusal(Kind.UNAUTHORIZED, "Send the header  Authorization: Bearer <access token>.", _CHALLENGE)
     token = _storage().tokens.find(digest_of(secret.strip()))
     if token is None:
         here().events.refused("unknown-token", way="header")
         here().wrong_headers.spend(request.remote_addr)
-        raise Refusal(Kind.UNAUTHORIZED, "This token is not known; it may have expired or been revoked.", _CHALLENGE)
+        raise Refusal(
+            Kind.UNAUTHORIZED, "This access token is not known. It may have expired or been revoked.", _CHALLENGE
+        )
     here().events.used(token)
     return token
 
@@ -102,7 +83,7 @@ def _bearer() -> Token | None:
 
 
 def signed_in() -> Token | None:
-    """The token that this browser has shown, if its session still holds."""
+    """The token of this browser's session, if there is one that has not ended."""
     if "signed_in" not in g:
         secret = request.cookies.get(_cookie_name())
         g.signed_in = None if secret is None else _shown(digest_of(secret))
@@ -116,7 +97,7 @@ def _shown(session: str) -> Token | None:
     if found is None:
         return None
     token, kept = found
-    # A page that looks for news by itself is not somebody who is there; browsers tell the two apart.
+    # A page that refreshes itself is not a person who is there. Browsers send different headers for the two.
     opened = request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
     if opened and kept.idle_at < now + IDLE_SECONDS - NOTED_SECONDS:
         with suppress(StorageError):  # what cannot be written now, the next page writes
@@ -130,7 +111,7 @@ def current_session() -> str:
 
 
 def sign_in(response: Response, token: Token) -> None:
-    """Begin a session for whoever gets this response; one that they had before ends."""
+    """Begin a session for the browser that gets this response. One that it had before ends."""
     _end_session()
     secret = secrets.token_urlsafe(32)
     now = int(time.time())
@@ -167,8 +148,8 @@ def form_word() -> str:
 
 
 def comes_from_own_form() -> bool:
-    """Whether a form was sent from a page of this server. Browsers say where a form comes from; the word stands also
-    where an old one does not.
+    """Whether a form was sent from a page of this server. Browsers say where a form comes from; the word also protects
+    where an old browser does not.
     """
     if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         return False
@@ -187,7 +168,7 @@ def _end_session() -> None:
 
 
 def _cookie_name() -> str:
-    """Behind TLS, browsers hold the prefix to its promise: no page without TLS, and no neighbour, can set this."""
+    """Behind TLS, browsers enforce the prefix: no page without TLS, and no neighbour, can set this cookie."""
     if not request.is_secure:
         return "deniable"
     return "__Secure-deniable" if request.script_root else "__Host-deniable"

@@ -1,4 +1,4 @@
-"""What one running server shares between its requests."""
+"""What one running server shares between its requests, and what routes use of it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from threading import BoundedSemaphore
 import msgspec
 from flask import Response, current_app, request
 
+from deniable_protocol import Survey, publish, verify
 from deniable_server.errors import RETRY_SECONDS, Kind, Refusal
 from deniable_server.settings import Rate, Settings
-from deniable_server.storage import Accepted, Published, Storage
-from deniable_server.web.rate_limit import RateLimit
+from deniable_server.storage import Accepted, Published, Storage, Token
+from deniable_server.storage.base import refuse_another
 
 from .metrics import Metrics
+from .rate_limit import RateLimit
 from .security_log import SecurityLog
 from .submission_reader import SubmissionReader
 
 WRONG = Rate(20, "minute")
 """Tokens and links cannot be guessed, however often somebody tries; this keeps them from keeping the server busy."""
 LONG_AT_ONCE = 2
-"""Computations over every single submission, in each process: the other threads are for those who answer."""
+"""Computations over every single submission, in each process: the other threads are for respondents."""
 
 
 class AppState:
@@ -46,7 +48,7 @@ class AppState:
             self.rate_limit.spend(address)
 
     def store(self, published: Published, body: bytes) -> Accepted:
-        """Keep what this body holds, one submission or several; they are on disk when this returns."""
+        """Store the submissions in this body, one or several. They are on disk when this returns."""
         intake = self._intakes.get(published.number)
         if intake is None:
             intake = self._intakes[published.number] = SubmissionReader(published.document)
@@ -56,11 +58,29 @@ class AppState:
         self.metrics.stored(stored)
         return stored
 
+    def publish(self, survey: Survey, token: Token) -> bool:
+        """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is."""
+        created = self.storage.publish(publish(survey))
+        self.events.did("survey-published", token, survey=survey.id)
+        return created
+
+    def is_published(self, survey: Survey) -> bool:
+        """What ``publish`` would find, without publishing."""
+        known = self.storage.find(survey.id)
+        if known is not None:
+            refuse_another(known.raw, verify(publish(survey)))
+        return known is not None
+
+    def close(self, published: Published, token: Token) -> None:
+        """Close a survey, and note who did."""
+        self.storage.close_survey(published)
+        self.events.did("survey-closed", token, survey=published.document.survey.id)
+
     @contextmanager
     def long_computation(self) -> Iterator[None]:
-        """A turn at what goes through every submission; Refusal where others are at it: nobody queues for that."""
+        """A turn at reading every submission. Refusal if too many others are at it: nobody queues for that."""
         if not self._long.acquire(blocking=False):
-            detail = "Others are computing from all submissions just now. Try again in a moment."
+            detail = "Other computations are reading all submissions. Try again in a moment."
             raise Refusal(Kind.BUSY, detail, {"Retry-After": str(RETRY_SECONDS)})
         try:
             yield

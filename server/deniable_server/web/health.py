@@ -9,31 +9,35 @@ from deniable_server.errors import Kind
 from deniable_server.web.context import as_json, here
 
 from .metrics import CONTENT_TYPE
-from .openapi import describe_api, documented
+from .openapi import describe_api
+from .routes import route
 
 health = Blueprint("health", __name__)
 
 
-@health.get("/healthz")
-@documented("200 while the process answers. Says nothing about storage.", gives=dict)
+@route(health, "GET", "/healthz", "200 while the process answers. Says nothing about storage.", gives=dict)
 def healthz() -> ResponseReturnValue:
     return as_json({"status": "ok"})
 
 
-@health.get("/readyz")
-@documented("200 while submissions can be stored; 503 otherwise.", gives=dict, problems=(Kind.UNAVAILABLE,))
+@route(
+    health,
+    "GET",
+    "/readyz",
+    "200 while submissions can be stored; 503 otherwise.",
+    gives=dict,
+    problems=(Kind.UNAVAILABLE,),
+)
 def readyz() -> ResponseReturnValue:
     here().storage.ready()
     return as_json({"status": "ready"})
 
 
-@health.get("/metrics")
-@documented("Counters for Prometheus.", gives="text/plain")
+@route(health, "GET", "/metrics", "Counters for Prometheus.", gives="text/plain")
 def metrics() -> ResponseReturnValue:
     return Response(here().metrics.text(), content_type=CONTENT_TYPE)
 
 
-@health.get("/openapi.json")
-@documented("This interface, described.", gives=dict)
+@route(health, "GET", "/openapi.json", "This interface, described.", gives=dict)
 def openapi() -> ResponseReturnValue:
     return as_json(describe_api(current_app._get_current_object()))  # type: ignore[attr-defined]  # a proxy has it

@@ -20,7 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from deniable_protocol import Accepted
 
-# A counter's "created" series would tell to the microsecond when the first respondent of its kind came.
+# A counter's "created" series would reveal to the microsecond when the first respondent of its kind came.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 

@@ -1,7 +1,4 @@
-"""What stands between the network and the routes: base path, proxies, other origins, and the rate of requests.
-
-May not: keep an address anywhere but in memory, or for longer than one window of the rate limit.
-"""
+"""What is between the network and the routes: base path, proxies, security headers and other origins."""
 
 from __future__ import annotations
 
@@ -71,8 +68,8 @@ class SecurityHeaders:
 
 
 class WarnUntrustedProxy:
-    """Says once that a proxy speaks of TLS and is not believed: without, cookies lack their promise to travel by TLS
-    only, and all visitors share one address in the rate limit.
+    """Warns once if X-Forwarded-Proto arrives while trusted_proxies is 0. Cookies are then not Secure, and the rate
+    limit sees one address for all visitors.
     """
 
     def __init__(self, inner: WSGIApplication) -> None:

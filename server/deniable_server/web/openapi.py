@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import msgspec
 from flask import Flask
 from werkzeug.routing import Rule
 
+from deniable_server.analysis.query import Query
 from deniable_server.errors import Kind
 from deniable_server.storage import Role
 
 from .problems import ProblemDocument, responses
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 @dataclass(frozen=True)
 class Operation:
-    """What a route says about itself: any of the types ``takes`` holds comes in; what ``gives`` names goes out, a type
-    or the media type of something that is not JSON.
+    """What a route says about itself. It takes any of the types in ``takes``. It gives ``gives``: a type, or the media
+    type of something that is not JSON. Without a ``role`` it is for anyone.
     """
 
     summary: str
@@ -31,19 +30,9 @@ class Operation:
     takes: Sequence[Any] = ()
     status: int = 200
     also: Sequence[int] = ()
-    role: Role | Literal["anyone"] = "anyone"
-    query: Mapping[str, str] = field(default_factory=dict)
+    role: Role | None = None
+    query: type[Query] | None = None
     problems: Sequence[Kind] = ()
-
-
-def documented(summary: str, **details: Any) -> Callable[[F], F]:
-    """Say in a route's own place what it does, takes and gives."""
-
-    def decorate(route: F) -> F:
-        route.operation = Operation(summary, **details)  # type: ignore[attr-defined]
-        return route
-
-    return decorate
 
 
 @lru_cache(maxsize=4)  # anyone may ask, and routes do not change
@@ -75,17 +64,14 @@ def _describe(rule: Rule, operation: Operation) -> dict[str, Any]:
     problems = list(operation.problems)
     if rule.arguments:
         problems.append(Kind.NOT_FOUND)
-    if operation.role != "anyone":
+    if operation.role is not None:
         problems += [Kind.UNAUTHORIZED, Kind.FORBIDDEN, Kind.RATE_LIMIT]
     described: dict[str, Any] = {
         "operationId": rule.endpoint.rpartition(".")[2],
         "summary": operation.summary,
         "parameters": [
             *({"name": name, "in": "path", "required": True, "schema": _ID} for name in sorted(rule.arguments)),
-            *(
-                {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
-                for name, text in operation.query.items()
-            ),
+            *([] if operation.query is None else _parameters(operation.query)),
         ],
         "responses": {
             **{
@@ -97,10 +83,23 @@ def _describe(rule: Rule, operation: Operation) -> dict[str, Any]:
     }
     if operation.takes:
         described["requestBody"] = {"required": True, "content": _content(operation.takes)}
-    if operation.role != "anyone":
+    if operation.role is not None:
         described["security"] = [{"token": []}]
         described["description"] = f"For tokens of the role {operation.role}."
     return described
+
+
+def _parameters(query: type[Query]) -> list[dict[str, Any]]:
+    flag = {"type": "string", "enum": ["0", "1"]}
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "description": text,
+            "schema": flag if name in query.flags else {"type": "string"},
+        }
+        for name, text in query.parameters.items()
+    ]
 
 
 _ID = {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{1,62}$"}

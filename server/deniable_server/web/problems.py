@@ -1,6 +1,6 @@
 """Every error that leaves the server: one shape (RFC 9457), made in one place.
 
-May not: repeat what was sent, or say what went on inside.
+May not: repeat what was sent, or reveal what happened inside.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from flask import Flask, Response
@@ -31,7 +31,7 @@ class Flaw(msgspec.Struct, frozen=True):
 
 
 class ProblemDocument(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What every error response holds."""
+    """The content of every error response."""
 
     type: str
     title: str
@@ -40,38 +40,55 @@ class ProblemDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     errors: list[Flaw] | None = None
 
 
-def problem(
-    kind: Kind, detail: str, errors: Sequence[Problem] = (), headers: Mapping[str, str] | None = None
-) -> Response:
-    """A problem document as a response."""
-    flaws = [Flaw(*error) for error in errors] or None
-    body = ProblemDocument(TYPE_PREFIX + kind.slug, kind.title, kind.status, detail, flaws)
-    return Response(
-        msgspec.json.encode(body), kind.status, dict(headers or {}), content_type="application/problem+json"
-    )
+class Explained(NamedTuple):
+    """An error as the world sees it: programs as a document, people as a page."""
+
+    document: ProblemDocument
+    headers: Mapping[str, str]
+
+    def as_response(self) -> Response:
+        body, status = msgspec.json.encode(self.document), self.document.status
+        return Response(body, status, dict(self.headers), content_type="application/problem+json")
+
+
+def problem(kind: Kind, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A problem document as a response, for what happens outside of Flask."""
+    return _explained(kind, detail, headers=headers).as_response()
 
 
 def as_response(error: Exception) -> Response:
-    """What is answered when this was raised."""
+    """The problem document of this error."""
+    return explain(error).as_response()
+
+
+def explain(error: Exception) -> Explained:
+    """What the caller is told. An unexpected error is logged, and says nothing."""
     match error:
         case Refusal():
-            return problem(error.kind, str(error), headers=error.headers)
+            return _explained(error.kind, str(error), headers=error.headers)
         case StorageError():
             # Its message names paths: for the log, which has it already, not for the sender.
             detail = "Nothing was stored. Try again in a moment, with the same content."
-            return problem(error.kind, detail, headers={"Retry-After": str(RETRY_SECONDS)})
+            return _explained(error.kind, detail, headers={"Retry-After": str(RETRY_SECONDS)})
         case DeniableError():
             flaws: Sequence[Problem] = getattr(error, "problems", ())
-            return problem(_kind_of(error), str(flaws[0] if flaws else error), flaws)
+            return _explained(_kind_of(error), str(flaws[0] if flaws else error), flaws)
         case ClientDisconnected():
             # Never 400: to a client that is final, and the same sent once more may well arrive whole.
-            return problem(Kind.INCOMPLETE, "Nothing was stored. Try again, with the same content.")
+            return _explained(Kind.INCOMPLETE, "Nothing was stored. Try again, with the same content.")
         case HTTPException():
             kind = _BY_STATUS.get(error.code or 500, Kind.BAD_REQUEST if (error.code or 500) < 500 else Kind.INTERNAL)
             allow = dict(error.get_headers()).get("Allow")
-            return problem(kind, _DETAILS.get(kind, kind.title + "."), headers={"Allow": allow} if allow else None)
+            return _explained(kind, _DETAILS.get(kind, kind.title + "."), headers={"Allow": allow} if allow else None)
     _log(error)
-    return problem(Kind.INTERNAL, "The error was logged, without its content.")
+    return _explained(Kind.INTERNAL, "The error was logged, without its content.")
+
+
+def _explained(
+    kind: Kind, detail: str, errors: Sequence[Problem] = (), headers: Mapping[str, str] | None = None
+) -> Explained:
+    flaws = [Flaw(*error) for error in errors] or None
+    return Explained(ProblemDocument(TYPE_PREFIX + kind.slug, kind.title, kind.status, detail, flaws), headers or {})
 
 
 def _kind_of(error: DeniableError) -> Kind:
@@ -85,7 +102,7 @@ _BY_STATUS = {kind.status: kind for kind in (Kind.NOT_FOUND, Kind.METHOD, Kind.T
 
 
 def register(app: Flask) -> None:
-    """Every exception becomes a problem document; an unexpected one becomes a 500 that says nothing."""
+    """Every exception becomes a problem document. The pages show theirs as a page instead."""
     app.register_error_handler(Exception, as_response)
     # What fails even later, such as after a request, Flask logs with the address and the text of the exception.
     app.logger.disabled = True

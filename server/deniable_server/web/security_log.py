@@ -1,6 +1,6 @@
 """The security log: what people with tokens did, and what was refused.
 
-A line is ``at=<UTC> event=<name> token=<id> …``. May not: hold an address, a secret, a label, or anything of a
+A line is ``at=<UTC> event=<name> token=<id> …``. May not: contain an address, a secret, a label, or anything of a
 respondent, whose requests make no event at all. Only our own words and ids get through: nobody can forge a line.
 """
 
@@ -18,7 +18,7 @@ from deniable_server.storage import Token
 log = logging.getLogger(__name__)
 
 MOST_REFUSALS = 60
-"""Lines about refusals in a minute, in each process: whoever knocks all day does not fill the disk."""
+"""Lines about refusals in a minute, in each process: someone who tries all day does not fill the disk."""
 USES_EVERY = 3600
 """Seconds after which the use of a token by programs is noted again."""
 

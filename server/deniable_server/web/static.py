@@ -18,7 +18,7 @@ from flask.typing import ResponseReturnValue
 from deniable_server.errors import Kind, Refusal
 from deniable_web import web_files
 
-from .openapi import documented
+from .routes import route
 
 static = Blueprint("static_files", __name__)
 
@@ -69,19 +69,22 @@ def _serve(path: str) -> ResponseReturnValue:
     return response.make_conditional(request)
 
 
-@static.get("/deniable.js")
-@documented("The module that pages load: it randomises in the respondent's browser.", gives="text/javascript")
+@route(
+    static,
+    "GET",
+    "/deniable.js",
+    "The module that pages load: it randomises in the respondent's browser.",
+    gives="text/javascript",
+)
 def deniable_js() -> ResponseReturnValue:
     return _serve("/deniable.js")
 
 
-@static.get("/deniable/<name>")
-@documented("The modules that deniable.js loads in turn.", gives="text/javascript")
+@route(static, "GET", "/deniable/<name>", "The modules that deniable.js loads in turn.", gives="text/javascript")
 def deniable_part(name: str) -> ResponseReturnValue:
     return _serve(f"/deniable/{name}")
 
 
-@static.get("/static/<name>")
-@documented("Styles, scripts and pictures of this server's own pages.", gives="text/css")
+@route(static, "GET", "/static/<name>", "Styles, scripts and pictures of this server's own pages.", gives="text/css")
 def page_file(name: str) -> ResponseReturnValue:
     return _serve(f"/static/{name}")

@@ -1,8 +1,7 @@
-"""A shorter way for submissions, around what Flask does for every request: its contexts, routing and hooks take several
-times as long as reading a submission and storing it.
+"""POST submissions, in two ways. ``post_submissions`` is the ordinary one. ``FastPath`` takes the plain case around
+Flask, whose contexts, routing and hooks take several times as long as reading a submission and storing it.
 
-It takes the plain case only. Whatever differs in anything goes the ordinary way, to ``api.post_submissions``, and who
-asks cannot tell which way it went.
+Nobody who sends a submission can tell which way it took.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, request
+from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from msgspec import Struct
 from msgspec.json import encode
@@ -19,15 +18,18 @@ from werkzeug.exceptions import ClientDisconnected
 from deniable_protocol import Accepted, Submission
 from deniable_server.errors import Kind
 
-from .context import AppState, as_json, find, here, read_body
+from .context import AppState, find, here, read_body
 from .middleware import sharing
-from .openapi import documented
 from .problems import as_response
+from .routes import route
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 submissions = Blueprint("submissions", __name__)
+
+BEFORE, AFTER = "/api/v1/surveys/", "/submissions"
+ROUTE = f"{BEFORE}<survey>{AFTER}"
 
 
 class Batch(Struct, frozen=True):
@@ -36,9 +38,22 @@ class Batch(Struct, frozen=True):
     submissions: list[Submission]
 
 
-@submissions.post("/surveys/<survey>/submissions")
-@documented(
-    "Store one submission, or a batch: all or none. Answers once they are on disk. The same again is a duplicate.",
+def _acknowledgement(stored: Accepted) -> tuple[bytes, list[tuple[str, str]]]:
+    """The body and headers of every 201."""
+    body = encode(stored)
+    headers = [
+        ("Content-Type", "application/json"),
+        ("Cache-Control", "no-store"),
+        ("Content-Length", str(len(body))),
+    ]
+    return body, headers
+
+
+@route(
+    submissions,
+    "POST",
+    "/surveys/<survey>/submissions",
+    "Store one submission, or a batch: all or none. Answers once they are on disk. Sent again, it is a duplicate.",
     takes=(Submission, Batch),
     gives=Accepted,
     status=201,
@@ -56,18 +71,17 @@ class Batch(Struct, frozen=True):
     ),
 )
 def post_submissions(survey: str) -> ResponseReturnValue:
+    """The ordinary way."""
     state = here()
     state.admit(request.remote_addr)
     published = find(survey)
-    return as_json(state.store(published, read_body(state.settings.max_body_bytes)), 201)
-
-
-BEFORE, AFTER = "/api/v1/surveys/", "/submissions"
-ROUTE = f"{BEFORE}<survey>{AFTER}"
+    stored = state.store(published, read_body(state.settings.max_body_bytes))
+    body, headers = _acknowledgement(stored)
+    return Response(body, 201, headers)
 
 
 class FastPath:
-    """Stores plain submissions, and passes everything else on."""
+    """The fast way: stores plain submissions, and passes everything else on."""
 
     def __init__(self, inner: WSGIApplication, state: AppState) -> None:
         self._inner, self._state = inner, state
@@ -106,14 +120,6 @@ class FastPath:
             state.metrics.answered(ROUTE, response.status_code)
             return response(environ, start_response)
         state.metrics.answered(ROUTE, 201)
-        answer = encode(stored)
-        start_response(
-            "201 CREATED",
-            [
-                ("Content-Type", "application/json"),
-                ("Cache-Control", "no-store"),
-                ("Content-Length", str(len(answer))),
-                *shared,
-            ],
-        )
-        return [answer]
+        body, headers = _acknowledgement(stored)
+        start_response("201 CREATED", [*headers, *shared])
+        return [body]

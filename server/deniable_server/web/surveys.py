@@ -1,4 +1,4 @@
-"""Surveys over HTTP: read the published document, publish, close, list. Submissions are in ``submissions``."""
+"""Surveys over HTTP: read the published document, publish, close, list."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from flask import Blueprint, Response
 from flask.typing import ResponseReturnValue
 from msgspec import Struct
 
-from deniable_protocol import publish, survey_from_tree
+from deniable_protocol import survey_from_tree
 from deniable_protocol.checks import strict_json
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, NotJSON
 from deniable_server.storage import Listed
 
-from .auth import acting, requires
+from .auth import acting
 from .context import as_json, find, here, read_body
-from .openapi import documented
+from .routes import route
 
 surveys = Blueprint("api", __name__)
 
@@ -33,8 +33,10 @@ class SurveyList(Struct, frozen=True):
     surveys: list[Listed]
 
 
-@surveys.get("/surveys/<survey>")
-@documented(
+@route(
+    surveys,
+    "GET",
+    "/surveys/<survey>",
     "The published document, byte for byte; its SHA-256 is in Deniable-Digest, open or closed in Deniable-Status.",
     gives=dict,
 )
@@ -48,9 +50,10 @@ def get_survey(survey: str) -> ResponseReturnValue:
     return response
 
 
-@surveys.post("/surveys")
-@requires("admin")
-@documented(
+@route(
+    surveys,
+    "POST",
+    "/surveys",
     "Publish a survey. 200 where it is already there unchanged.",
     role="admin",
     takes=(dict,),
@@ -73,28 +76,32 @@ def post_survey() -> ResponseReturnValue:
     except ValueError:
         raise NotJSON from None
     survey = survey_from_tree(tree)
-    created = here().storage.publish(publish(survey))
-    here().events.did("survey-published", acting(), survey=survey.id)
+    created = here().publish(survey, acting())
     return as_json(_described(survey.id), 201 if created else 200)
 
 
-@surveys.post("/surveys/<survey>/close")
-@requires("admin")
-@documented(
+@route(
+    surveys,
+    "POST",
+    "/surveys/<survey>/close",
     "Close a survey: it takes no more submissions, and the order in which they came is wiped from the files.",
     role="admin",
     gives=PublishedSurvey,
     problems=(Kind.UNAVAILABLE,),
 )
 def close_survey(survey: str) -> ResponseReturnValue:
-    here().storage.close_survey(find(survey))
-    here().events.did("survey-closed", acting(), survey=survey)
+    here().close(find(survey), acting())
     return as_json(_described(survey))
 
 
-@surveys.get("/surveys")
-@requires("analyst")
-@documented("All surveys, with their status and number of submissions.", role="analyst", gives=SurveyList)
+@route(
+    surveys,
+    "GET",
+    "/surveys",
+    "All surveys, with their status and number of submissions.",
+    role="analyst",
+    gives=SurveyList,
+)
 def list_surveys() -> ResponseReturnValue:
     return as_json(SurveyList(here().storage.surveys()))
 

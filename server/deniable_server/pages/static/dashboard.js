@@ -1,4 +1,4 @@
-// Makes the dashboard follow the submissions while it is open. Without this script the page works, and stands still.
+// Updates the dashboard while it is open. Without this script the page works, but does not update.
 
 const EVERY = 15_000; // milliseconds between two looks
 const FOLLOWING = "Following new submissions.";

@@ -1,0 +1,133 @@
+"""Compare a question between the groups of a segment, or between two surveys. Needs only the kept statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import msgspec
+
+from deniable_server.errors import BadQuery
+from deniable_server.estimator import NOT_HONEST, comparison
+from deniable_server.estimator.comparison import Difference, GroupSize
+from deniable_server.estimator.influence import consistent
+from deniable_server.statistics import Cell, Codes
+
+from .query import COMMON, Parameters, Query
+from .source import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareQuery(Query):
+    """The question, and either the segment whose groups are compared (``by``) or another survey (``other``)."""
+
+    parameters: ClassVar[Mapping[str, str]] = {
+        "question": "The question to compare.",
+        "by": "A segment: its groups are compared with each other.",
+        "with": "Another survey with the same question, such as the previous wave.",
+        **COMMON,
+    }
+
+    question: str
+    by: str | None = None
+    other: str | None = None
+
+    @classmethod
+    def _read(cls, given: Parameters) -> Self:
+        return cls(
+            where=given.where(),
+            confidence=given.confidence(),
+            question=given.question("question"),
+            by=given.segment("by"),
+            other=given.one("with"),
+        )
+
+
+class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={"other": "with"}):
+    """The differences, and what was asked for."""
+
+    survey: str
+    digest: str
+    where: dict[str, str]
+    confidence: float
+    question: str
+    type: str
+    groups: list[GroupSize]
+    differences: list[Difference]
+    notes: list[str]
+    by: str | None = None
+    other: str | None = None
+
+
+def compare(source: Source, query: CompareQuery) -> SurveyComparison:
+    """Every pair of groups of the segment, or this survey minus the other."""
+    if (query.by is None) == (query.other is None):
+        raise BadQuery("compare takes either by (a segment) or with (another survey)")
+    if query.other is None:
+        groups = _by_segment(source, query, query.by or "")
+    else:
+        groups = _with_survey(source, source.another(query.other), query)
+    result = comparison.compare(groups, confidence=query.confidence)
+    notes = warnings(groups)
+    if len({group.question.text for group in groups}) > 1:
+        notes.append("the two surveys word this question differently")
+    return SurveyComparison(
+        survey=source.survey.id,
+        digest=source.document.digest,
+        where=query.where,
+        confidence=query.confidence,
+        question=query.question,
+        type=result.type,
+        groups=result.groups,
+        differences=result.differences,
+        notes=notes,
+        by=query.by,
+        other=None if query.other is None else groups[1].label,
+    )
+
+
+def _by_segment(source: Source, query: CompareQuery, by: str) -> list[comparison.Group]:
+    grouping = source.grouping
+    grouping.check([*query.where, by])
+    cells = grouping.select(query.where)
+    groups = [
+        counted_group(source, query.question, group.code, grouping.within(cells, by, group))
+        for group in grouping.groups(by)
+    ]
+    if by in query.where or len(groups) < 2:
+        raise BadQuery(f"{by} has fewer than two groups to compare here")
+    return groups
+
+
+def _with_survey(source: Source, other: Source, query: CompareQuery) -> list[comparison.Group]:
+    """Such as two waves; their respondents are taken to be different people."""
+    if other.survey.id == source.survey.id:
+        raise BadQuery("a survey cannot be compared with itself")
+    if other.find(query.question) is None:
+        raise BadQuery("the other survey has no question with this id")
+    groups = []
+    for each in (source, other):
+        codes = {(segment.id, option.code) for segment in each.survey.segments for option in segment.options}
+        if unknown := sorted(set(query.where.items()) - codes):
+            raise BadQuery(f"where must fit both surveys, and one has no {':'.join(unknown[0])}")
+        each.grouping.check(query.where)
+        groups.append(counted_group(each, query.question, each.survey.id, each.grouping.select(query.where)))
+    return groups
+
+
+def counted_group(source: Source, question: str, label: str, cells: Mapping[Codes, Cell]) -> comparison.Group:
+    """The reports to a question in these cells."""
+    asked = source.find(question)
+    assert asked is not None
+    total = source.grouping.total(cells)
+    return comparison.Group(label, asked.question, asked.channel, total.counts[asked.place].tolist(), total.submissions)
+
+
+def warnings(groups: Iterable[comparison.Group]) -> list[str]:
+    """The groups whose reports cannot come from honest people."""
+    return [
+        f"{group.label}: {NOT_HONEST}"
+        for group in groups
+        if not consistent(group.channel, [int(count) for count in group.counts], int(group.answers))
+    ]

@@ -1,0 +1,33 @@
+"""An export as a source of answers to queries."""
+
+from __future__ import annotations
+
+from deniable_server.analysis.crossing import Crossing
+from deniable_server.analysis.source import Source
+from deniable_server.errors import ExportError
+from deniable_server.statistics import Statistics
+from deniable_server.storage import Status
+
+from . import Engine
+
+
+class ExportedSurvey(Source):
+    """A survey in an export, counted by an engine. ``survey`` is the id that it must have, if one was given."""
+
+    def __init__(self, engine: Engine, minimum: int, survey: str | None = None) -> None:
+        super().__init__(engine.export.published, minimum)
+        self._engine = engine
+        if survey not in (None, self.survey.id):
+            raise ExportError(f"{engine.export.folder} is an export of {self.survey.id}, not of {survey}")
+
+    def _status(self) -> Status:
+        return self._engine.export.manifest.status
+
+    def _statistics(self) -> Statistics:
+        return self._engine.statistics()
+
+    def count(self, crossing: Crossing) -> None:
+        self._engine.count(crossing)
+
+    def another(self, name: str) -> ExportedSurvey:
+        return ExportedSurvey(self._engine.another(name), self.minimum)
