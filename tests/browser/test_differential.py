@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from deniable_protocol import Document, DocumentError, publish, randomize, survey_from_tree, verify
 from deniable_server.checks.audit import panel
-from surveys import surveys
+from tests.helpers.surveys import surveys
 
 
 def run_node(node: str, root: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from deniable_protocol import in_words, verify
 from deniable_server.storage import open_storage
-from questionnaire import (
+from tests.helpers.questionnaire import (
     API,
     SURVEY,
     Faults,
@@ -32,7 +32,7 @@ from questionnaire import (
     status,
     violations,
 )
-from running import Server
+from tests.helpers.servers import Server
 
 
 @pytest.fixture(scope="module")

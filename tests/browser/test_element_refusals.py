@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from deniable_protocol import publish, survey_from_tree, verify
 from deniable_server.storage import open_storage
-from questionnaire import (
+from tests.helpers.embedder_site import until
+from tests.helpers.questionnaire import (
     API,
     SURVEY,
     Faults,
@@ -29,8 +30,7 @@ from questionnaire import (
     site,
     status,
 )
-from running import Server
-from visiting import until
+from tests.helpers.servers import Server
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from questionnaire import (
+from tests.helpers.embedder_site import kept, until
+from tests.helpers.questionnaire import (
     API,
     SURVEY,
     alert,
@@ -22,8 +23,7 @@ from questionnaire import (
     site,
     status,
 )
-from running import Server
-from visiting import kept, until
+from tests.helpers.servers import Server
 
 SUBMISSIONS = f"**{API}/submissions"
 

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from conftest import missing
 from deniable_protocol import verify
-from embedding import (
+from tests.helpers.embedding_examples import (
     LEAVE,
     SERVER,
     TRUTH,
@@ -37,8 +36,9 @@ from embedding import (
     submission_of,
     surveys,
 )
-from questionnaire import SURVEY, field, fill, overflows, ready, review, send, shadow_text, site, status
-from running import Server, ask
+from tests.helpers.machine import missing
+from tests.helpers.questionnaire import SURVEY, field, fill, overflows, ready, review, send, shadow_text, site, status
+from tests.helpers.servers import Server, ask
 
 ELEMENT = "The element in a page"
 OWN_FORM = "A form of your own"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from embedding import (
+from tests.helpers.embedding_examples import (
     LEAVE,
     TRUTH,
     WITHOUT_CHANCE,
@@ -28,8 +28,8 @@ from embedding import (
     surveys,
     workshop,
 )
-from questionnaire import ready, review, status
-from running import Server
+from tests.helpers.questionnaire import ready, review, status
+from tests.helpers.servers import Server
 
 
 @pytest.fixture(scope="module")

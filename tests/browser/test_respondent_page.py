@@ -16,8 +16,20 @@ from deniable_protocol import in_words, publish, survey_from_tree, verify
 from deniable_server import create_app
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
-from questionnaire import POLICY, SURVEY, Faults, fill, open_survey, overflows, ready, review, send, site, violations
-from running import Server, ask, storage_of
+from tests.helpers.questionnaire import (
+    POLICY,
+    SURVEY,
+    Faults,
+    fill,
+    open_survey,
+    overflows,
+    ready,
+    review,
+    send,
+    site,
+    violations,
+)
+from tests.helpers.servers import Server, ask, storage_of
 
 
 def weak(name: str, *epsilons: str) -> bytes:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import ANSWERS, DOCUMENT, JSON, PORTAL, PROBLEM, SEGMENTS, FakeServer, Scripted, tree
 
 import deniable
 import deniable.delivery
@@ -20,6 +19,7 @@ from deniable.delivery import Delivery, Turn, chance
 from deniable.state import Entry, State, Status
 from deniable.verdict import Delivered, Later, Refusal, judge, retry_after
 from deniable_protocol import publish, survey_from_tree
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, PORTAL, PROBLEM, SEGMENTS, FakeServer, Scripted, tree
 
 LINK = "http://survey.test/s/campus-health"
 LOADED: Scripted = (200, JSON, DOCUMENT)

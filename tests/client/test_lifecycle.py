@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes import ANSWERS, DOCUMENT, JSON, SEGMENTS, FakeServer, Scripted, delivery_threads, python
 
 import deniable
 import deniable.client
 import deniable.delivery
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, SEGMENTS, FakeServer, Scripted, delivery_threads, python
 
 LINK = "http://survey.test/s/campus-health"
 LOADED: Scripted = (200, JSON, DOCUMENT)

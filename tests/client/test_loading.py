@@ -6,11 +6,11 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from fakes import ANSWERS, DOCUMENT, JSON, PORTAL, SEGMENTS, FakeServer, Scripted, tree
 
 import deniable
 import deniable.delivery
 from deniable_protocol import publish, survey_from_tree
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, PORTAL, SEGMENTS, FakeServer, Scripted, tree
 
 DIGEST = hashlib.sha256(DOCUMENT).hexdigest()
 OTHER = publish(survey_from_tree(tree() | {"title": "Another title"}))

@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes import ANSWERS, DOCUMENT, PROBLEM, SEGMENTS, FakeServer, tree
 
 import deniable
 from deniable.state import exact_budget
 from deniable_protocol import publish, survey_from_tree
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, PROBLEM, SEGMENTS, FakeServer, tree
 
 LINK = "http://survey.test/s/campus-health"
 

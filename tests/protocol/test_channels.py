@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from exhaustive import Narrow, Words, outcomes, table_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +38,8 @@ from deniable_protocol.design import (
     worst_variance,
 )
 from deniable_protocol.exact import largest_favour
-from surveys import epsilons, surveys
+from tests.helpers.exhaustive import Narrow, Words, outcomes, table_row
+from tests.helpers.surveys import epsilons, surveys
 
 
 def rows(channel: Channel) -> dict[Any, dict[int, Fraction]]:

@@ -24,7 +24,7 @@ from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import context
 from deniable_web import in_one_piece
-from running import storage_of
+from tests.helpers.servers import storage_of
 
 SURVEY = "/api/v1/surveys/campus-health"
 SUBMISSIONS = f"{SURVEY}/submissions"

@@ -40,7 +40,7 @@ from deniable_server.pages.group_charts import (
     zero_axis,
 )
 from deniable_server.statistics import size
-from surveys import ask, channelled, questions
+from tests.helpers.surveys import ask, channelled, questions
 
 HOSTILE = """<script>alert(1)</script>"'><img src=x onerror=alert(1)>&amp;{{ 7 * 7 }}"""
 ENVIRONMENT = Environment(

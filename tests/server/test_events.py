@@ -15,8 +15,8 @@ from deniable_server import create_app
 from deniable_server.settings import Settings
 from deniable_server.storage import Token
 from deniable_server.web.security_log import MOST_REFUSALS, USES_EVERY, SecurityLog
-from entering import BROWSER, enter, send
-from running import storage_of
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import BROWSER, enter, send
 
 DASHBOARD = "/surveys/campus-health"
 API = "/api/v1/surveys/campus-health"

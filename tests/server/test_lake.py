@@ -19,17 +19,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import missing
 from deniable_protocol import Drawn, Draws, Subset, publish, survey_from_tree, verify
 from deniable_server.estimator.crosstab import Joint, coded_question
 from deniable_server.export import opened
 from deniable_server.export.write import columns, export, writing
 from deniable_server.statistics import Content, channels_of, size, tally
 from deniable_server.storage import Row, open_storage
-from lakes import ASKED, DOCUMENTS, WEIGHTS, contents_of, deniable, every_channel, example, filled, told
-from postgres import Cluster
-from spark import find_java
-from surveys import surveys
+from tests.helpers.exports import ASKED, DOCUMENTS, WEIGHTS, contents_of, deniable, every_channel, example, filled, told
+from tests.helpers.machine import missing
+from tests.helpers.postgres import Cluster
+from tests.helpers.spark import find_java
+from tests.helpers.surveys import surveys
 
 PEOPLE = 1_500
 

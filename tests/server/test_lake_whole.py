@@ -17,7 +17,7 @@ from deniable_server.errors import ExportError
 from deniable_server.export import opened
 from deniable_server.export.write import writing
 from deniable_server.storage import Row, open_storage
-from lakes import DAMAGES, adopt, contents_of, damage, deniable, example, fill, filled, small_export
+from tests.helpers.exports import DAMAGES, adopt, contents_of, damage, deniable, example, fill, filled, small_export
 
 PEOPLE = 200
 
@@ -95,7 +95,7 @@ def test_an_export_that_is_killed_cannot_be_taken_for_one(tmp_path: Path) -> Non
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from lakes import example, fill
+from tests.helpers.exports import example, fill
 from deniable_server.export.write import writing
 resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, 4_000))
 with writing(Path(sys.argv[1]), example()) as writer:

@@ -20,7 +20,7 @@ from deniable_protocol import Band, Choice, Drawn, N, Option, Subset
 from deniable_server.estimator.comparison import supported
 from deniable_server.estimator.intervals import Support, support
 from deniable_server.estimator.regression import NOBODY, RUNS_AWAY, Answered, Regression, Term, regress
-from surveys import ask
+from tests.helpers.surveys import ask
 
 Array = npt.NDArray[np.float64]
 SEGMENTS = {"campus": ["north", "south", "west"], "year": ["first", "later"]}

@@ -31,7 +31,7 @@ from deniable_server.simulate import Population, simulate_directly
 from deniable_server.statistics import Content, Statistics, merge, tally
 from deniable_server.storage import Published
 from deniable_server.storage.tokens import make_token
-from running import storage_of
+from tests.helpers.servers import storage_of
 
 PEOPLE = 900
 

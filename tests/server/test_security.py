@@ -21,8 +21,8 @@ from deniable_server.settings import Settings
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import auth
 from deniable_server.web.context import LONG_AT_ONCE
-from entering import BROWSER, enter, send, word_in
-from running import storage_of
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import BROWSER, enter, send, word_in
 
 DASHBOARD = "/surveys/campus-health"
 API = "/api/v1/surveys/campus-health"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from tests.helpers.machine import ROOT
 
 DOCS = ROOT / "docs"
 REVIEW = (DOCS / "security.md").read_text("utf-8")

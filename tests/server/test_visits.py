@@ -18,8 +18,8 @@ from deniable_server.settings import Settings
 from deniable_server.storage import Role
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import auth
-from entering import BROWSER, enter, send, word_in
-from running import storage_of
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import BROWSER, enter, send, word_in
 
 DASHBOARD = "/surveys/campus-health"
 ESTIMATES = "/api/v1/surveys/campus-health/estimates"

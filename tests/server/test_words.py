@@ -26,7 +26,7 @@ from deniable_server.estimator.crosstab import Independence
 from deniable_server.estimator.questions import too_noisy
 from deniable_server.pages import sentences
 from deniable_server.wording import answer_texts, group_text, independence_in_words, probability
-from surveys import ask
+from tests.helpers.surveys import ask
 
 SMALLEST = (Decimal("0.002"), Decimal("2e-12"))
 """Percent that an interval may seem wider for want of places: one that has no width has three, others twelve."""

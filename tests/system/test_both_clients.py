@@ -14,7 +14,7 @@ import deniable
 from deniable_protocol import parse_survey, publish
 from deniable_server.estimator import estimate_question
 from deniable_server.storage import open_storage
-from running import Server, running
+from tests.helpers.servers import Server, running
 
 SURVEY = b"""
 id = "both"

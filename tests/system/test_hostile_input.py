@@ -14,17 +14,17 @@ from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 import msgspec
 import pytest
-from proof import Watch, slow_clients
-from proof.hostile_bodies import MARK
-from proof.hostile_input import ANSWERS, check_files, check_log, contents, hostile_target, prove, settled
-from proof.hostile_requests import Target
-from proof.judging import Judge
-from proof.raw_sockets import LIMIT, cases, endless, send_case
-from proof.wire import SOURCE, Reply
 
-from conftest import missing
 from deniable_protocol import randomize, verify
-from running import Server, ask
+from proofs import Watch, slow_clients
+from proofs.hostile_bodies import MARK
+from proofs.hostile_input import ANSWERS, check_files, check_log, contents, hostile_target, prove, settled
+from proofs.hostile_requests import Target
+from proofs.judging import Judge
+from proofs.raw_sockets import LIMIT, cases, endless, send_case
+from proofs.wire import SOURCE, Reply
+from tests.helpers.machine import missing
+from tests.helpers.servers import Server, ask
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Browser
 
-from running import ask, free_port
+from tests.helpers.servers import ask, free_port
 
 
 def blocks(root: Path, language: str) -> list[str]:

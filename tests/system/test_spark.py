@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import missing
 from deniable_server.cli import export
 from deniable_server.errors import ExportError
 from deniable_server.export import opened
 from deniable_server.export.spark import SparkEngine, _start
-from lakes import ASKED, DAMAGES, DOCUMENTS, WEIGHTS, damage, deniable, filled, small_export, told
-from spark import WORKERS, Cluster, cluster, find_java
+from tests.helpers.exports import ASKED, DAMAGES, DOCUMENTS, WEIGHTS, damage, deniable, filled, small_export, told
+from tests.helpers.machine import missing
+from tests.helpers.spark import WORKERS, Cluster, cluster, find_java
 
 FILES_BROKEN = [
     "a missing file",
