@@ -76,7 +76,7 @@ def prove(
     faults: int | list[Fault] | None,
     planted: Planted | None = None,
 ) -> Outcome:
-    """Let every call fail, or so many of them, spread evenly, or just these; ``planted``: a fault, to test the proof."""
+    """Let every call fail, or so many of them, spread evenly, or just these. ``planted``: to test the proof."""
     template = Template(folder / "template")
     environment = planting.environment(planted)
     clean = _run(folder / "clean", template, None, random.Random(seed), environment)

@@ -1,14 +1,18 @@
-"""What all tests share: how many examples a property is tried on, the repository, node, and an example survey."""
+"""What all tests share: how many examples a property gets, the repository, node, a browser, an example survey."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import Phase, settings
 
 from tests.helpers.machine import ROOT, missing
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
 
 QUICK = 12
 """Examples of each property in ``make test``; also where a test asks for more."""
@@ -43,6 +47,23 @@ def node() -> str:
     from deniable_server.checks.node import find_node
 
     return find_node() or missing("node")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real Chromium, one per process that runs tests."""
+    from tests.helpers.chromium import find_chromium, launched
+
+    with launched(find_chromium() or missing("Chromium")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser profile of its own: empty storage, no cookies."""
+    context = browser.new_context(locale="en-GB")
+    yield context
+    context.close()
 
 
 @pytest.fixture(scope="session")

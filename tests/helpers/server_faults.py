@@ -120,10 +120,8 @@ def acknowledges_failed_commits() -> None:
     def faulty(original: Any) -> Any:
         @contextmanager
         def writing(self: Connections, *, housekeeping: bool = False) -> Iterator[sqlite3.Connection]:
-            with (
-                nullcontext() if housekeeping else suppress(StorageError),
-                original(self, housekeeping=housekeeping) as db,
-            ):
+            failures = nullcontext() if housekeeping else suppress(StorageError)
+            with failures, original(self, housekeeping=housekeeping) as db:
                 yield db
 
         return writing

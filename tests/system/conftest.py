@@ -1,4 +1,4 @@
-"""What tests of whole systems share: a PostgreSQL, a browser, and the parts of a machine they cannot do without."""
+"""What tests of whole systems share: a PostgreSQL, and the parts of a machine they cannot do without."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.helpers.chromium import browser, context
 from tests.helpers.machine import missing
 
 if TYPE_CHECKING:
     from tests.helpers.postgres import Cluster
-
-__all__ = ["browser", "context"]
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import psycopg
@@ -15,16 +14,9 @@ from deniable_server.web.submission_reader import SubmissionReader
 from proofs import Watch, away, servers
 from proofs.parcels import Maker, published
 from tests.helpers import server_faults
-from tests.helpers.machine import missing
 from tests.helpers.postgres import Cluster
 
 pytestmark = pytest.mark.usefixtures("linux")
-
-
-@pytest.fixture
-def linux() -> None:
-    if sys.platform != "linux":
-        missing("a system that lists processes in /proc")
 
 
 def test_acknowledged_is_kept_by_several_servers(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,9 @@ import pytest
 from proofs import Watch
 from proofs.storms import prove
 from tests.helpers import server_faults
-from tests.helpers.machine import missing
 from tests.helpers.planting import Planted
 
 pytestmark = pytest.mark.usefixtures("linux")
-
-
-@pytest.fixture
-def linux() -> None:
-    if sys.platform != "linux":
-        missing("a system that lists processes in /proc")
 
 
 def test_whatever_is_sent_again_is_stored_once(tmp_path: Path) -> None:
