@@ -204,7 +204,7 @@ def test_subset_sampling_is_uniform_where_it_can_be_enumerated() -> None:
 @pytest.mark.grid
 def test_every_band_is_exact() -> None:
     """For every number of levels up to 17 and every width, the band is exact."""
-    for m, w in sampled([(m, w) for m in range(2, 18) for w in range(1, m)], 11):
+    for m, w in sampled([(levels, width) for levels in range(2, 18) for width in range(1, levels)], 11):
         check_exactly(Band(m, w, largest_favour(exp_floor(Fraction(2)), m - 1, w)), Fraction(2))
 
 

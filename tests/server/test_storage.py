@@ -1,4 +1,4 @@
-"""The contract of storage, run on every backend."""
+"""The contract of storage, here on SQLite; tests/system/test_storage_on_postgresql.py runs it on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from deniable_protocol import parse_survey, publish, randomize, survey_from_tree
 from deniable_server.errors import IdConflict, StorageError, SurveyClosed, SurveyDiffers
 from deniable_server.statistics import Statistics, merge, tally
 from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
-from deniable_server.storage.postgres.storage import PostgresStorage
 from deniable_server.storage.sqlite.storage import SQLiteStorage
 from deniable_server.web.submission_reader import SubmissionReader
 
@@ -27,18 +26,13 @@ OTHER = {"id": "other", "title": "Other", "questions": [{"id": "q", "type": "yes
 Open = Callable[[], Storage]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+@pytest.fixture
+def reopen(tmp_path: Path) -> Iterator[Open]:
     """Opens the same database as often as asked: each is like another server on it."""
     made: list[Storage] = []
-    if request.param == "postgresql":
-        address = request.getfixturevalue("postgres").new_database()
 
     def opened() -> Storage:
-        if request.param == "postgresql":
-            made.append(PostgresStorage(address, fold_at=50, today=lambda: TODAY))
-        else:
-            made.append(SQLiteStorage(tmp_path / "a.db", fold_at=50, today=lambda: TODAY))
+        made.append(SQLiteStorage(tmp_path / "a.db", fold_at=50, today=lambda: TODAY))
         return made[-1]
 
     yield opened

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from tests.helpers.postgres import Cluster
 
 
+pytest.register_assert_rewrite("tests.server.test_storage")  # which runs here on PostgreSQL
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Cluster]:
     """A real PostgreSQL, one per process that runs tests; each test makes databases of its own in it."""

@@ -11,7 +11,6 @@ import msgspec
 import psycopg
 import pytest
 from click.testing import CliRunner
-from test_storage import OTHER, recounted, rows_of
 
 from deniable_protocol import publish, survey_from_tree
 from deniable_server.cli import cli
@@ -19,6 +18,7 @@ from deniable_server.errors import StorageError, SurveyClosed, Unavailable
 from deniable_server.storage import Accepted, Published, Session, Storage, Token, open_storage
 from deniable_server.storage.transfer import move
 from tests.helpers.postgres import Cluster
+from tests.server.test_storage import OTHER, recounted, rows_of
 
 KINDS = [("sqlite", "postgresql"), ("postgresql", "sqlite"), ("sqlite", "sqlite"), ("postgresql", "postgresql")]
 FAR = 2**40  # seconds since 1970

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from test_storage import recounted, rows_of
 
 from deniable_server.checks.doctor import examine
 from deniable_server.errors import StorageError, Unavailable
@@ -21,6 +20,7 @@ from deniable_server.storage import Accepted, Published, Row
 from deniable_server.storage.postgres.schema import MIGRATIONS, Migration
 from deniable_server.storage.postgres.storage import PostgresStorage
 from tests.helpers.postgres import Cluster, cluster
+from tests.server.test_storage import recounted, rows_of
 
 TODAY = date(2026, 3, 1)
 

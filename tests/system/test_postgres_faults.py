@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 from test_move import filled
 from test_postgres import read, wait_for_a_lock
-from test_storage import OTHER, recounted, rows_of
 
 from deniable_protocol import publish, survey_from_tree
 from deniable_server.checks.doctor import examine
@@ -26,6 +25,7 @@ from deniable_server.storage.postgres.pool import SIZES
 from deniable_server.storage.postgres.storage import PostgresStorage
 from deniable_server.storage.transfer import move
 from tests.helpers.postgres import Cluster, cluster
+from tests.server.test_storage import OTHER, recounted, rows_of
 
 FAR = 2**40
 
