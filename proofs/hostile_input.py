@@ -49,7 +49,7 @@ GROWTH = 0.05
 
 
 @contextmanager
-def hostile_target(folder: Path, *flags: str) -> Iterator[tuple[Server, Target]]:
+def hostile_target(folder: Path, *flags: str, **environment: str) -> Iterator[tuple[Server, Target]]:
     """A server with an open and a closed survey, some submissions, tokens of both roles and an admin's session."""
     database = folder / "a.db"
     storage = open_storage(str(database))
@@ -65,7 +65,7 @@ def hostile_target(folder: Path, *flags: str) -> Iterator[tuple[Server, Target]]
     storage.close()
     document = verify(example)
     known = [dict(randomize(document, ANSWERS, {"campus": ("north", "south")[i % 2]})) for i in range(PEOPLE)]
-    with running(database, folder / "server.log", *FLAGS, *flags) as server:
+    with running(database, folder / "server.log", *FLAGS, *flags, **environment) as server:
         submissions = f"{server.base}/api/v1/surveys/{SURVEY}/submissions"
         assert ask(submissions, {"submissions": known}).json == {"accepted": PEOPLE, "duplicates": 0}
         cookie, word = sign_in(server.port, admin)

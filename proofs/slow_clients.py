@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from tests.helpers.planting import Planted, environment
+
 from . import Outcome, Watch
 from .hostile_input import hostile_target
 from .hostile_requests import Target
@@ -54,15 +56,18 @@ class Slow:
         self._socket.close()
 
 
-def prove(folder: Path, watch: Watch, seed: int, *, senders: int, seconds: float) -> Outcome:
+def prove(
+    folder: Path, watch: Watch, seed: int, *, senders: int, seconds: float, planted: Planted | None = None
+) -> Outcome:
     """So many connections with slow bodies, so many with slow heads, and some that never read what they asked for.
 
-    All must be gone after so many seconds but the last kind, which takes nothing more than its connection.
+    All must be gone after so many seconds but the last kind, which takes nothing more than its connection. ``planted``:
+    a server of less patience, to make the proof shorter.
     """
     failures: list[str] = []
     endings: Counter[str] = Counter()
     answered, longest = 0, 0.0
-    with hostile_target(folder) as (server, target):
+    with hostile_target(folder, **environment(planted)) as (server, target):
         body = post(target.survey, b"Content-Length: 100000")
         slow = [Slow(target.port, "body", body, b'{"quagga":') for _ in range(senders)]
         slow += [Slow(target.port, "head", body[:60], b"X-Quagga: " * 20) for _ in range(senders)]

@@ -14,7 +14,7 @@ from tests.helpers.machine import ROOT, missing
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
-QUICK = 12
+QUICK = 20
 """Examples of each property in ``make test``; also where a test asks for more."""
 
 # How long an example takes says nothing on a machine that does other things as well.
