@@ -23,7 +23,7 @@ check-rest: lint types wheel-test thorough
 
 # Whole systems: processes, PostgreSQL, Spark, proxies, browsers, planted faults, and the proofs at the size of a test.
 system: $(VENV)/.installed
-	$(PYTEST) -n 2 --dist worksteal tests/system tests/browser
+	$(PYTEST) -n 2 --dist loadgroup tests/system tests/browser
 
 # Properties on many examples, and grids in full.
 thorough: $(VENV)/.installed

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from deniable_protocol import in_words, verify
 from deniable_server.storage import open_storage
@@ -28,23 +27,10 @@ from tests.helpers.questionnaire import (
     review,
     send,
     shadow_text,
-    site,
     status,
     violations,
 )
 from tests.helpers.servers import Server
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    with site(tmp_path_factory.mktemp("site"), example) as server:
-        yield server
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Page:
-    return context.new_page()
-
 
 # --- from the first question to the receipt ---------------------------------------------------------------------------
 

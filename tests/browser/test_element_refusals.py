@@ -39,11 +39,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator
         yield server
 
 
-@pytest.fixture
-def page(context: BrowserContext) -> Page:
-    return context.new_page()
-
-
 # --- surveys that mean harm -----------------------------------------------------------------------------------------
 
 EVIL = (

@@ -27,7 +27,6 @@ from tests.helpers.embedding_examples import (
     block,
     blocks,
     fill_truly,
-    hosts,
     policy,
     refuse_all,
     run,
@@ -48,17 +47,6 @@ OWN_FORM = "A form of your own"
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
     with surveys(tmp_path_factory.mktemp("site"), example) as server:
         yield server
-
-
-@pytest.fixture
-def new_host(server: Server) -> Iterator[NewHost]:
-    with hosts(server) as new_host:
-        yield new_host
-
-
-@pytest.fixture
-def host(new_host: NewHost) -> Host:
-    return new_host()
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from tests.helpers.embedding_examples import (
     Visit,
     block,
     fill_truly,
-    hosts,
     policy,
     refuse_all,
     run,
@@ -36,17 +35,6 @@ from tests.helpers.servers import Server
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
     with surveys(tmp_path_factory.mktemp("site"), example) as server:
         yield server
-
-
-@pytest.fixture
-def new_host(server: Server) -> Iterator[NewHost]:
-    with hosts(server) as new_host:
-        yield new_host
-
-
-@pytest.fixture
-def host(new_host: NewHost) -> Host:
-    return new_host()
 
 
 @pytest.fixture

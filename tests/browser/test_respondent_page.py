@@ -51,11 +51,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator
         yield server
 
 
-@pytest.fixture
-def page(context: BrowserContext) -> Page:
-    return context.new_page()
-
-
 def test_headers(server: Server) -> None:
     """A strict policy, never cached, no cookie: on the page and on the one that says there is none."""
     for path, status in ((SURVEY, 200), ("/s/over", 200), ("/s/none", 404), ("/s/<b>", 404)):

@@ -27,21 +27,6 @@ COUNTED = b'{"accepted": 1, "duplicates": 0}'
 NOW = 1_790_000_000.0
 
 
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
-
-
-@pytest.fixture
-def server() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
-
-
 def until(condition: Callable[[], object], timeout: float = 10.0) -> None:
     deadline = time.monotonic() + timeout
     while not condition():

@@ -27,20 +27,10 @@ LOADED: Scripted = (200, JSON, DOCUMENT)
 DOWN: list[Scripted] = [(0, {}, b"")] * 1000
 
 
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
-
-
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
     with FakeServer() as server:
         yield server
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
 
 
 # Threads

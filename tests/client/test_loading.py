@@ -17,21 +17,6 @@ OTHER = publish(survey_from_tree(tree() | {"title": "Another title"}))
 LINK = "http://survey.test/s/campus-health"
 
 
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
-
-
-@pytest.fixture
-def server() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
-
-
 @pytest.fixture
 def cached(server: FakeServer, state: Path) -> Path:
     """A state that has seen the survey."""

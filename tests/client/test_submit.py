@@ -23,16 +23,6 @@ from tests.helpers.fake_server import ANSWERS, DOCUMENT, PROBLEM, SEGMENTS, Fake
 LINK = "http://survey.test/s/campus-health"
 
 
-@pytest.fixture
-def server() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
-
-
 def test_a_receipt_shows_what_was_sent(server: FakeServer) -> None:
     """The receipt holds the id, digest, reports, segments and epsilon of the bytes that the server got."""
     with deniable.Client(LINK, transport=server) as client:

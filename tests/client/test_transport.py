@@ -21,11 +21,6 @@ from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, SEGMENTS, FakeSer
 HEADERS = {"Accept": "application/json", "User-Agent": "deniable"}
 
 
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
-
-
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
     with FakeServer() as server:

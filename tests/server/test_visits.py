@@ -26,22 +26,12 @@ ESTIMATES = "/api/v1/surveys/campus-health/estimates"
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(database=str(tmp_path / "a.db"))
-
-
-@pytest.fixture
 def app(settings: Settings, example: bytes) -> Iterator[Flask]:
     app = create_app(settings)
     storage_of(app).publish(example)
     storage_of(app).publish(example.replace(b'"campus-health"', b'"other"', 1))
     yield app
     storage_of(app).close()
-
-
-@pytest.fixture
-def http(app: Flask) -> FlaskClient:
-    return app.test_client()
 
 
 def cookie_of(response: TestResponse) -> str:

@@ -21,6 +21,8 @@ from tests.helpers.exports import ASKED, DAMAGES, DOCUMENTS, WEIGHTS, damage, de
 from tests.helpers.machine import missing
 from tests.helpers.spark import WORKERS, Cluster, cluster, find_java
 
+pytestmark = pytest.mark.xdist_group("spark")  # one cluster for all of them
+
 FILES_BROKEN = [
     "a missing file",
     "a cut file",
