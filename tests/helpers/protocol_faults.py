@@ -13,201 +13,157 @@ from typing import Any
 import msgspec
 
 import deniable
-from deniable_protocol import channels, checks, document, draws, exact, submission
+from deniable_protocol import channels, checks, document, exact, submission
 from deniable_protocol.channels import CHOOSE, Band, Channel, Drawn, Subset, Table
 from deniable_protocol.checks import Checker
-from deniable_protocol.draws import Draws
+from deniable_protocol.draws import Draws, RandomBytes
 from deniable_protocol.errors import Problem
 from deniable_protocol.exact import ONE, N
 from deniable_protocol.survey import Choice, Number, Scale
-from tests.helpers.planting import replace
+from tests.helpers.planting import instead_of, replace
 
 assert deniable  # loaded before anything is replaced, so that it gets every fault, too
 
 # --- constants and draws ---------------------------------------------------------------------------------------------
 
 
-def favour_one_too_large() -> None:
-    replace(exact, "largest_favour", lambda original: lambda *given: original(*given) + 1)
+@instead_of(exact, "largest_favour")
+def favour_one_too_large(original: Any, *given: int) -> Any:
+    return original(*given) + 1
 
 
-def exponential_a_trillionth_too_large() -> None:
-    def faulty(original: Any) -> Any:
-        return lambda exponent: original(exponent) + (original(exponent) >> 40)
-
-    replace(exact, "exp_floor", faulty)
+@instead_of(exact, "exp_floor")
+def exponential_a_trillionth_too_large(original: Any, exponent: Fraction) -> Any:
+    return original(exponent) + (original(exponent) >> 40)
 
 
 def predictable_generator() -> None:
-    def init(self: Draws, read: draws.RandomBytes = random.randbytes) -> None:
+    def init(self: Draws, read: RandomBytes = random.randbytes) -> None:
         self.read = read
 
     replace(Draws, "__init__", lambda _: init)
 
 
-def threshold_off_by_one() -> None:
-    replace(Draws, "chance", lambda _: lambda self, favour: self.word() <= favour)
+@instead_of(Draws, "chance")
+def threshold_off_by_one(_: Any, self: Draws, favour: int) -> bool:
+    return self.word() <= favour
 
 
-def modulo_bias() -> None:
-    replace(Draws, "below", lambda _: lambda self, n: 0 if n == 1 else self.word() % n)
+@instead_of(Draws, "below")
+def modulo_bias(_: Any, self: Draws, n: int) -> int:
+    return 0 if n == 1 else self.word() % n
 
 
 # --- channels --------------------------------------------------------------------------------------------------------
 
 
-def off_by_one_band() -> None:
-    def randomize(self: Band, answer: int, draws: Draws) -> int:
-        if draws.chance(self.favour):
-            return answer + draws.below(self.width)
-        other = draws.below(self.levels - 1)
-        return other if other <= answer else other + self.width
-
-    replace(Band, "randomize", lambda _: randomize)
+@instead_of(Band, "randomize")
+def off_by_one_band(_: Any, self: Band, answer: int, draws: Draws) -> int:
+    if draws.chance(self.favour):
+        return answer + draws.below(self.width)
+    other = draws.below(self.levels - 1)
+    return other if other <= answer else other + self.width
 
 
-def one_draw_used_twice() -> None:
-    def randomize(self: Band, answer: int, draws: Draws) -> int:
-        word = draws.word()
-        if word < self.favour:
-            return answer + word % self.width
-        other = word % (self.levels - 1)
-        return other if other < answer else other + self.width
-
-    replace(Band, "randomize", lambda _: randomize)
+@instead_of(Band, "randomize")
+def one_draw_used_twice(_: Any, self: Band, answer: int, draws: Draws) -> int:
+    word = draws.word()
+    if word < self.favour:
+        return answer + word % self.width
+    other = word % (self.levels - 1)
+    return other if other < answer else other + self.width
 
 
-def wrong_subset_weight() -> None:
-    def randomize(self: Subset, answer: int, draws: Draws) -> int:
-        others = self.options - 1
-        if draws.chance(self.favour):
-            rank = draws.below(CHOOSE[others][self.size - 1] + 1)
-            return 1 << answer | channels._subset(others, self.size - 1, rank, answer)
-        return channels._subset(others, self.size, draws.below(CHOOSE[others][self.size]), answer)
-
-    replace(Subset, "randomize", lambda _: randomize)
+@instead_of(Subset, "randomize")
+def wrong_subset_weight(original: Any, self: Subset, answer: int, draws: Draws) -> int:
+    others = self.options - 1
+    if draws.chance(self.favour):
+        rank = draws.below(CHOOSE[others][self.size - 1] + 1)
+        return 1 << answer | channels._subset(others, self.size - 1, rank, answer)
+    return channels._subset(others, self.size, draws.below(CHOOSE[others][self.size]), answer)
 
 
-def subset_that_may_have_the_answer_twice() -> None:
-    def subset(n: int, size: int, rank: int, gap: int) -> int:
-        report = 0
-        for place in range(n - 1, -1, -1):
-            if size and rank >= CHOOSE[place][size]:
-                rank -= CHOOSE[place][size]
-                size -= 1
-                report |= 1 << (place if place <= gap else place + 1)
-        return report
-
-    replace(channels, "_subset", lambda _: subset)
+@instead_of(channels, "_subset")
+def subset_that_may_have_the_answer_twice(_: Any, n: int, size: int, rank: int, gap: int) -> int:
+    report = 0
+    for place in range(n - 1, -1, -1):
+        if size and rank >= CHOOSE[place][size]:
+            rank -= CHOOSE[place][size]
+            size -= 1
+            report |= 1 << (place if place <= gap else place + 1)
+    return report
 
 
-def the_drawn_option_depends_on_the_answer() -> None:
-    def randomize(self: Drawn, answer: Sequence[int], draws: Draws) -> int:
-        k = len(self.parts)
-        part = (sum(answer) + draws.below(k)) % k if sum(answer) > 1 else 0
-        return 2 * part + self.parts[part].randomize(answer[part], draws)
-
-    replace(Drawn, "randomize", lambda _: randomize)
+@instead_of(Drawn, "randomize")
+def the_drawn_option_depends_on_the_answer(_: Any, self: Drawn, answer: Sequence[int], draws: Draws) -> int:
+    k = len(self.parts)
+    part = (sum(answer) + draws.below(k)) % k if sum(answer) > 1 else 0
+    return 2 * part + self.parts[part].randomize(answer[part], draws)
 
 
-def table_off_by_one() -> None:
-    def randomize(self: Table, answer: int, draws: Draws) -> int:
-        word = draws.word()
-        for report, weight in enumerate(self.weights[answer]):
-            if word <= weight:
-                return report
-            word -= weight
-        raise AssertionError
-
-    replace(Table, "randomize", lambda _: randomize)
+@instead_of(Table, "randomize")
+def table_off_by_one(_: Any, self: Table, answer: int, draws: Draws) -> int:
+    word = draws.word()
+    for report, weight in enumerate(self.weights[answer]):
+        if word <= weight:
+            return report
+        word -= weight
+    raise AssertionError
 
 
 # --- verification ----------------------------------------------------------------------------------------------------
 
 
-def an_upside_down_favour_passes_verification() -> None:
-    def faulty(original: Any) -> Any:
-        def check_privacy(check: Checker, *given: Any) -> None:
-            original(check, *given)
-            check.problems[:] = [problem for problem in check.problems if problem.reason != "favour_low"]
-
-        return check_privacy
-
-    replace(document, "check_privacy", faulty)
+@instead_of(document, "check_privacy")
+def an_upside_down_favour_passes_verification(original: Any, check: Checker, *given: Any) -> None:
+    original(check, *given)
+    check.problems[:] = [problem for problem in check.problems if problem.reason != "favour_low"]
 
 
-def verification_forgets_the_parts() -> None:
-    def faulty(original: Any) -> Any:
-        def check_privacy(check: Checker, channel: Channel, *given: Any) -> None:
-            original(check, Drawn(channel.parts[:1]) if isinstance(channel, Drawn) else channel, *given)
-
-        return check_privacy
-
-    replace(document, "check_privacy", faulty)
+@instead_of(document, "check_privacy")
+def verification_forgets_the_parts(original: Any, check: Checker, channel: Channel, *given: Any) -> None:
+    original(check, Drawn(channel.parts[:1]) if isinstance(channel, Drawn) else channel, *given)
 
 
-def delta_checked_in_one_direction_only() -> None:
-    def excess(self: Table, exp_epsilon: int) -> Fraction:
-        first = self.weights[0]
-        most = max(
-            sum(max(0, x * ONE - exp_epsilon * y) for x, y in zip(first, second, strict=True))
-            for second in self.weights
-        )
-        return Fraction(most, N * ONE)
-
-    replace(Table, "excess", lambda _: excess)
+@instead_of(Table, "excess")
+def delta_checked_in_one_direction_only(_: Any, self: Table, exp_epsilon: int) -> Fraction:
+    first, *_ = rows = self.weights
+    beyond = [sum(max(0, x * ONE - exp_epsilon * y) for x, y in zip(first, second, strict=True)) for second in rows]
+    return Fraction(max(beyond), N * ONE)
 
 
-def the_last_of_two_equal_keys_wins() -> None:
-    def faulty(original: Any) -> Any:
-        def strict_json(text: str) -> Any:
-            try:
-                return original(text)
-            except ValueError as error:
-                try:
-                    return original(json.dumps(json.loads(text)))
-                except (ValueError, RecursionError):
-                    raise error from None
-
-        return strict_json
-
-    replace(checks, "strict_json", faulty)
+@instead_of(checks, "strict_json")
+def the_last_of_two_equal_keys_wins(original: Any, text: str) -> Any:
+    try:
+        return original(text)
+    except ValueError as error:
+        try:
+            return original(json.dumps(json.loads(text)))
+        except (ValueError, RecursionError):
+            raise error from None
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def an_answer_in_an_error_message() -> None:
-    def faulty(original: Any) -> Any:
-        def encode(question: Any, channel: Channel, answer: object) -> Any:
-            truth = original(question, channel, answer)
-            is_refused = isinstance(truth, Problem) and isinstance(question, Choice) and truth.reason == "range"
-            return truth._replace(message=f"{truth.message}, not {answer}") if is_refused else truth
-
-        return encode
-
-    replace(submission, "encode", faulty)
+@instead_of(submission, "encode")
+def an_answer_in_an_error_message(original: Any, question: Any, channel: Channel, answer: object) -> Any:
+    truth = original(question, channel, answer)
+    is_refused = isinstance(truth, Problem) and isinstance(question, Choice) and truth.reason == "range"
+    return truth._replace(message=f"{truth.message}, not {answer}") if is_refused else truth
 
 
-def true_counts_as_a_number() -> None:
-    def faulty(original: Any) -> Any:
-        def encode(question: Any, channel: Channel, answer: object) -> Any:
-            counts = isinstance(answer, bool) and isinstance(question, Scale | Number)
-            return original(question, channel, int(answer) if counts else answer)
-
-        return encode
-
-    replace(submission, "encode", faulty)
+@instead_of(submission, "encode")
+def true_counts_as_a_number(original: Any, question: Any, channel: Channel, answer: object) -> Any:
+    counts = isinstance(answer, bool) and isinstance(question, Scale | Number)
+    return original(question, channel, int(answer) if counts else answer)  # type: ignore[call-overload]
 
 
-def numbers_always_rounded_down() -> None:
-    replace(submission, "round_to_level", lambda _: lambda position, draws: math.floor(position) + 0 * draws.word())
+@instead_of(submission, "round_to_level")
+def numbers_always_rounded_down(_: Any, position: float, draws: Draws) -> int:
+    return math.floor(position) + 0 * draws.word()
 
 
-def decoding_with_another_favour() -> None:
-    def faulty(original: Any) -> Any:
-        return lambda channel: original(msgspec.structs.replace(channel, favour=channel.favour + 1))
-
-    replace(
-        import_module("deniable_protocol.decode"), "_subset_entries", faulty
-    )  # the package has a function of that name
+@instead_of(import_module("deniable_protocol.decode"), "_subset_entries")  # the package has a function of that name
+def decoding_with_another_favour(original: Any, channel: Subset) -> Any:
+    return original(msgspec.structs.replace(channel, favour=channel.favour + 1))

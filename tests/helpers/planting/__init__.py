@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,19 @@ def replace(owner: Any, name: str, faulty: Callable[[Any], Any]) -> None:
         for key, value in list(getattr(module, "__dict__", {}).items()):
             if value is original:
                 setattr(module, key, new)
+
+
+def instead_of(owner: Any, name: str) -> Callable[[Callable[..., Any]], Planted]:
+    """Makes a fault of a function: planted, it is called instead of ``owner.name``, with that as its first argument."""
+
+    def made(faulty: Callable[..., Any]) -> Planted:
+        @wraps(faulty)
+        def planted() -> None:
+            replace(owner, name, lambda original: lambda *given, **named: faulty(original, *given, **named))
+
+        return planted
+
+    return made
 
 
 def environment(planted: Planted | None) -> dict[str, str]:
