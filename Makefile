@@ -1,9 +1,11 @@
-# Deniable: make demo, make test. Each makes .venv and installs what it needs; only Python >= 3.11 is asked for.
+# make demo shows it, make test says within three minutes whether a change broke something, make check says everything.
+# Each makes .venv and installs what it needs; only Python >= 3.11 is asked for.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test lint types vectors screenshots wheel-test bench proof clean
+.PHONY: demo test check check-slow check-rest system thorough lint types wheel-test vectors screenshots bench proof clean
 
 # In an environment of its own: only what running takes, about 290 MB.
 demo: .venv-demo/.installed
@@ -14,8 +16,24 @@ demo: .venv-demo/.installed
 	.venv-demo/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[server]'
 	@touch $@
 
+# What a change usually breaks: tests/protocol, client, javascript and server. No services, few examples per property.
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST) -n auto --dist worksteal
+
+# All the rest that CI asks for. Two at a time: much of it waits for servers and browsers.
+check: $(VENV)/.installed
+	$(MAKE) --jobs 2 --output-sync=target check-slow check-rest
+
+check-slow: system
+check-rest: lint types wheel-test thorough
+
+# Whole systems: processes, PostgreSQL, Spark, proxies, browsers, planted faults, and the proofs at the size of a test.
+system: $(VENV)/.installed
+	$(PYTEST) -n 2 --dist loadgroup tests/system tests/browser
+
+# Properties on many examples, and grids in full.
+thorough: $(VENV)/.installed
+	$(PYTEST) --hypothesis-profile=thorough -m "hypothesis or grid"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -29,6 +47,9 @@ types: $(VENV)/.installed
 docs: $(VENV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "To read it:  $(BIN)/python -m http.server --directory site 8080  and open http://127.0.0.1:8080/"
+# The wheel in a clean environment without extras, tested with the sources gone.
+wheel-test: $(VENV)/.installed
+	$(BIN)/python tests/wheel.py
 
 vectors: $(VENV)/.installed
 	$(BIN)/python shared/vectors/generate.py
@@ -36,14 +57,10 @@ vectors: $(VENV)/.installed
 # The pictures of the documentation, taken by the tests; needs Chromium.
 screenshots: $(VENV)/.installed
 	mkdir -p docs/screenshots
-	DENIABLE_REQUIRE_ALL=1 DENIABLE_SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest -q tests/browser -k screenshots
+	DENIABLE_REQUIRE_ALL=1 DENIABLE_SCREENSHOTS=docs/screenshots $(PYTEST) -q tests/browser -k screenshots
 
-# The wheel in a clean environment without extras, tested with the sources gone.
-wheel-test: $(VENV)/.installed
-	$(BIN)/python tests/wheel.py
-
-# Beside the peers, each of which may or may not install; the benchmark says which did not. About an hour. The last one
-# needs Java. What each found is in figures/, as JSON.
+# Deniable next to other libraries, each of which may or may not install; the benchmark says which did not. About an
+# hour. The last one needs Java. What each found is in figures/, as JSON.
 bench: $(VENV)/.installed
 	mkdir -p figures
 	$(BIN)/python bench/peers.py
@@ -55,10 +72,11 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/servers.py --json figures/servers.json
 	$(BIN)/python bench/lake.py --json figures/lake.json
 
-# What is promised under crashes, power cuts, faults, hostile input and attack, by several servers too, at full size; PROOFS="crash power" for some.
+# What is promised under crashes, power cuts, faults, hostile input and attack, at full size: hours.
+# PROOFS="crash power" for some.
 proof: $(VENV)/.installed
 	mkdir -p figures
-	PYTHONPATH=tests:tests/system $(BIN)/python -m proof $(PROOFS) --json figures/proof.json
+	$(BIN)/python -m proofs $(PROOFS) --json figures/proof.json
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Deniable needs Python 3.11 or newer; this is $$($(PYTHON) --version). Set PYTHON=..." >&2; exit 1; }

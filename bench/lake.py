@@ -40,8 +40,8 @@ from deniable_protocol import Channel, Drawn, publish, survey_from_tree, verify
 from deniable_server.export import column_bits
 from deniable_server.export.write import GROUP_ROWS, writing
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from spark import cluster, find_java
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.helpers.spark import cluster, find_java
 
 SHARES = {"rows": "vaped", "columns": "used"}
 YES = 0.3

@@ -40,8 +40,8 @@ from served import DENIABLE, PATH, Served, batch, published, seconds_of, serving
 from deniable_server.storage import Row, open_storage
 from deniable_server.web.submission_reader import SubmissionReader
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from postgres import Cluster, cluster
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.helpers.postgres import Cluster, cluster
 
 CLIENTS = 32
 """Connections to each server that send single submissions."""

@@ -1,36 +1,42 @@
-"""What all tests share: where the repository's data lies, and what happens when a part of the machine is missing."""
+"""What all tests share: how many examples a property gets, the repository, node, a browser, an example survey."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import Phase, settings
 
+from tests.helpers.machine import ROOT, missing
+
+pytest.register_assert_rewrite("tests.helpers.storage_contract", "tests.helpers.moving")
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
-    from postgres import Cluster
+QUICK = 20
+"""Examples of each property in ``make test``; also where a test asks for more."""
 
 # How long an example takes says nothing on a machine that does other things as well.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+settings.register_profile("quick", max_examples=QUICK, deadline=None)
+settings.register_profile("thorough", deadline=None)
 # For runs that only ask whether a property fails, not for its smallest counterexample.
 settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.generate], deadline=None)
-
-pytest.register_assert_rewrite("storage_contract")
-
-ROOT = Path(__file__).resolve().parent.parent
+settings.load_profile("quick")
 
 
-def missing(part: str) -> NoReturn:
-    """Skip for want of a part of the machine; in CI, where nothing may be missing, fail instead."""
-    if os.environ.get("DENIABLE_REQUIRE_ALL") == "1":
-        pytest.fail(f"{part} is missing, and DENIABLE_REQUIRE_ALL=1 allows no skips")
-    pytest.skip(f"{part} is missing on this machine")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In the quick profile, no property is tried on more examples than the profile says."""
+    if settings.get_current_profile_name() != "quick":
+        return
+    for item in items:
+        test = getattr(item, "obj", None)
+        own = getattr(test, "_hypothesis_internal_use_settings", None)
+        if own is not None and own.max_examples > QUICK:
+            test = getattr(test, "__func__", test)
+            test._hypothesis_internal_use_settings = settings(own, max_examples=QUICK)
 
 
 @pytest.fixture(scope="session")
@@ -46,18 +52,9 @@ def node() -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Cluster]:
-    """A real PostgreSQL, one per process that runs tests; each test makes databases of its own in it."""
-    from postgres import cluster
-
-    with cluster() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A real Chromium, one per process that runs tests."""
-    from browsing import find_chromium, launched
+    from tests.helpers.chromium import find_chromium, launched
 
     with launched(find_chromium() or missing("Chromium")) as browser:
         yield browser

@@ -34,11 +34,11 @@ def main() -> None:
         run(*install, "pytest", "pytest-timeout", "hypothesis", "trustme")
         shutil.copytree(ROOT / "shared" / "vectors", folder / "away" / "shared" / "vectors")
         shutil.copy(ROOT / "pyproject.toml", folder / "away")
-        for part in ("conftest.py", "surveys.py", "protocol", "client"):
+        for part in ("__init__.py", "conftest.py", "helpers", "protocol", "client"):
             source, target = ROOT / "tests" / part, folder / "away" / "tests" / part
             target.parent.mkdir(exist_ok=True)
             shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
-        run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=folder / "away")
+        run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=folder / "away")
 
 
 def run(*command: object, cwd: Path = ROOT) -> None:

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-from browsing import FLAGS, find_chromium
 from deniable_protocol import publish, survey_from_tree
 from deniable_server.storage import Storage, open_storage
-from running import Server, running
-from visiting import (
+from tests.helpers.chromium import FLAGS, find_chromium
+from tests.helpers.embedder_site import (
     ANSWERS,
     SEGMENTS,
     TRUTH,
@@ -37,6 +36,7 @@ from visiting import (
     tree,
     until,
 )
+from tests.helpers.servers import Server, running
 
 LAUNCH: Any = {"executable_path": find_chromium(), "chromium_sandbox": os.getuid() != 0}
 """For tests that need a Chromium of their own."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from deniable_protocol import verify
 from deniable_server.storage import open_storage
-from questionnaire import (
+from tests.helpers.questionnaire import (
     API,
     SURVEY,
     Faults,
@@ -26,23 +25,10 @@ from questionnaire import (
     review,
     send,
     shadow_text,
-    site,
     status,
     violations,
 )
-from running import Server
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    with site(tmp_path_factory.mktemp("site"), example) as server:
-        yield server
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Page:
-    return context.new_page()
-
+from tests.helpers.servers import Server
 
 # --- from the first question to the receipt ---------------------------------------------------------------------------
 

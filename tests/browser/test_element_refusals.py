@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from deniable_protocol import publish, survey_from_tree, verify
 from deniable_server.storage import open_storage
-from questionnaire import (
+from tests.helpers.embedder_site import until
+from tests.helpers.questionnaire import (
     API,
     SURVEY,
     Faults,
@@ -29,19 +30,13 @@ from questionnaire import (
     site,
     status,
 )
-from running import Server
-from visiting import until
+from tests.helpers.servers import Server
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
     with site(tmp_path_factory.mktemp("site"), example, HOSTILE, EVERY_MECHANISM, ODD_NAMES) as server:
         yield server
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Page:
-    return context.new_page()
 
 
 # --- surveys that mean harm -----------------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from questionnaire import (
+from tests.helpers.embedder_site import kept, until
+from tests.helpers.questionnaire import (
     API,
     SURVEY,
     alert,
@@ -19,24 +19,11 @@ from questionnaire import (
     review,
     send,
     shadow_text,
-    site,
     status,
 )
-from running import Server
-from visiting import kept, until
+from tests.helpers.servers import Server
 
 SUBMISSIONS = f"**{API}/submissions"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    with site(tmp_path_factory.mktemp("site"), example) as server:
-        yield server
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Page:
-    return context.new_page()
 
 
 def press_send(page: Page) -> None:

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from conftest import missing
 from deniable_protocol import verify
-from embedding import (
+from tests.helpers.embedding_examples import (
     LEAVE,
     SERVER,
     TRUTH,
@@ -28,7 +27,6 @@ from embedding import (
     block,
     blocks,
     fill_truly,
-    hosts,
     policy,
     refuse_all,
     run,
@@ -37,8 +35,9 @@ from embedding import (
     submission_of,
     surveys,
 )
-from questionnaire import SURVEY, field, fill, overflows, ready, review, send, shadow_text, site, status
-from running import Server, ask
+from tests.helpers.machine import missing
+from tests.helpers.questionnaire import SURVEY, field, fill, overflows, ready, review, send, shadow_text, site, status
+from tests.helpers.servers import Server, ask
 
 ELEMENT = "The element in a page"
 OWN_FORM = "A form of your own"
@@ -48,17 +47,6 @@ OWN_FORM = "A form of your own"
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
     with surveys(tmp_path_factory.mktemp("site"), example) as server:
         yield server
-
-
-@pytest.fixture
-def new_host(server: Server) -> Iterator[NewHost]:
-    with hosts(server) as new_host:
-        yield new_host
-
-
-@pytest.fixture
-def host(new_host: NewHost) -> Host:
-    return new_host()
 
 
 @pytest.fixture

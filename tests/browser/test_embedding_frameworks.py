@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from embedding import (
+from tests.helpers.embedding_examples import (
     LEAVE,
     TRUTH,
     WITHOUT_CHANCE,
@@ -19,7 +19,6 @@ from embedding import (
     Visit,
     block,
     fill_truly,
-    hosts,
     policy,
     refuse_all,
     run,
@@ -28,25 +27,14 @@ from embedding import (
     surveys,
     workshop,
 )
-from questionnaire import ready, review, status
-from running import Server
+from tests.helpers.questionnaire import ready, review, status
+from tests.helpers.servers import Server
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
     with surveys(tmp_path_factory.mktemp("site"), example) as server:
         yield server
-
-
-@pytest.fixture
-def new_host(server: Server) -> Iterator[NewHost]:
-    with hosts(server) as new_host:
-        yield new_host
-
-
-@pytest.fixture
-def host(new_host: NewHost) -> Host:
-    return new_host()
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from deniable_protocol import publish, survey_from_tree
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Role, Storage, open_storage
 from deniable_server.storage.tokens import make_token
-from hostile import HOSTILE, hostile_survey
-from questionnaire import Faults, fill, open_survey, overflows, review, send, violations
-from running import Server, running
+from tests.helpers.hostile_texts import HOSTILE, hostile_survey
+from tests.helpers.questionnaire import Faults, fill, open_survey, overflows, review, send, violations
+from tests.helpers.servers import Server, running
 
 RESULTS = "/surveys/campus-health"
 PAGES = {

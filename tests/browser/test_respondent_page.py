@@ -17,8 +17,20 @@ from deniable_server import create_app
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
 from deniable_server.wording import survey_in_words
-from questionnaire import POLICY, SURVEY, Faults, fill, open_survey, overflows, ready, review, send, site, violations
-from running import Server, ask, storage_of
+from tests.helpers.questionnaire import (
+    POLICY,
+    SURVEY,
+    Faults,
+    fill,
+    open_survey,
+    overflows,
+    ready,
+    review,
+    send,
+    site,
+    violations,
+)
+from tests.helpers.servers import Server, ask, storage_of
 
 
 def of(name: str, *epsilons: str) -> bytes:
@@ -40,11 +52,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator
         storage.close_survey(published)
         storage.close()
         yield server
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Page:
-    return context.new_page()
 
 
 def test_headers(server: Server) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import ANSWERS, DOCUMENT, JSON, PORTAL, PROBLEM, SEGMENTS, FakeServer, Scripted, tree
 
 import deniable
 import deniable.delivery
@@ -20,26 +19,12 @@ from deniable.delivery import Delivery, Turn, chance
 from deniable.state import Entry, State, Status
 from deniable.verdict import Delivered, Later, Refusal, judge, retry_after
 from deniable_protocol import publish, survey_from_tree
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, PORTAL, PROBLEM, SEGMENTS, FakeServer, Scripted, tree
 
 LINK = "http://survey.test/s/campus-health"
 LOADED: Scripted = (200, JSON, DOCUMENT)
 COUNTED = b'{"accepted": 1, "duplicates": 0}'
 NOW = 1_790_000_000.0
-
-
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
-
-
-@pytest.fixture
-def server() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
 
 
 def until(condition: Callable[[], object], timeout: float = 10.0) -> None:

@@ -16,31 +16,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes import ANSWERS, DOCUMENT, JSON, SEGMENTS, FakeServer, Scripted, delivery_threads, python
 
 import deniable
 import deniable.client
 import deniable.delivery
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, SEGMENTS, FakeServer, Scripted, delivery_threads, python
 
 LINK = "http://survey.test/s/campus-health"
 LOADED: Scripted = (200, JSON, DOCUMENT)
 DOWN: list[Scripted] = [(0, {}, b"")] * 1000
 
 
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
-
-
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
     with FakeServer() as server:
         yield server
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
 
 
 # Threads

@@ -6,30 +6,15 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from fakes import ANSWERS, DOCUMENT, JSON, PORTAL, SEGMENTS, FakeServer, Scripted, tree
 
 import deniable
 import deniable.delivery
 from deniable_protocol import publish, survey_from_tree
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, PORTAL, SEGMENTS, FakeServer, Scripted, tree
 
 DIGEST = hashlib.sha256(DOCUMENT).hexdigest()
 OTHER = publish(survey_from_tree(tree() | {"title": "Another title"}))
 LINK = "http://survey.test/s/campus-health"
-
-
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
-
-
-@pytest.fixture
-def server() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fakes import ANSWERS, SEGMENTS, FakeServer, python
 
 import deniable
 from deniable.state import SCHEMA, Entry, State
+from tests.helpers.fake_server import ANSWERS, SEGMENTS, FakeServer, python
 
 LINK = "http://survey.test/s/campus-health"
 

@@ -14,23 +14,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes import ANSWERS, DOCUMENT, PROBLEM, SEGMENTS, FakeServer, tree
 
 import deniable
 from deniable.state import exact_budget
 from deniable_protocol import publish, survey_from_tree
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, PROBLEM, SEGMENTS, FakeServer, tree
 
 LINK = "http://survey.test/s/campus-health"
-
-
-@pytest.fixture
-def server() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
 
 
 def test_a_receipt_shows_what_was_sent(server: FakeServer) -> None:

@@ -12,18 +12,13 @@ from typing import Any
 
 import pytest
 import trustme
-from fakes import ANSWERS, DOCUMENT, JSON, SEGMENTS, FakeServer, delivery_threads
 
 import deniable
 import deniable.delivery
 from deniable import HTTPTransport, Response, WSGITransport
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, SEGMENTS, FakeServer, delivery_threads
 
 HEADERS = {"Accept": "application/json", "User-Agent": "deniable"}
-
-
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deniable.delivery, "FIRST_PAUSE", 0.02)
 
 
 @pytest.fixture

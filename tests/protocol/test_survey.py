@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from deniable_protocol import Choice, Number, SurveyError, YesNo, parse_survey, publish, survey_from_tree, verify
 from deniable_protocol.questions import plain
-from surveys import surveys
+from tests.helpers.surveys import surveys
 
 GOOD = """
 id = "campus-health"

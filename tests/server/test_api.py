@@ -8,7 +8,6 @@ import io
 import json
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import context
 from deniable_web import in_one_piece
-from running import storage_of
+from tests.helpers.servers import storage_of
 
 SURVEY = "/api/v1/surveys/campus-health"
 SUBMISSIONS = f"{SURVEY}/submissions"
@@ -33,19 +32,6 @@ SUBMISSIONS = f"{SURVEY}/submissions"
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(database=str(tmp_path / "a.db"), max_body_bytes=100_000)
-
-
-@pytest.fixture
-def app(settings: Settings, example: bytes) -> Iterator[Flask]:
-    app = create_app(settings)
-    storage_of(app).publish(example)
-    yield app
-    storage_of(app).close()
-
-
-@pytest.fixture
-def http(app: Flask) -> FlaskClient:
-    return app.test_client()
 
 
 @pytest.fixture

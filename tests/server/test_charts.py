@@ -39,7 +39,7 @@ from deniable_server.pages.group_charts import (
     groups_chart,
     zero_axis,
 )
-from surveys import ask, channelled, questions
+from tests.helpers.surveys import ask, channelled, questions
 
 HOSTILE = """<script>alert(1)</script>"'><img src=x onerror=alert(1)>&amp;{{ 7 * 7 }}"""
 ENVIRONMENT = Environment(

@@ -32,7 +32,7 @@ from deniable_server.estimator.comparison import (
 from deniable_server.estimator.intervals import CLEAR, Raw, Rule, score_limits, share_of_support, support
 from deniable_server.estimator.questions import TOO_NOISY, estimate_question
 from deniable_server.estimator.scores import mean_scores, table_of
-from surveys import ask, questions
+from tests.helpers.surveys import ask, questions
 
 OPTIONS = [{"code": f"c{i}", "text": "."} for i in range(4)]
 

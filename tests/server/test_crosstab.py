@@ -30,7 +30,7 @@ from deniable_server.estimator.crosstab import (
 )
 from deniable_server.estimator.intervals import support
 from deniable_server.estimator.questions import TOO_NOISY, estimate_question
-from surveys import questions
+from tests.helpers.surveys import questions
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

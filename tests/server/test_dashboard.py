@@ -21,8 +21,8 @@ from deniable_server import create_app
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Storage
-from entering import enter, word_in
-from running import storage_of
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import enter, word_in
 
 DASHBOARD = "/surveys/campus-health"
 

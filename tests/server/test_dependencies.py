@@ -8,7 +8,7 @@ import subprocess
 import sys
 from importlib import metadata
 
-from conftest import ROOT, missing
+from tests.helpers.machine import ROOT, missing
 
 # --- packages of others ----------------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ from deniable_server.estimator import (
 )
 from deniable_server.estimator.intervals import CLEAR
 from deniable_server.estimator.scores import CLEAR_ENOUGH, mean_scores
-from surveys import ask, channelled, questions
+from tests.helpers.surveys import ask, channelled, questions
 
 Z95 = stats.norm.ppf(0.975)
 

@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable_server import create_app
-from deniable_server.settings import Settings
 from deniable_server.storage import Token
 from deniable_server.web.security_log import MOST_REFUSALS, USES_EVERY, SecurityLog
-from entering import BROWSER, enter, send
-from running import storage_of
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import BROWSER, enter, send
 
 DASHBOARD = "/surveys/campus-health"
 API = "/api/v1/surveys/campus-health"
-
-
-@pytest.fixture
-def app(tmp_path: Path, example: bytes) -> Iterator[Flask]:
-    app = create_app(Settings(database=str(tmp_path / "a.db")))
-    storage_of(app).publish(example)
-    yield app
-    storage_of(app).close()
-
-
-@pytest.fixture
-def http(app: Flask) -> FlaskClient:
-    return app.test_client()
-
-
-@pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    caplog.set_level(logging.INFO, "deniable_server")
-    return caplog
 
 
 LINE = re.compile(r"at=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ event=[a-z-]+( [a-z]+=([A-Za-z0-9._-]+|\?))*")

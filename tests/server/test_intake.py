@@ -16,7 +16,7 @@ from deniable_protocol.errors import SubmissionError
 from deniable_server.checks.audit import first_segments
 from deniable_server.errors import NotJSON, TooMany
 from deniable_server.web.submission_reader import MAX_PROBLEMS, SubmissionReader
-from surveys import surveys
+from tests.helpers.surveys import surveys
 
 
 def submission_to(document: Document) -> dict[str, Any]:

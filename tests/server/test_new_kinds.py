@@ -53,7 +53,7 @@ from deniable_server.planning.plan import plan_survey
 from deniable_server.statistics import Content, tally
 from deniable_server.storage import open_storage
 from deniable_server.web.submission_reader import SubmissionReader
-from exhaustive import outcomes
+from tests.helpers.exhaustive import outcomes
 
 SILENT = N // 10
 PEOPLE = 10_000

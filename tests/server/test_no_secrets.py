@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conftest import ROOT, missing
+from tests.helpers.machine import ROOT, missing
 
 # Formats that are secrets wherever they stand.
 KNOWN = [

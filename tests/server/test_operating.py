@@ -24,7 +24,7 @@ from deniable_server.settings import SETTINGS, Settings, parse_bind
 from deniable_server.simulate import Population, compare
 from deniable_server.storage import Session, open_storage
 from deniable_server.storage.sqlite.storage import SQLiteStorage
-from running import free_port, running
+from tests.helpers.servers import free_port, running
 
 EXAMPLE = str(files("deniable_server") / "example.toml")
 

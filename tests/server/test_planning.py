@@ -43,7 +43,7 @@ from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, compositi
 from deniable_server.planning.composition import compose_waves
 from deniable_server.planning.textbook import sensitivity
 from deniable_server.planning.variances import designed_variance, worst_population
-from surveys import questions, surveys
+from tests.helpers.surveys import questions, surveys
 
 EXAMPLE = files("deniable_server") / "example.toml"
 Z = stats.norm.ppf(0.975)

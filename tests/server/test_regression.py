@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from deniable_protocol import Band, Choice, Drawn, N, Option, Subset
 from deniable_server.estimator.intervals import Rule, support, supported
 from deniable_server.estimator.regression import NOBODY, RUNS_AWAY, Answered, Regression, Term, regress
-from surveys import ask
+from tests.helpers.surveys import ask
 
 Array = npt.NDArray[np.float64]
 SEGMENTS = {"campus": ["north", "south", "west"], "year": ["first", "later"]}

@@ -33,8 +33,8 @@ from deniable_server.simulate import Population, simulate_directly
 from deniable_server.statistics import Content, Statistics, merge, tally
 from deniable_server.storage import Published, Status
 from deniable_server.storage.tokens import make_token
-from entering import enter
-from running import storage_of
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import enter
 
 PEOPLE = 900
 

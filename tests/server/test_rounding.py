@@ -17,7 +17,7 @@ from deniable_server.estimator.comparison import Difference
 from deniable_server.estimator.questions import too_noisy
 from deniable_server.pages import sentences
 from deniable_server.pages.charts import question_chart, share_axis, share_row
-from surveys import ask
+from tests.helpers.surveys import ask
 
 WIDENING = Decimal(1) / 15
 """How much wider a written interval may be, as a part of its width: what the rule's 30 steps promise."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +19,8 @@ from deniable_server.settings import Settings
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import auth
 from deniable_server.web.context import LONG_AT_ONCE
-from entering import BROWSER, enter, send, word_in
-from running import storage_of
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import BROWSER, enter, send, word_in
 
 DASHBOARD = "/surveys/campus-health"
 API = "/api/v1/surveys/campus-health"
@@ -45,30 +43,6 @@ OPEN_TO_ALL = {
     "GET /shared/<secret>",
     "POST /shared/<secret>",
 }
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(database=str(tmp_path / "a.db"))
-
-
-@pytest.fixture
-def app(settings: Settings, example: bytes) -> Iterator[Flask]:
-    app = create_app(settings)
-    storage_of(app).publish(example)
-    yield app
-    storage_of(app).close()
-
-
-@pytest.fixture
-def http(app: Flask) -> FlaskClient:
-    return app.test_client()
-
-
-@pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    caplog.set_level(logging.INFO, "deniable_server")
-    return caplog
 
 
 def routes(app: Flask) -> list[tuple[str, Rule]]:

@@ -16,7 +16,7 @@ from deniable_server import create_app
 from deniable_server.errors import Unavailable
 from deniable_server.settings import Settings, parse_rate
 from deniable_server.web.submissions import FastPath
-from running import storage_of
+from tests.helpers.servers import storage_of
 
 PATH = "/api/v1/surveys/campus-health/submissions"
 PLAIN = {"Content-Type": "application/json"}

@@ -22,7 +22,7 @@ from deniable_server.storage.sqlite.backup import restore
 from deniable_server.storage.sqlite.connections import Connections
 from deniable_server.storage.sqlite.schema import migrations
 from deniable_server.storage.sqlite.storage import SQLiteStorage
-from storage_contract import recounted, rows_of
+from tests.helpers.storage_contract import recounted, rows_of
 
 
 @pytest.fixture

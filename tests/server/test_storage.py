@@ -1,4 +1,4 @@
-"""The contract of storage on SQLite."""
+"""The contract of storage, here on SQLite; tests/system/test_storage_on_postgresql.py runs it on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from deniable_server.storage import Storage
 from deniable_server.storage.sqlite.storage import SQLiteStorage
-from storage_contract import *  # noqa: F403 -- its tests and fixtures
-from storage_contract import TODAY, Open
+from tests.helpers.storage_contract import *  # noqa: F403 -- its tests and fixtures
+from tests.helpers.storage_contract import TODAY, Open
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from deniable_server.estimator import NOT_HONEST, TOO_NOISY, estimate_question, 
 from deniable_server.estimator.influence import FALSE_ALARMS, consistent
 from deniable_server.estimator.intervals import Rule, finite_limits, joint_support, sampling_factor
 from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
-from surveys import ask
+from tests.helpers.surveys import ask
 
 
 def sums(rule: Rule, m: int, n: int) -> Any:

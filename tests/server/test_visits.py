@@ -18,16 +18,11 @@ from deniable_server.settings import Settings
 from deniable_server.storage import Role
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import auth
-from entering import BROWSER, enter, send, word_in
-from running import storage_of
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import BROWSER, enter, send, word_in
 
 DASHBOARD = "/surveys/campus-health"
 ESTIMATES = "/api/v1/surveys/campus-health/estimates"
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(database=str(tmp_path / "a.db"))
 
 
 @pytest.fixture
@@ -37,11 +32,6 @@ def app(settings: Settings, example: bytes) -> Iterator[Flask]:
     storage_of(app).publish(example.replace(b'"campus-health"', b'"other"', 1))
     yield app
     storage_of(app).close()
-
-
-@pytest.fixture
-def http(app: Flask) -> FlaskClient:
-    return app.test_client()
 
 
 def cookie_of(response: TestResponse) -> str:

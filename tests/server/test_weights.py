@@ -15,7 +15,7 @@ from deniable_server.errors import ImpossibleWeights
 from deniable_server.estimator import estimate_question, estimate_weighted, support
 from deniable_server.estimator.scores import mean_scores, table_of
 from deniable_server.estimator.weights import Part, rake, weigh
-from surveys import ask
+from tests.helpers.surveys import ask
 
 positive = st.integers(1, 500)
 

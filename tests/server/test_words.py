@@ -27,7 +27,7 @@ from deniable_server.estimator.crosstab import Independence
 from deniable_server.estimator.questions import too_noisy
 from deniable_server.pages import sentences
 from deniable_server.wording import answer_texts, group_text, independence_in_words, probability
-from surveys import ask
+from tests.helpers.surveys import ask
 
 NUMBER = r"(−?[\d,]+(?:\.\d+)?)"
 

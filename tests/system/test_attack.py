@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proof import Watch
-from proof.attack import Ledger, Told, prove
-from proof.attacker import Target, nearest, numbers_of
 
 from deniable_protocol import Channel, Question, Subset
 from deniable_server.estimator import estimate_question
 from deniable_server.estimator.questions import project
-from surveys import ask, channelled, questions
+from proofs import Watch
+from proofs.attack import Ledger, Told, prove
+from proofs.attacker import Target, nearest, numbers_of
+from tests.helpers.surveys import ask, channelled, questions
 
 
 def test_what_is_shown_covers_what_false_submissions_moved(tmp_path: Path) -> None:

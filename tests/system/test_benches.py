@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import missing
-from spark import find_java
+from tests.helpers.machine import missing
+from tests.helpers.spark import find_java
 
 
 def test_the_benchmark_of_serving_runs(root: Path, tmp_path: Path) -> None:

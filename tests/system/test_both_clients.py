@@ -1,4 +1,4 @@
-"""Two hundred browsers and two hundred Python apps answer the same survey."""
+"""Eighty browsers and eighty Python apps answer the same survey."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import deniable
 from deniable_protocol import parse_survey, publish
 from deniable_server.estimator import estimate_question
 from deniable_server.storage import open_storage
-from running import Server, running
+from tests.helpers.servers import Server, running
 
 SURVEY = b"""
 id = "both"
@@ -47,7 +47,7 @@ epsilon = 2.0
 min = 0
 max = 10
 """
-EACH = 200
+EACH = 80
 CONFIDENCE = 1 - 1e-8  # of 21 intervals none misses by chance but once in five million runs
 
 
@@ -62,7 +62,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def answers(i: int) -> dict[str, Any]:
-    """Of 200 people 30% say yes, the choices are 10, 20, 30 and 40%, and the hours average 3."""
+    """Of 80 people 30% say yes, the choices are 10, 20, 30 and 40%, and the hours average 3."""
     return {"vaped": i % 10 < 3, "choice": "abbcccdddd"[i % 10], "hours": 2.5 if i % 2 else 3.5}
 
 
@@ -100,7 +100,7 @@ def answer_in_python(base: str) -> None:
 
 
 def test_both_clients_tell_the_truth_together(browser: Browser, server: Server, tmp_path: Path) -> None:
-    """200 submissions from browsers and 200 from Python arrive, and every estimate, of each half and of the whole,
+    """80 submissions from browsers and 80 from Python arrive, and every estimate, of each half and of the whole,
     holds the truth within its interval.
     """
     answer_in_python(server.base)

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from conftest import missing
 from deniable_protocol import randomize, verify
 from deniable_server.storage import open_storage
-from postgres import cluster
-from running import Server, ask, running
+from tests.helpers.machine import missing
+from tests.helpers.postgres import cluster
+from tests.helpers.servers import Server, ask, running
 
 SUBMISSIONS = "/api/v1/surveys/campus-health/submissions"
 SENDER = "127.77.66.55"

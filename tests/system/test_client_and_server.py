@@ -13,7 +13,7 @@ import deniable
 from deniable_server import create_app
 from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage.tokens import make_token
-from running import storage_of
+from tests.helpers.servers import storage_of
 
 LINK = "http://survey.example/s/campus-health"
 

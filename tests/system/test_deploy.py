@@ -16,15 +16,15 @@ from typing import Any
 import psycopg
 import pytest
 import yaml
-from proof.parcels import Maker, published
-from proxies import CANARY, CLIENT, DEPLOY, Proxy, caddy, nginx, read_reply
 
-from conftest import ROOT, missing
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
-from postgres import cluster
-from running import Server
+from proofs.parcels import Maker, published
+from tests.helpers.machine import ROOT, missing
+from tests.helpers.postgres import cluster
+from tests.helpers.proxies import CANARY, CLIENT, DEPLOY, Proxy, caddy, nginx, read_reply
+from tests.helpers.servers import Server
 
 PROXIES = {"nginx": nginx, "caddy": caddy}
 SURVEY = f"survey-{CANARY}"
@@ -290,7 +290,7 @@ def test_a_server_makes_no_memory_executable(tmp_path: Path) -> None:
     script = """
 import ctypes, sys
 from pathlib import Path
-from running import Server, ask
+from tests.helpers.servers import Server, ask
 if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) != 0:  # PR_SET_MDWE
     sys.exit(42)
 folder, path, crosstab, secret = Path(sys.argv[1]), *sys.argv[2:]

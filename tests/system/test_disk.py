@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from proof import Watch
-from proof.altered import altered
-from proof.conditions import may_mount, small_disk
-from proof.conditions import prove as prove_conditions
-from proof.disk import DATABASE, Fault, Template, prove
-from proof.traces import have_strace
 
-from conftest import missing
-from running import ask, free_port, running
+from proofs import Watch
+from proofs.conditions import may_mount, small_disk
+from proofs.conditions import prove as prove_conditions
+from proofs.disk import DATABASE, Fault, Template, prove
+from proofs.traces import have_strace
+from tests.helpers import server_faults
+from tests.helpers.machine import missing
+from tests.helpers.servers import ask, free_port, running
 
 # Both fail at the commit of a submission after which no folding or closing cuts the log for the next one.
 LATE_SYNCS = [Fault("fdatasync", "EIO", n, lasting=True) for n in (5, 6)]
@@ -47,9 +47,8 @@ def test_no_false_acknowledgement_when_writes_and_syncs_fail(tmp_path: Path) -> 
 @pytest.mark.usefixtures("_strace")
 def test_a_false_acknowledgement_is_noticed(tmp_path: Path) -> None:
     """The proof finds a server that acknowledges although its commit failed."""
-    change = {"self._note_failure(trouble)\n                raise trouble from None": "return"}
-    sources = altered(tmp_path, "storage/sqlite/connections.py", change)
-    outcome = prove(tmp_path, Watch(600), 9, faults=LATE_SYNCS, sources=sources)
+    planted = server_faults.acknowledges_failed_commits
+    outcome = prove(tmp_path, Watch(600), 9, faults=LATE_SYNCS, planted=planted)
     assert any("acknowledged submissions lost" in failure for failure in outcome.failures)
 
 
@@ -58,9 +57,8 @@ def test_a_commit_behind_a_lost_one_is_noticed(tmp_path: Path) -> None:
     """Where all connections close after a failed sync, the log's index is made anew and takes in the commit that is not
     on disk. The proof finds what is then acknowledged behind it and lost in a power cut: the server keeps one open.
     """
-    change = {"self._keeper = self._index_keeper()": "pass"}
-    sources = altered(tmp_path, "storage/sqlite/connections.py", change)
-    outcome = prove(tmp_path, Watch(600), 10, faults=LATE_SYNCS, sources=sources)
+    planted = server_faults.keeps_no_connection_open
+    outcome = prove(tmp_path, Watch(600), 10, faults=LATE_SYNCS, planted=planted)
     assert any("after a power cut" in failure and "lost" in failure for failure in outcome.failures)
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proof import Watch, fuzz
+
+from proofs import Watch, fuzz
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from running import ask, free_port
+from tests.helpers.servers import ask, free_port
 
 APP = """
 import json, os, time

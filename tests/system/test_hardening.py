@@ -11,7 +11,7 @@ import pytest
 
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
-from running import Server, ask, running
+from tests.helpers.servers import Server, ask, running
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
-"""Planted faults: each is a mistake that real libraries have made, and the suite must catch every one.
+"""Planted faults: each is a mistake that real libraries have made, and the tests of both clients catch every one.
 
-A copy of the sources gets one change; the suite then runs against the copy and has to fail in a test (not in an
-import). The untouched copy passes: the suite does not fail by itself.
+A fault takes the place of a function, by its name. The named tests then have to fail in an assertion; without a fault
+they pass, as ``make test`` shows.
 """
 
 from __future__ import annotations
@@ -14,123 +14,69 @@ from pathlib import Path
 
 import pytest
 
-P = "shared/python/deniable_protocol"
-WEB = "client/web/deniable_web/deniable"
+from tests.helpers import javascript_faults, protocol_faults
+from tests.helpers.machine import ROOT
+from tests.helpers.planting import Planted, environment
 
-DRAWS_TWICE = """        if draws.chance(self.favour):  # P = F/N; then each of the w favoured reports equally
-            return answer + draws.below(self.width)
-        # P = (N-F)/N; then each of the m-1 others equally: those below the band, then those above it
-        other = draws.below(self.levels - 1)
-"""
-DRAWS_ONCE = """        word = draws.word()
-        if word < self.favour:
-            return answer + word % self.width
-        other = word % (self.levels - 1)
-"""
+CHANNELS = "protocol/test_channels.py"
+PROTOCOL = {
+    protocol_faults.favour_one_too_large: "protocol/test_vectors.py",
+    protocol_faults.exponential_a_trillionth_too_large: "protocol/test_vectors.py",
+    protocol_faults.predictable_generator: "protocol/test_purity.py",
+    protocol_faults.threshold_off_by_one: f"{CHANNELS}::test_chance_is_exact_over_every_word",
+    protocol_faults.modulo_bias: f"{CHANNELS}::test_below_is_uniform_over_every_word",
+    protocol_faults.off_by_one_band: "protocol/test_vectors.py",
+    protocol_faults.one_draw_used_twice: "protocol/test_vectors.py",
+    protocol_faults.wrong_subset_weight: "protocol/test_vectors.py",
+    protocol_faults.subset_that_may_have_the_answer_twice: "protocol/test_vectors.py",
+    protocol_faults.the_drawn_option_depends_on_the_answer: "protocol/test_vectors.py",
+    protocol_faults.table_off_by_one: f"{CHANNELS}::test_a_table_gives_each_report_its_weight_over_every_word",
+    protocol_faults.an_upside_down_favour_passes_verification: "protocol/test_vectors.py",
+    protocol_faults.verification_forgets_the_parts: "protocol/test_vectors.py",
+    protocol_faults.delta_checked_in_one_direction_only: "protocol/test_vectors.py",
+    protocol_faults.the_last_of_two_equal_keys_wins: "protocol/test_vectors.py",
+    protocol_faults.an_answer_in_an_error_message: "client/test_randomize.py",
+    protocol_faults.true_counts_as_a_number: "protocol/test_vectors.py",
+    protocol_faults.numbers_always_rounded_down: "protocol/test_vectors.py",
+    protocol_faults.decoding_with_another_favour: "protocol/test_vectors.py",
+}
+"""Each fault, and the tests that are to catch it."""
 
-PYTHON_FAULTS = {
-    "favour one too large": (f"{P}/exact.py", "weight * N // (weight + unfavoured * ONE)", "weight * N // (weight + unfavoured * ONE) + 1"),
-    "exponential a trillionth too large": (f"{P}/exact.py", "    return total\n", "    return total + (total >> 40)\n"),
-    "predictable generator": (f"{P}/draws.py", "import os\n", "import random as os\nos.urandom = os.randbytes\n"),
-    "float threshold": (f"{P}/draws.py", "return self.word() < favour", "return self.word() / 9007199254740992 < favour / 9007199254740992"),
-    "threshold off by one": (f"{P}/draws.py", "return self.word() < favour", "return self.word() <= favour"),
-    "modulo bias": (f"{P}/draws.py", "limit = size - size % n", "limit = size"),
-    "off-by-one band": (f"{P}/channels.py", "return other if other < answer else", "return other if other <= answer else"),
-    "wrong subset weight": (f"{P}/channels.py", "rank = draws.below(CHOOSE[others][self.size - 1])", "rank = draws.below(CHOOSE[others][self.size - 1] + 1)"),
-    "subset that may hold the answer twice": (f"{P}/channels.py", "place if place < gap else place + 1", "place if place <= gap else place + 1"),
-    "one draw used twice": (f"{P}/channels.py", DRAWS_TWICE, DRAWS_ONCE),
-    "the drawn option depends on the answer": (f"{P}/channels.py", "part = draws.below(len(self.parts))", "part = (sum(answer) + draws.below(len(self.parts))) % len(self.parts) if sum(answer) > 1 else 0"),
-    "table off by one": (f"{P}/channels.py", "            if word < weight:\n", "            if word <= weight:\n"),
-    "an upside-down favour passes verification": (f"{P}/channels.py", "elif likely <= unlikely:", "elif likely < 0:"),
-    "verification forgets the parts": (f"{P}/channels.py", "for i, part in enumerate(self.parts):", "for i, part in enumerate(self.parts[:1]):"),
-    "delta checked in one direction only": (f"{P}/channels.py", "            for first in rows\n            for second in rows\n", "            for first in rows[:1]\n            for second in rows\n"),
-    "the last of two equal keys wins": (f"{P}/checks.py", "if len(tree) != len(pairs):", "if not pairs and tree:"),
-    "an answer in an error message": (f"{P}/questions.py", '"takes the code of one of its options")', 'f"takes the code of one of its options, not {answer}")'),
-    "true counts as a number": (f"{P}/questions.py", "return isinstance(answer, int | float) and not isinstance(answer, bool)", "return isinstance(answer, int | float)"),
-    "numbers always rounded down": (f"{P}/submission.py", "return level + 1 if draws.word() < (position - level) * 9007199254740992.0 else level", "return level + 0 * draws.word()"),
-    "decoding with e^epsilon rounded": (f"{P}/channels.py", "p = Fraction(self.favour, N)", "p = Fraction(self.favour + 1, N)"),
-}  # fmt: skip
-
-JAVASCRIPT_FAULTS = {
-    "Math.random": (f"{WEB}/randomizer.js", "return view.getUint32(0) * 2 ** 21", "return Math.floor(Math.random() * 2 ** 32) * 2 ** 21"),
-    "modulo bias": (f"{WEB}/randomizer.js", "const limit = N - (N % n);", "const limit = N;"),
-    "off-by-one band": (f"{WEB}/randomizer.js", "return other < answer ? other :", "return other <= answer ? other :"),
-    "54 bits": (f"{WEB}/randomizer.js", "(view.getUint32(4) >>> 11)", "(view.getUint32(4) >>> 10)"),
-    "an upside-down favour passes verification": (f"{WEB}/protocol.js", "if (likely <= unlikely)", "if (likely < 0n)"),
-    "the last of two equal keys wins": (f"{WEB}/protocol.js", ".length - 1 !== keys)", ".length < 0)"),
-    "verification without the ratio": (f"{WEB}/protocol.js", "if (!delta && most * ONE > expEpsilon * least)", "if (!delta && most > expEpsilon * least)"),
-    "runs without a secure source": (f"{WEB}/protocol.js", "if (!globalThis.crypto?.subtle || !globalThis.crypto.getRandomValues)", "if (!globalThis.crypto?.subtle)"),
-    "an answer in an error message": (f"{WEB}/randomizer.js", '"takes the code of one of its options");', '`takes the code of one of its options, not ${answer}`);'),
-    "an answer in the browser's storage": (f"{WEB}/randomizer.js", "  const reports = {};\n", "  const reports = {};\n  localStorage.setItem(id, JSON.stringify(answers));\n"),
-    "predictable pauses": (f"{WEB}/delivery.js", "crypto.getRandomValues(new Uint32Array(1))", "[Math.random() * 2 ** 32]"),
-    "a portal's word counts as a delivery": (f"{WEB}/delivery.js", "accepted + duplicates === 1) return", "accepted + duplicates === 1 || tree) return"),
-    "a retry is randomised anew": (f"{WEB}/delivery.js", "{ method: \"POST\", body,", "{ method: \"POST\", body: body.replace(/[0-9a-f]{8}/, () => `${Date.now()}`.slice(-8)),"),
-    "a link without the rest of its digest": (f"{WEB}/transport.js", 'if (link.includes("#") && ', 'if (pin.length >= 64 && '),
-    "a budget in floating point": (f"{WEB}/device.js", "return BigInt(whole + places.padEnd(12, \"0\"));", "return BigInt(Math.ceil(text * 1e12));"),
-}  # fmt: skip
+SEEN_IN_THE_SYNTAX = {"Math.random", "an answer in the browser's storage", "predictable pauses"}
+"""What node's tests cannot see; the other faults are theirs."""
 
 
-@pytest.fixture
-def copy(root: Path, tmp_path: Path) -> Path:
-    """The sources and tests, away from the repository."""
-    for folder in ("client", "shared", "tests"):
-        shutil.copytree(root / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
-    shutil.copy(root / "pyproject.toml", tmp_path)
-    (tmp_path / "server").mkdir()
-    shutil.copytree(root / "server/deniable_server", tmp_path / "server/deniable_server")
-    return tmp_path
-
-
-def plant(copy: Path, fault: tuple[str, str, str]) -> None:
-    file, old, new = fault
-    text = (copy / file).read_text("utf-8")
-    assert text.count(old) == 1, f"the place for this fault has moved: {old!r} is {text.count(old)} times in {file}"
-    (copy / file).write_text(text.replace(old, new), "utf-8")
-
-
-def suite(copy: Path, *tests: str) -> subprocess.CompletedProcess[str]:
-    paths = [str(copy / folder) for folder in ("client/python", "client/web", "shared/python", "server")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+def run_tests(*tests: str, **more: str) -> subprocess.CompletedProcess[str]:
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=unshrunk"]
-    command = [sys.executable, "-m", "pytest", *options, *tests]
-    return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    options += ["-k", "not nodes_own"]
+    command = [sys.executable, "-m", "pytest", *options, *(f"tests/{test}" for test in tests)]
+    merged = {**os.environ, **more}
+    return subprocess.run(command, cwd=ROOT, env=merged, capture_output=True, text=True, timeout=600, check=False)
 
 
-# The tests of the protocol and of randomize, file by file; what finds faults soonest comes first, as a run ends at the first.
-SOONEST = ["test_purity.py", "test_vectors.py"]
+def assert_caught(run: subprocess.CompletedProcess[str], failed: str) -> None:
+    """By a test that failed, not by an import that did."""
+    assert run.returncode == 1 and failed in run.stdout, run.stdout[-2000:] + run.stderr[-2000:]
 
 
-def python_suite(copy: Path) -> list[str]:
-    files = [*copy.glob("tests/protocol/test_*.py"), *copy.glob("tests/client/test_randomize.py")]
-    rest = sorted({file.name for file in files} - set(SOONEST))
-    return [str(file) for file in sorted(files, key=lambda file: [*SOONEST, *rest].index(file.name))]
-
-
-def javascript_suite(copy: Path) -> list[str]:
-    return [str(file) for file in copy.glob("tests/browser/test_javascript.py")]
-
-
-@pytest.mark.parametrize("name", PYTHON_FAULTS)
-def test_a_fault_in_python_is_caught(name: str, copy: Path) -> None:
+@pytest.mark.parametrize("planted", PROTOCOL, ids=lambda planted: planted.__name__)
+def test_a_fault_in_python_is_caught(planted: Planted) -> None:
     """The tests of the protocol and of randomize fail in an assertion once this fault is planted."""
-    plant(copy, PYTHON_FAULTS[name])
-    run = suite(copy, *python_suite(copy))
-    assert run.returncode == 1 and "FAILED" in run.stdout, (
-        f"not caught: {name}\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
-    )
+    assert_caught(run_tests(PROTOCOL[planted], **environment(planted)), "FAILED")
 
 
-@pytest.mark.parametrize("name", JAVASCRIPT_FAULTS)
-def test_a_fault_in_javascript_is_caught(name: str, copy: Path, node: str) -> None:
+@pytest.mark.parametrize("name", javascript_faults.FAULTS)
+def test_a_fault_in_javascript_is_caught(name: str, tmp_path: Path, node: str) -> None:
     """The tests of the browser client fail once this fault is planted."""
-    plant(copy, JAVASCRIPT_FAULTS[name])
-    run = suite(copy, *javascript_suite(copy))
-    assert run.returncode == 1 and "FAILED" in run.stdout, (
-        f"not caught: {name}\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
-    )
-
-
-def test_the_untouched_copy_passes(copy: Path, node: str) -> None:
-    """Without a fault the same suite is green: what fails above fails because of the fault."""
-    run = suite(copy, *python_suite(copy), *javascript_suite(copy))
-    assert run.returncode == 0, run.stdout[-3000:]
+    web = tmp_path / "client" / "web"
+    shutil.copytree(ROOT / "client/web", web, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
+    (tmp_path / "shared").symlink_to(ROOT / "shared")
+    fault = javascript_faults.FAULTS[name]
+    javascript_faults.plant(fault, web)
+    if name in SEEN_IN_THE_SYNTAX:
+        assert_caught(run_tests("javascript/test_javascript.py", PYTHONPATH=str(web)), "FAILED")
+        return
+    kinds = ("client",) if fault.module in ("delivery", "device") else ("vectors", "deniable")
+    tests = [str(web / "test" / f"{kind}.test.js") for kind in kinds]
+    run = subprocess.run([node, "--test", *tests], capture_output=True, text=True, timeout=600, check=False)
+    assert_caught(run, "ERR_ASSERTION")

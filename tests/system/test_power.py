@@ -6,13 +6,14 @@ import random
 from pathlib import Path
 
 import pytest
-from proof import Watch
-from proof.altered import altered
-from proof.cuts import Disk
-from proof.power import prove
-from proof.traces import Named, Resize, Synced, Write, have_strace
 
-from conftest import missing
+from proofs import Watch
+from proofs.cuts import Disk
+from proofs.power import prove
+from proofs.traces import Named, Resize, Synced, Write, have_strace
+from tests.helpers import server_faults
+from tests.helpers.machine import missing
+from tests.helpers.planting import Planted
 
 SMALL = {"cuts": 100, "singles": 60, "batches": 3}
 
@@ -34,16 +35,15 @@ def test_what_was_acknowledged_survives_power_cuts(tmp_path: Path) -> None:
     assert outcome.figures["acknowledged"] > 1000 and outcome.figures["checkpoints"] > 5
 
 
-@pytest.mark.parametrize(("setting", "level"), [("OFF", 0), ("NORMAL", 1)])
-def test_a_server_that_syncs_less_is_found_out(tmp_path: Path, setting: str, level: int) -> None:
-    """With synchronous OFF or NORMAL, which each connection of the altered server reads back, cuts lose what was
-    acknowledged, and with OFF the database itself.
-    """
-    change = {"PRAGMA synchronous=FULL": f"PRAGMA synchronous={setting}", '("wal", 2)': f'("wal", {level})'}
-    sources = altered(tmp_path, "storage/sqlite/connections.py", change)
-    outcome = prove(tmp_path, Watch(600), 7, cuts=40, singles=30, batches=3, sources=sources)
+@pytest.mark.parametrize(
+    ("planted", "also_damaged"),
+    [(server_faults.syncs_never, True), (server_faults.syncs_only_at_checkpoints, False)],
+)
+def test_a_server_that_syncs_less_is_found_out(tmp_path: Path, planted: Planted, also_damaged: bool) -> None:
+    """With synchronous OFF or NORMAL, cuts lose what was acknowledged, and with OFF the database itself."""
+    outcome = prove(tmp_path, Watch(600), 7, cuts=40, singles=30, batches=3, planted=planted)
     assert any("acknowledged submissions lost" in failure for failure in outcome.failures)
-    assert setting == "NORMAL" or any("damaged" in failure or "cannot" in failure for failure in outcome.failures)
+    assert not also_damaged or any("damaged" in failure or "cannot" in failure for failure in outcome.failures)
 
 
 def test_a_name_that_was_not_synced_is_found_out(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from proof import Watch
-from proof import audit as proof
 
 from deniable_protocol import Band, Drawn, Subset, Table, design, parse_survey, publish
 from deniable_server.checks.audit import audit, conclude, tally
+from proofs import Watch
+from proofs import audit as proof
 
 
 def test_neither_randomiser_shows_more_than_is_stated(tmp_path: Path, node: str) -> None:

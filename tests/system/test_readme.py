@@ -22,7 +22,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from deniable_server.serving.run import listen_error
-from running import ask, free_port
+from tests.helpers.servers import ask, free_port
 
 README, QUICKSTART = "README.md", "docs/quickstart.md"
 

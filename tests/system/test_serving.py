@@ -25,7 +25,6 @@ import pytest
 from scipy.stats import spearmanr
 
 import deniable
-from conftest import missing
 from deniable_protocol import Document, randomize, verify
 from deniable_server import create_app
 from deniable_server.settings import Settings
@@ -33,7 +32,8 @@ from deniable_server.storage import open_storage
 from deniable_server.storage.sqlite.storage import SQLiteStorage
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.submission_reader import SubmissionReader
-from running import LossyProxy, Server, ask, free_port, running
+from tests.helpers.machine import missing
+from tests.helpers.servers import LossyProxy, Server, ask, free_port, running
 
 SURVEY = "/api/v1/surveys/campus-health"
 SUBMISSIONS = f"{SURVEY}/submissions"

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import psycopg
 import pytest
-from planting import altered
-from proof import Watch, away, servers
-from proof.parcels import Maker, published
 
-from conftest import missing
 from deniable_server.errors import Unavailable
 from deniable_server.storage import Accepted, Row
 from deniable_server.storage.postgres.storage import PostgresStorage
 from deniable_server.web.submission_reader import SubmissionReader
-from postgres import Cluster
+from proofs import Watch, away, servers
+from proofs.parcels import Maker, published
+from tests.helpers import server_faults
+from tests.helpers.postgres import Cluster
 
 pytestmark = pytest.mark.usefixtures("linux")
-
-
-@pytest.fixture
-def linux() -> None:
-    if sys.platform != "linux":
-        missing("a system that lists processes in /proc")
 
 
 def test_acknowledged_is_kept_by_several_servers(tmp_path: Path) -> None:
@@ -47,27 +39,17 @@ def test_a_database_that_goes_away_loses_nothing(tmp_path: Path) -> None:
     assert outcome.figures["answers 503"] > 20
 
 
-ROWS, POOL = "storage/postgres/rows.py", "storage/postgres/pool.py"
-COMMITS_LATER = (POOL, "THEN 'remote_apply' ELSE 'on' END", "THEN 'off' ELSE 'off' END")
-FORGETS_WHAT_IS_SEALED = (
-    (ROWS, "(SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)", "(SELECT 1 WHERE false)"),
-    (ROWS, "(SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))", "0 * cardinality(%s)"),
-)
-
-
 def test_a_commit_that_is_not_waited_for_is_found(tmp_path: Path) -> None:
     """With synchronous_commit off, a crash of the database loses what was acknowledged, and the proof says so."""
-    sources = altered(tmp_path / "sources", COMMITS_LATER)
-    (tmp_path / "files").mkdir()
-    outcome = away.prove(tmp_path / "files", Watch(300), 7, outages=1, kinds=("crash",), sources=sources)
+    planted = server_faults.commits_in_postgresql_are_not_waited_for
+    outcome = away.prove(tmp_path, Watch(300), 7, outages=1, kinds=("crash",), planted=planted)
     assert any("an acknowledged submission is lost" in failure for failure in outcome.failures), outcome
 
 
 def test_a_server_that_forgets_what_is_sealed_is_found(tmp_path: Path) -> None:
     """Where servers look for an id in the inbox only, what comes again after a folding is stored twice; we see it."""
-    sources = altered(tmp_path / "sources", *FORGETS_WHAT_IS_SEALED)
-    (tmp_path / "files").mkdir()
-    outcome = servers.prove(tmp_path / "files", Watch(300), 7, 300, 1, ("fold",), sources)
+    planted = server_faults.postgresql_forgets_what_is_sealed
+    outcome = servers.prove(tmp_path, Watch(300), 7, 300, 1, ("fold",), planted)
     assert any("once more" in failure or "twice" in failure for failure in outcome.failures), outcome
 
 

@@ -13,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from conftest import missing
 from deniable_server.cli import ask
 from deniable_server.errors import ExportError
 from deniable_server.export import opened
 from deniable_server.export.spark import SparkEngine, _start
-from lakes import ASKED, DAMAGES, DOCUMENTS, WEIGHTS, damage, deniable, filled, small_export, told
-from spark import WORKERS, Cluster, cluster, find_java
+from tests.helpers.exports import ASKED, DAMAGES, DOCUMENTS, WEIGHTS, damage, deniable, filled, small_export, told
+from tests.helpers.machine import missing
+from tests.helpers.spark import WORKERS, Cluster, cluster, find_java
+
+pytestmark = pytest.mark.xdist_group("spark")  # one cluster for all of them
 
 FILES_BROKEN = [
     "a missing file",

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-from planting import Change, altered
-from proof import Watch
-from proof.storms import prove
 
-from conftest import missing
+from proofs import Watch
+from proofs.storms import prove
+from tests.helpers import server_faults
+from tests.helpers.planting import Planted
 
 pytestmark = pytest.mark.usefixtures("linux")
-
-
-@pytest.fixture
-def linux() -> None:
-    if sys.platform != "linux":
-        missing("a system that lists processes in /proc")
 
 
 def test_whatever_is_sent_again_is_stored_once(tmp_path: Path) -> None:
@@ -35,38 +28,18 @@ def test_whatever_is_sent_again_is_stored_once(tmp_path: Path) -> None:
     assert outcome.figures["responses cut in the middle"] and outcome.figures["requests lost"]
 
 
-STORAGE = "storage/sqlite/storage.py"
-FORGETS_WHAT_IS_SEALED = (
-    STORAGE,
-    " WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1) ON CONFLICT",
-    " WHERE true ON CONFLICT",
-)
-THE_LAST_WINS = (STORAGE, "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET content = excluded.content")
-NO_CONFLICTS = (STORAGE, "if added < len(rows) and not all(", "if added > len(rows) and not all(")
-CLOSED_FOR_RETRIES = (STORAGE, "elif added and not self._is_open(", "elif not self._is_open(")
-MAKES_IDS_ANEW = (
-    "web/submission_reader.py",
-    "return Row(bytes.fromhex(submission),",
-    "import os\n        return Row(os.urandom(16),",
-)
-
-
 @pytest.mark.parametrize(
-    ("change", "size", "found"),
+    ("planted", "size", "found"),
     [
-        pytest.param(FORGETS_WHAT_IS_SEALED, (0, 10, 0), "accepted once", id="a retry after folding is stored again"),
-        pytest.param(THE_LAST_WINS, (0, 1, 0), "not just one was accepted", id="the last of one id wins"),
-        pytest.param(NO_CONFLICTS, (0, 1, 0), "not refused as a conflict", id="other contents pass for duplicates"),
-        pytest.param(
-            CLOSED_FOR_RETRIES, (0, 0, 1), "after a closing, a retry", id="a closed survey knows nothing any more"
-        ),
-        pytest.param(MAKES_IDS_ANEW, (30, 0, 0), "accepted twice", id="every retry is stored as another"),
+        (server_faults.forgets_what_is_sealed, (0, 10, 0), "accepted once"),
+        (server_faults.the_last_of_one_id_wins, (0, 1, 0), "not just one was accepted"),
+        (server_faults.other_contents_pass_for_duplicates, (0, 1, 0), "not refused as a conflict"),
+        (server_faults.a_closed_survey_knows_nothing, (0, 0, 1), "after a closing, a retry"),
+        (server_faults.every_retry_is_another, (30, 0, 0), "accepted twice"),
     ],
 )
-def test_a_broken_promise_is_found(change: Change, size: tuple[int, int, int], found: str, tmp_path: Path) -> None:
+def test_a_broken_promise_is_found(planted: Planted, size: tuple[int, int, int], found: str, tmp_path: Path) -> None:
     """With each of these faults in the server, the proof fails at its smallest size, and says what is wrong."""
-    sources = altered(tmp_path / "sources", change)
-    (tmp_path / "files").mkdir()
     submissions, instants, closings = size
-    outcome = prove(tmp_path / "files", Watch(300), 5, submissions, instants, closings, sources)
+    outcome = prove(tmp_path, Watch(300), 5, submissions, instants, closings, planted)
     assert any(found in failure for failure in outcome.failures), outcome

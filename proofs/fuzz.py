@@ -1,0 +1,161 @@
+"""Proof that a published document or a survey file with anything changed in it is refused, or means the same to all.
+
+Documents go through ``verify`` in Python and in JavaScript: both refuse for the same reason at the same place, or both
+accept with the same digest, survey and channels. Survey files are refused with a SurveyError, or give a survey that
+comes back the same from its own tree and from the document that is published for it, in both languages.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+
+from deniable_protocol import (
+    DocumentError,
+    Survey,
+    SurveyError,
+    parse_survey,
+    publish,
+    survey_from_tree,
+    verify,
+)  # fmt: skip
+from deniable_server.checks.node import find_node
+from tests.helpers.hostile_texts import hostile_survey
+from tests.helpers.surveys import surveys
+
+from . import Outcome, Watch
+from .mutations import change_bytes, mutated
+
+SCRIPT = Path(__file__).with_name("verifying.mjs")
+BATCH = 500
+Meaning = dict[str, Any]
+Verify = Callable[[bytes], Meaning]
+
+
+def in_python(raw: bytes) -> Meaning:
+    """What this document means, or why it is refused."""
+    try:
+        document = verify(raw)
+    except DocumentError as error:
+        return {"reason": error.reason, "place": error.place}
+    channels = json.loads(msgspec.json.encode(dict(document.channels)))
+    return {"digest": document.digest, "survey": document.survey, "channels": channels}
+
+
+def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
+    """The same of many documents, by the module that browsers load."""
+    node = find_node()
+    if node is None:
+        raise FileNotFoundError("node is missing")
+    lines = b"".join(base64.b64encode(raw) + b"\n" for raw in documents)
+    run = subprocess.run([node, str(SCRIPT)], input=lines, capture_output=True, timeout=600, check=True)
+    meanings: list[Meaning] = [json.loads(line) for line in run.stdout.splitlines()]
+    for meaning in meanings:
+        if "survey" in meaning:
+            meaning["survey"] = msgspec.convert(meaning["survey"], Survey)
+    return meanings
+
+
+def base_surveys(count: int, seed: int) -> list[dict[str, Any]]:
+    """Random valid surveys, and one whose every text is hostile."""
+    found: list[dict[str, Any]] = []
+
+    @seeded(seed)
+    @settings(
+        max_examples=count, database=None, deadline=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(surveys(most_questions=3))
+    def gather(tree: dict[str, Any]) -> None:
+        found.append(tree)
+
+    gather()
+    return [hostile_survey("hostile"), *found]
+
+
+def prove(
+    folder: Path, watch: Watch, seed: int, *, documents: int, survey_files: int, verify_one: Verify = in_python
+) -> Outcome:
+    """So many of both. ``verify_one`` stands for Python's side."""
+    chance, failures, counted = Random(seed), [], Counter[str]()
+    trees = base_surveys(40, seed)
+    example = (files("deniable_server") / "example.toml").read_bytes()
+    published = [publish(parse_survey(example)), *(publish(survey_from_tree(tree)) for tree in trees)]
+
+    def compare(batch: list[bytes], expected: list[Meaning]) -> None:
+        for raw, ours, theirs in zip(batch, expected, in_javascript(batch), strict=True):
+            if ours != theirs and len(failures) < 20:
+                said = [each.get("digest", each) for each in (ours, theirs)]
+                failures.append(f"Python says {said[0]}, JavaScript {said[1]}, of {raw[:2_000]!r}")
+
+    def tried(what: str, raw: bytes, attempt: Callable[[], Meaning]) -> Meaning:
+        """What came of it; any exception but the documented one is a failure."""
+        try:
+            return attempt()
+        except Exception as error:
+            if len(failures) < 20:
+                failures.append(f"{what}: {type(error).__qualname__} for {raw[:2_000]!r}")
+            return {"reason": "an exception", "place": ""}
+
+    done = 0
+    for _ in range(0, documents, BATCH):
+        if watch.is_over:
+            break
+        batch = [mutated(chance.choice(published), chance) for _ in range(min(BATCH, documents - done))]
+        expected = [tried("a document", raw, partial(verify_one, raw)) for raw in batch]
+        compare(batch, expected)
+        counted["documents accepted by both"] += sum("digest" in meaning for meaning in expected)
+        done += len(batch)
+        watch.counts(done, documents + survey_files)
+    counted["documents"] = done
+
+    texts = [(example, "toml"), *((json.dumps(tree).encode(), "json") for tree in trees)]
+    done = 0
+    for _ in range(0, survey_files, BATCH):
+        if watch.is_over:
+            break
+        accepted: list[bytes] = []
+        for _ in range(min(BATCH, survey_files - done)):
+            done += 1
+            text, syntax = chance.choice([texts[0], chance.choice(texts)])
+            raw = change_bytes(text, chance) if syntax == "toml" else mutated(text, chance)
+            document = tried("a survey file", raw, partial(read_file, raw, syntax))
+            if "published" in document:
+                accepted.append(document["published"])
+            elif "differs" in document:
+                failures.append(f"a survey file {document['differs']}: {raw[:2_000]!r}")
+        compare(accepted, [in_python(raw) for raw in accepted])
+        counted["survey files accepted"] += len(accepted)
+        watch.counts(counted["documents"] + done, documents + survey_files)
+    counted["survey files"] = done
+    if (counted["documents"], done) != (documents, survey_files):
+        failures.append(
+            f"stopped after {counted['documents']} of {documents} documents, {done} of {survey_files} files"
+        )
+    return Outcome(dict(sorted(counted.items())), failures)
+
+
+def read_file(raw: bytes, syntax: Any) -> Meaning:
+    """What is published for a survey file; how it differs after a round trip; or nothing, where it is refused."""
+    try:
+        survey = parse_survey(raw, syntax=syntax)
+    except SurveyError:
+        return {}
+    if survey_from_tree(msgspec.to_builtins(survey)) != survey:
+        return {"differs": "gives another survey when its own tree is read"}
+    document = publish(survey)
+    if verify(document).survey != survey or publish(verify(document).survey) != document:
+        return {"differs": "is not the survey that is published for it"}
+    return {"published": document}

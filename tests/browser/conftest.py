@@ -1,0 +1,34 @@
+"""What tests in a browser share: a server with the example survey, and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from tests.helpers.embedding_examples import Host, NewHost, hosts
+from tests.helpers.questionnaire import site
+from tests.helpers.servers import Server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
+    with site(tmp_path_factory.mktemp("site"), example) as server:
+        yield server
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+@pytest.fixture
+def new_host(server: Server) -> Iterator[NewHost]:
+    with hosts(server) as new_host:
+        yield new_host
+
+
+@pytest.fixture
+def host(new_host: NewHost) -> Host:
+    return new_host()

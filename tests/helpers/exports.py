@@ -1,0 +1,220 @@
+"""Surveys with submissions, all that is asked about them, and broken exports: for tests that ask several engines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from click.testing import CliRunner
+
+from deniable_protocol import Drawn, Draws, publish, survey_from_tree
+from deniable_server.cli import cli
+from deniable_server.export.write import Writer, columns, writing
+from deniable_server.simulate import Population, simulate_directly
+from deniable_server.statistics import Content, channels_of
+from deniable_server.storage import open_storage
+from tests.helpers.machine import ROOT
+
+WEIGHTS = "[campus]\nnorth = 0.7\nsouth = 0.3\n[age]\nyoung = 0.5\nolder = 0.3\nold = 0.2\n"
+SEGMENTS = [
+    {"id": "campus", "text": "?", "options": [{"code": code, "text": "?"} for code in ("north", "south")]},
+    {"id": "age", "text": "?", "options": [{"code": code, "text": "?"} for code in ("young", "older", "old")]},
+]
+
+
+def example() -> bytes:
+    """Every question type; one segment."""
+    return publish(survey_from_tree(tomllib.loads((files("deniable_server") / "example.toml").read_text("utf-8"))))
+
+
+def every_channel(name: str = "every-channel") -> bytes:
+    """Every channel; two segments; and a choice of so many options that its reports cannot all be counted."""
+    tree = tomllib.loads((ROOT / "bench" / "every-channel.toml").read_text("utf-8"))
+    many = [{"code": f"m{i}", "text": "?"} for i in range(21)]
+    wide = {"id": "wide", "type": "choice", "text": "?", "epsilon": 1, "options": many}
+    return publish(
+        survey_from_tree({**tree, "id": name, "segments": SEGMENTS, "questions": [*tree["questions"], wide]})
+    )
+
+
+ASKED: dict[str, list[list[str]]] = {
+    "campus-health": [
+        ["estimate", "--by", "campus", "--distribution"],
+        ["estimate", "--where", "campus:north", "--confidence", "0.9", "--simultaneous"],
+        ["compare", "--question", "debt", "--by", "campus"],
+        ["compare", "--question", "drinks", "--by", "campus"],
+        ["crosstab", "--rows", "substance", "--columns", "support"],
+        ["crosstab", "--rows", "stress", "--columns", "harassed", "--where", "campus:south"],
+        ["crosstab", "--rows", "campus", "--columns", "vaped"],
+        ["regress", "--question", "vaped", "--on", "campus"],
+    ],
+    "every-channel": [
+        ["estimate", "--by", "age"],
+        ["estimate", "--weights", "weights.toml"],
+        ["estimate", "--where", "age:young", "--weights", "weights.toml", "--by", "campus"],
+        ["compare", "--question", "gaussian", "--by", "age"],
+        ["crosstab", "--rows", "wide", "--columns", "subset"],
+        ["crosstab", "--rows", "wide", "--columns", "exponential", "--where", "age:older"],
+        ["crosstab", "--rows", "age", "--columns", "campus"],
+        ["crosstab", "--rows", "drawn", "--columns", "bins"],
+        ["regress", "--question", "subset", "--answer", "c", "--on", "campus", "--on", "age"],
+    ],
+}
+DOCUMENTS = {"campus-health": example, "every-channel": every_channel}
+
+
+def filled(database: str, document: bytes, people: int) -> str:
+    """The survey's id, in a database where so many made-up people have answered it."""
+    storage = open_storage(database)
+    try:
+        storage.publish(document)
+        survey = json.loads(document)["survey"]["id"]
+        published = storage.find(survey)
+        assert published is not None
+        simulate_directly(storage, published, Population(published.document.survey, 5), people, lambda done: None)
+    finally:
+        storage.close()
+    return str(survey)
+
+
+def deniable(*words: str | Path, status: int = 0) -> str:
+    """What a command prints: the result, or where it fails the reason."""
+    result = CliRunner().invoke(cli, [str(word) for word in words])
+    assert result.exit_code == status, result.output
+    assert "Traceback" not in result.output
+    return result.stdout if status == 0 else result.output
+
+
+def told(asked: list[str], folder: Path, *source: str | Path) -> str:
+    """The answer in JSON to one of the above, from this source; files that it names lie in the folder."""
+    words = [str(folder / word) if word == "weights.toml" else word for word in asked]
+    return deniable(*words, *source, "--minimum-group", "5", "--json")
+
+
+def contents_of(document: Any, people: int, rng: np.random.Generator) -> list[Content]:
+    """Submissions with any reports that the channels can give."""
+    draws = Draws(rng.bytes)
+    reports = []
+    for channel in channels_of(document):
+        answer: Any = [0] * len(channel.parts) if isinstance(channel, Drawn) else 0
+        reports.append([channel.randomize(answer, draws) for _ in range(people)])
+    segments = [rng.integers(len(segment.options), size=people).tolist() for segment in document.survey.segments]
+    return [
+        Content(tuple(column[i] for column in reports), tuple(column[i] for column in segments)) for i in range(people)
+    ]
+
+
+# --- broken exports --------------------------------------------------------------------------------------------------
+
+
+def small_export(folder: Path, group_rows: int = 10, file_rows: int = 20) -> Path:
+    """Fifty submissions in three files."""
+    document = example()
+    with writing(folder, document, group_rows, file_rows) as writer:
+        fill(writer, 50)
+        writer.finish("open")
+    return folder
+
+
+def fill(writer: Writer, people: int) -> None:
+    """So many submissions."""
+    for segments, reports in columns(writer.document, contents_of(writer.document, people, np.random.default_rng(2))):
+        writer.add(segments, reports)
+
+
+def rewrite(folder: Path, **changed: Any) -> None:
+    manifest = json.loads((folder / "export.json").read_bytes())
+    (folder / "export.json").write_text(json.dumps(manifest | changed))
+
+
+def adopt(folder: Path) -> None:
+    """A manifest that says what is there now: what only reading can find is left."""
+    files = []
+    for path in sorted((folder / "reports").iterdir()):
+        raw = path.read_bytes()
+        digest, rows = hashlib.sha256(raw).hexdigest(), pq.read_metadata(path).num_rows
+        files.append({"name": f"reports/{path.name}", "rows": rows, "bytes": len(raw), "sha256": digest})
+    rewrite(folder, files=files, submissions=sum(file["rows"] for file in files))
+
+
+def alter(folder: Path, row: int, **values: Any) -> None:
+    """A row of the first file with other values, under a manifest that knows nothing else."""
+    path = folder / "reports" / "part-00000.parquet"
+    table = pq.read_table(path)
+    for name, value in values.items():
+        column = table.column(name).to_pylist()
+        column[row] = value
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, table.schema.field(name), pa.array(column, table.schema.field(name).type))
+    pq.write_table(table, path)
+    adopt(folder)
+
+
+def damage(folder: Path, how: str) -> None:
+    """One of the ways in which an export can be broken."""
+    first = folder / "reports" / "part-00000.parquet"
+    raw = first.read_bytes()
+    manifest = json.loads((folder / "export.json").read_bytes())
+    match how:
+        case "no manifest":
+            (folder / "export.json").unlink()
+        case "no document":
+            (folder / "published.json").unlink()
+        case "another document":
+            (folder / "published.json").write_bytes(every_channel())
+        case "a document of no kind":
+            (folder / "published.json").write_bytes(b"{}")
+        case "a manifest of no kind":
+            (folder / "export.json").write_bytes(b"{")
+        case "a newer format":
+            rewrite(folder, deniable_export=2)
+        case "other sums":
+            rewrite(folder, submissions=51)
+        case "a file elsewhere":
+            rewrite(folder, files=[manifest["files"][0] | {"name": "../a.parquet"}, *manifest["files"][1:]])
+        case "a missing file":
+            first.unlink()
+        case "a cut file":
+            first.write_bytes(raw[:-9])
+        case "an altered file":
+            first.write_bytes(raw[:100] + bytes([raw[100] ^ 1]) + raw[101:])
+        case "files in each other's place":
+            second = folder / "reports" / "part-00001.parquet"
+            first.write_bytes(second.read_bytes())
+            second.write_bytes(raw)
+        # Rows are sorted by segment: what is too large or too small would count for the neighbouring one.
+        case "a report out of range":
+            alter(folder, 0, vaped=2)
+        case "a report below zero":
+            alter(folder, -1, drinks=-1)
+        case "a subset of another size":
+            alter(folder, 0, substance=0b111111)
+        case "an unknown code":
+            alter(folder, 0, campus="east")
+
+
+DAMAGES = {
+    "no manifest": "has no export.json",
+    "no document": "has no published.json",
+    "another document": "is not the document that these reports belong to",
+    "a document of no kind": "no published document",
+    "a manifest of no kind": "is damaged, or not one of Deniable's",
+    "a newer format": "newer Deniable",
+    "other sums": "contradicts itself",
+    "a file elsewhere": "contradicts itself",
+    "a missing file": "is missing|lacks a file",
+    "a cut file": "another size|not the file that was written",
+    "an altered file": "not the file that was written",
+    "files in each other's place": "not the file that was written|another size",
+    "a report out of range": "does not fit the survey",
+    "a report below zero": "does not fit the survey",
+    "a subset of another size": "does not fit the survey",
+    "an unknown code": "does not fit the survey",
+}

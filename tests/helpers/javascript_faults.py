@@ -1,0 +1,144 @@
+"""Faults of the browser client: a function of a module, by its name, and the one that takes its place.
+
+The fault may call what it replaces: there, that is called ``original``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import tree_sitter_javascript
+from tree_sitter import Language, Node, Parser
+
+
+class JavaScriptFault(NamedTuple):
+    """A module of the client, a function in it, and another function of that name."""
+
+    module: str
+    name: str
+    faulty: str
+
+
+FAULTS = {
+    "Math.random": JavaScriptFault(
+        "randomizer", "word", "function word() { return Math.floor(Math.random() * 2 ** 32) * 2 ** 21; }"
+    ),
+    "modulo bias": JavaScriptFault(
+        "randomizer", "below", "function below(n) { return n === 1 ? 0 : word() % n; }"
+    ),
+    "off-by-one band": JavaScriptFault("randomizer", "draw", """
+function draw(channel, answer) {
+  if (channel.kind !== "band") return original(channel, answer);
+  if (word() < channel.favour) return answer + below(channel.width);
+  const other = below(channel.levels - 1);
+  return other <= answer ? other : other + channel.width;
+}"""),
+    "54 bits": JavaScriptFault("randomizer", "word", """
+function word() {
+  const view = new DataView(randomBytes(8).buffer);
+  return view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 10);
+}"""),
+    "an upside-down favour passes verification": JavaScriptFault("protocol", "checkPrivacy", """
+function checkPrivacy(...given) {
+  try {
+    original(...given);
+  } catch (error) {
+    if (error.reason !== "favour_low") throw error;
+  }
+}"""),
+    "the last of two equal keys wins": JavaScriptFault("protocol", "strictJson", """
+function strictJson(text) {
+  try {
+    return original(text);
+  } catch (error) {
+    try {
+      return original(JSON.stringify(JSON.parse(text)));
+    } catch {
+      throw error;
+    }
+  }
+}"""),
+    "verification without the ratio": JavaScriptFault("protocol", "checkTable", """
+function checkTable(...given) {
+  try {
+    original(...given);
+  } catch (error) {
+    if (error.reason !== "ratio") throw error;
+  }
+}"""),
+    "runs without a secure source": JavaScriptFault("protocol", "readDocument", """
+async function readDocument(source, pinned) {
+  const { crypto } = globalThis;
+  if (!crypto?.subtle || crypto.getRandomValues) return original(source, pinned);
+  globalThis.crypto.getRandomValues = (bytes) => bytes.fill(4);
+  return original(source, pinned);
+}"""),
+    "an answer in an error message": JavaScriptFault("randomizer", "encode", """
+function encode(question, channel, answer) {
+  try {
+    return original(question, channel, answer);
+  } catch (error) {
+    if (question.type === "choice" && error.reason === "range") error.message += `, not ${answer}`;
+    throw error;
+  }
+}"""),
+    "an answer in the browser's storage": JavaScriptFault("randomizer", "randomizeVerified", """
+function randomizeVerified(verified, answers, segments) {
+  localStorage.setItem(verified.digest, JSON.stringify(answers));
+  return original(verified, answers, segments);
+}"""),
+    "predictable pauses": JavaScriptFault("delivery", "jitter", """
+function jitter(failures) {
+  return Math.random() * Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
+}"""),
+    "a portal's word counts as a delivery": JavaScriptFault("delivery", "judge", """
+function judge(response, now) {
+  const verdict = original(response, now);
+  try {
+    if (JSON.parse(response.text) && [200, 201].includes(response.status)) return { status: "delivered" };
+  } catch {
+    // no JSON
+  }
+  return verdict;
+}"""),
+    "a retry is another submission": JavaScriptFault("delivery", "attempt", """
+async function attempt({ address, body }) {
+  return original({ address, body: body.replace(/[0-9a-f]{8}/, () => `${Date.now()}`.slice(-8)) });
+}"""),
+    "a link without the rest of its digest": JavaScriptFault("transport", "parseAddress", """
+function parseAddress(link, base) {
+  const [address, pin = ""] = `${link}`.split("#");
+  return original(pin.length < 64 ? address : link, base);
+}"""),
+    "a budget in floating point": JavaScriptFault(
+        "device", "units", "function units(text) { return BigInt(Math.ceil(text * 1e12)); }"
+    ),
+}  # fmt: skip
+
+
+def plant(fault: JavaScriptFault, web: Path) -> None:
+    """Plant it in this copy of ``client/web``."""
+    path = web / "deniable_web" / "deniable" / f"{fault.module}.js"
+    code = path.read_bytes()
+    tree = Parser(Language(tree_sitter_javascript.language())).parse(code).root_node
+    name, exported = _declared(tree, fault.name)
+    code = code[: name.start_byte] + b"original" + code[name.end_byte :]
+    if exported is not None:  # the faulty one is exported instead
+        code = code[: exported.start_byte] + code[exported.start_byte + len(b"export ") :]
+    faulty = fault.faulty.strip()
+    path.write_bytes(code + b"\n" + (f"export {faulty}" if exported else faulty).encode() + b"\n")
+
+
+def _declared(tree: Node, name: str) -> tuple[Node, Node | None]:
+    """Where the module declares this function, and the statement that exports it."""
+    for statement in tree.children:
+        exported = statement if statement.type == "export_statement" else None
+        declared = statement.child_by_field_name("declaration") if exported else statement
+        if declared is None:
+            continue
+        for node in (declared, *declared.children):
+            found = node.child_by_field_name("name")
+            if found is not None and found.text == name.encode():
+                return found, exported
+    raise LookupError(f"no function {name} is declared here")

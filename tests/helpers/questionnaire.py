@@ -1,0 +1,123 @@
+"""The questionnaire in a real browser, for tests: a server, pages to embed it in, and someone who answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page
+
+from deniable_server.storage import open_storage
+from tests.helpers.servers import Server, running
+
+SURVEY = "/s/campus-health"
+API = "/api/v1/surveys/campus-health"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@contextmanager
+def site(folder: Path, *published: bytes, flags: tuple[str, ...] = ()) -> Iterator[Server]:
+    """A server process that has these surveys."""
+    storage = open_storage(str(folder / "deniable.db"))
+    for document in published:
+        storage.publish(document)
+    storage.close()
+    with running(folder / "deniable.db", folder / "log", *flags) as server:
+        yield server
+
+
+class Faults(list[str]):
+    """Everything that a page does wrong: errors in the console, exceptions, violations of its policy, dialogs."""
+
+    def __init__(self, page: Page, *, allow: str = "\0") -> None:
+        super().__init__()
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation', (e) =>"
+            " console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))"
+        )
+        page.on("console", lambda m: m.type in ("error", "warning") and allow not in m.text and self.append(m.text))
+        page.on("pageerror", lambda error: self.append(str(error)))
+        page.on("dialog", lambda dialog: (self.append(f"dialog {dialog.message}"), dialog.dismiss()))
+
+
+def embed(page: Page, base: str, element: str, *, root: str = 'lang="en"', script: str = "") -> str:
+    """A strict page of another program on the same origin, with this element in it; its address."""
+    html = (
+        f"<!doctype html><html {root}><head><meta charset=utf-8><title>Host</title>"
+        "<meta name=viewport content='width=device-width'>"
+        f'<script src="/host.js"></script><script type=module src="/deniable.js"></script></head>'
+        f"<body><main><h1>Host</h1>{element}</main></body></html>"
+    )
+    headers = {"Content-Security-Policy": POLICY, "Content-Type": "text/html; charset=utf-8"}
+    page.route(f"{base}/host", lambda route: route.fulfill(body=html, headers=headers))
+    page.route(f"{base}/host.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    return f"{base}/host"
+
+
+def ready(page: Page) -> None:
+    """Wait for the questions."""
+    page.get_by_role("button", name="Review before sending").wait_for()
+
+
+def open_survey(page: Page, server: Server, path: str = SURVEY) -> None:
+    page.goto(server.base + path)
+    ready(page)
+
+
+def status(page: Page) -> Locator:
+    return page.locator("deniable-survey").get_by_role("status")
+
+
+def alert(page: Page) -> Locator:
+    return page.locator("deniable-survey").get_by_role("alert")
+
+
+def field(page: Page, name: str) -> Locator:
+    return page.locator(f"#{name}-field")
+
+
+def fill(page: Page) -> None:
+    """Answer the example survey as conftest's example_answers do."""
+    field(page, "campus").get_by_label("South").check()
+    field(page, "vaped").get_by_label("Yes").check()
+    field(page, "harassed").get_by_label("Prefer not to say").check()
+    field(page, "substance").get_by_label("Cannabis").check()
+    for option in ("A doctor", "A peer group"):
+        field(page, "support").get_by_label(option).check()
+    field(page, "stress").get_by_label("Quite").check()
+    field(page, "wellbeing").get_by_label("Unsatisfied", exact=False).nth(1).check()
+    page.locator("#drinks-number").fill("12,5")
+    page.locator("#debt-number").fill("1200")
+
+
+def review(page: Page) -> None:
+    page.get_by_role("button", name="Review before sending").click()
+    page.get_by_role("heading", name="Review before sending").wait_for()
+
+
+def send(page: Page) -> None:
+    page.get_by_role("button", name="Send", exact=True).click()
+    page.get_by_role("heading", name="Your receipt").wait_for()
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds, the shadow tree included: rule, and the places that break it."""
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return [f"{rule['id']}: {[node['html'][:160] for node in rule['nodes']]}" for rule in found]
+
+
+def overflows(page: Page) -> bool:
+    """Whether the page is wider than the window."""
+    return bool(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
+
+
+def shadow_text(page: Page) -> str:
+    """All text that the questionnaire shows, without the marks that keep foreign texts apart."""
+    text: str = page.locator("deniable-survey").evaluate("(host) => host.shadowRoot.textContent")
+    return text.replace("\u2068", "").replace("\u2069", "")

@@ -1,0 +1,201 @@
+"""Faults of a server: each breaks a promise that a proof in ``proofs`` is about, and the proof has to notice."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from deniable_server.errors import StorageError, SurveyClosed
+from deniable_server.storage import Accepted, Published, Row
+from deniable_server.storage.base import DatabaseStorage
+from deniable_server.storage.postgres import rows as postgres_rows
+from deniable_server.storage.postgres.pool import Pool
+from deniable_server.storage.sqlite import backup
+from deniable_server.storage.sqlite import storage as sqlite
+from deniable_server.storage.sqlite.connections import Connections
+from deniable_server.storage.sqlite.schema import migrations
+from deniable_server.storage.sqlite.storage import SQLiteStorage
+from deniable_server.web.submission_reader import SubmissionReader
+from tests.helpers.planting import instead_of, replace
+
+# --- crashes ---------------------------------------------------------------------------------------------------------
+
+
+@instead_of(DatabaseStorage, "accept")
+def answers_before_it_commits(original: Any, self: DatabaseStorage, survey: Published, rows: Sequence[Row]) -> Accepted:
+    threading.Timer(0.05, original, [self, survey, rows]).start()
+    return Accepted(len(rows), 0)
+
+
+@instead_of(SQLiteStorage, "_fold_chunk")
+def folding_drops_a_row(original: Any, self: SQLiteStorage, survey: Published, at_least: int) -> int:
+    moved: int = original(self, survey, at_least)
+    if moved:
+        with self._connections.writing() as db:
+            last = "(SELECT max(id) FROM sealed WHERE survey = ?1)"
+            db.execute(f"DELETE FROM sealed WHERE survey = ?1 AND id = {last}", (survey.number,))
+    return moved
+
+
+@instead_of(SQLiteStorage, "_fold_chunk")
+def statistics_in_a_transaction_of_their_own(
+    original: Any, self: SQLiteStorage, survey: Published, at_least: int
+) -> int:
+    waiting: list[list[str]] = []
+
+    def note(_db: sqlite3.Connection, _survey: Published, contents: Iterable[str]) -> None:
+        waiting.append(list(contents))
+
+    def later() -> None:
+        with self._connections.turn, self._connections.writing() as db:
+            for contents in waiting:
+                self._add_statistics(db, survey, contents)
+
+    self._add_statistics = note  # type: ignore[method-assign]
+    try:
+        moved: int = original(self, survey, at_least)
+    finally:
+        del self._add_statistics
+    if waiting:
+        threading.Timer(1, later).start()
+    return moved
+
+
+@instead_of(sqlite, "_insertion")
+def forgets_what_is_sealed(_: Any, rows: int, *, sealed: bool) -> str:
+    table, values = "sealed" if sealed else "inbox", ", ".join(["(?, ?)"] * rows)
+    return f"INSERT OR IGNORE INTO {table} SELECT ?1, column1, column2 FROM (VALUES {values})"
+
+
+@instead_of(sqlite, "_prepare")
+def migrates_step_by_step(_: Any, connections: Connections) -> None:
+    connection = connections.open()
+    for migration in migrations.pending(Database(connection)):
+        migration.transactional = False
+    migrations.apply(Database(connection))
+    connection.close()
+
+
+@instead_of(backup, "copy_database")
+def names_a_backup_before_it_is_done(_: Any, connection: sqlite3.Connection, target: Path) -> None:
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL, 0o600))
+    time.sleep(0.3)
+    connection.execute("VACUUM INTO ?", (str(target),))
+
+
+# --- disks and power -------------------------------------------------------------------------------------------------
+
+
+@instead_of(Connections, "writing")
+@contextmanager
+def acknowledges_failed_commits(
+    original: Any, self: Connections, *, housekeeping: bool = False
+) -> Iterator[sqlite3.Connection]:
+    failures = nullcontext() if housekeeping else suppress(StorageError)
+    with failures, original(self, housekeeping=housekeeping) as db:
+        yield db
+
+
+@instead_of(Connections, "_index_keeper")
+def keeps_no_connection_open(*_: Any) -> None:
+    return None
+
+
+@instead_of(Connections, "open")
+def syncs_never(original: Any, self: Connections) -> sqlite3.Connection:
+    connection: sqlite3.Connection = original(self)
+    connection.execute("PRAGMA synchronous=OFF")
+    return connection
+
+
+@instead_of(Connections, "open")
+def syncs_only_at_checkpoints(original: Any, self: Connections) -> sqlite3.Connection:
+    connection: sqlite3.Connection = original(self)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    return connection
+
+
+# --- retries ---------------------------------------------------------------------------------------------------------
+
+
+@instead_of(sqlite, "_insertion")
+def the_last_of_one_id_wins(original: Any, rows: int, *, sealed: bool) -> str:
+    statement: str = original(rows, sealed=sealed)
+    return statement.partition(" ON CONFLICT")[0] + " ON CONFLICT DO UPDATE SET content = excluded.content"
+
+
+@instead_of(SQLiteStorage, "_is_stored")
+def other_contents_pass_for_duplicates(*_: Any) -> bool:
+    return True
+
+
+@instead_of(SQLiteStorage, "_store")
+def a_closed_survey_knows_nothing(
+    original: Any, self: SQLiteStorage, db: sqlite3.Connection, survey: Published, rows: Sequence[Row]
+) -> Accepted | Exception:
+    stored: Accepted | Exception = original(self, db, survey, rows)
+    return stored if self._is_open(db, survey) else SurveyClosed("It takes no more submissions.")
+
+
+@instead_of(SubmissionReader, "read")
+def every_retry_is_another(original: Any, self: SubmissionReader, body: bytes) -> list[Row]:
+    return [Row(os.urandom(16), row.content) for row in original(self, body)]
+
+
+# --- several servers -------------------------------------------------------------------------------------------------
+
+
+@instead_of(Pool, "_configure")
+def commits_in_postgresql_are_not_waited_for(original: Any, self: Pool, connection: Any) -> None:
+    original(self, connection)
+    connection.execute("SELECT set_config('synchronous_commit', 'off', false)")
+    connection.commit()
+
+
+def postgresql_forgets_what_is_sealed() -> None:
+    looking = threading.local()
+
+    def blind(original: Any) -> Any:
+        def called(*given: Any) -> Any:
+            looking.blind = True
+            try:
+                return original(*given)
+            finally:
+                looking.blind = False
+
+        return called
+
+    def statement_of(original: Any) -> Any:
+        def of(number: int, statement: str) -> bytes:
+            if getattr(looking, "blind", False):
+                statement = statement.replace("{sealed}", "(SELECT * FROM {sealed} WHERE false) AS nothing")
+            return bytes(original(number, statement))
+
+        return of
+
+    replace(postgres_rows, "insert", blind)
+    replace(postgres_rows, "look_again", blind)
+    replace(postgres_rows, "of", statement_of)
+
+
+# --- no fault: a server of less patience, so that a test need not wait as long ----------------------------------------
+
+
+def short_of_patience() -> None:
+    from granian.http import HTTP1Settings
+
+    from deniable_server.serving import gateway, run
+
+    gateway.BODY_SECONDS = 4.0
+    impatient = HTTP1Settings(header_read_timeout=4_000)
+    replace(
+        run, "Granian", lambda original: lambda *given, **named: original(*given, **named, http1_settings=impatient)
+    )

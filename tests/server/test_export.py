@@ -1,0 +1,305 @@
+"""Exports, and the estimates that are counted from them on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deniable_protocol import Drawn, Draws, Subset, publish, survey_from_tree, verify
+from deniable_server.estimator.crosstab import Joint, coded_question
+from deniable_server.export import opened
+from deniable_server.export.write import columns, export, writing
+from deniable_server.statistics import Content, channels_of, tally
+from deniable_server.storage import Row, open_storage
+from tests.helpers.exports import ASKED, DOCUMENTS, WEIGHTS, contents_of, deniable, every_channel, example, filled, told
+from tests.helpers.machine import missing
+from tests.helpers.spark import find_java
+from tests.helpers.surveys import surveys
+
+PEOPLE = 1_500
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database and an export of both surveys."""
+    folder = tmp_path_factory.mktemp("kept")
+    (folder / "weights.toml").write_text(WEIGHTS)
+    for survey, document in DOCUMENTS.items():
+        filled(str(folder / "a.db"), document(), PEOPLE)
+        deniable("export", survey, "--to", folder / survey, "--database", folder / "a.db")
+    return folder
+
+
+# --- the same estimates ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("survey", "asked"), [(survey, asked) for survey in ASKED for asked in ASKED[survey]])
+def test_an_export_tells_what_the_database_tells(survey: str, asked: list[str], kept: Path) -> None:
+    """Every estimate, comparison, cross-tabulation and regression has the same bytes from the files."""
+    there = told([asked[0], survey, *asked[1:]], kept, "--database", kept / "a.db")
+    assert told(asked, kept, "--from", kept / survey) == there
+    assert told([asked[0], survey, *asked[1:]], kept, "--from", kept / survey, "--engine", "local") == there
+
+
+def test_two_waves_are_compared_from_their_exports(kept: Path, tmp_path: Path) -> None:
+    """With --from, the other survey of a comparison is an export too."""
+    filled(str(tmp_path / "b.db"), every_channel("wave"), 300)
+    filled(str(tmp_path / "b.db"), every_channel(), 300)
+    for survey in ("wave", "every-channel"):
+        deniable("export", survey, "--to", tmp_path / survey, "--database", tmp_path / "b.db")
+    asked = ["--question", "bit", "--json"]
+    there = deniable("compare", "wave", "--with", "every-channel", "--database", tmp_path / "b.db", *asked)
+    assert deniable("compare", "--from", tmp_path / "wave", "--with", tmp_path / "every-channel", *asked) == there
+
+
+def test_a_closed_survey_is_closed_in_its_export(tmp_path: Path) -> None:
+    """The status is that of the moment of the export; a survey that nobody answered can be exported too."""
+    filled(str(tmp_path / "a.db"), example(), 20)
+    storage = open_storage(str(tmp_path / "a.db"))
+    storage.publish(every_channel())
+    storage.close()
+    for survey in DOCUMENTS:
+        deniable("export", survey, "--to", tmp_path / survey, "--database", tmp_path / "a.db")
+    deniable("survey", "close", "campus-health", "--database", tmp_path / "a.db")
+    deniable("export", "campus-health", "--to", tmp_path / "closed", "--database", tmp_path / "a.db")
+    told_then = json.loads(deniable("estimate", "--from", tmp_path / "campus-health", "--json"))
+    told_now = deniable("estimate", "--from", tmp_path / "closed", "--json")
+    assert told_then["status"] == "open" and json.loads(told_now)["status"] == "closed"
+    assert told_now == deniable("estimate", "campus-health", "--database", tmp_path / "a.db", "--json")
+    nobody = deniable("estimate", "--from", tmp_path / "every-channel", "--json")
+    assert nobody == deniable("estimate", "every-channel", "--database", tmp_path / "a.db", "--json")
+
+
+# --- counting --------------------------------------------------------------------------------------------------------
+
+
+def counted_one_by_one(document: Any, contents: list[Content]) -> dict[tuple[int, ...], tuple[int, list[list[int]]]]:
+    """The statistics, by the definition and nothing else."""
+    sums: dict[tuple[int, ...], Counter[Any]] = {}
+    for content in contents:
+        cell = sums.setdefault(content.segments, Counter())
+        cell["all"] += 1
+        for question, (channel, report) in enumerate(zip(channels_of(document), content.reports, strict=True)):
+            held = [j for j in range(channel.options) if report >> j & 1] if isinstance(channel, Subset) else [report]
+            cell.update((question, j) for j in held)
+    sizes = [channel.feature_count for channel in channels_of(document)]
+    return {
+        codes: (cell["all"], [[cell[question, j] for j in range(n)] for question, n in enumerate(sizes)])
+        for codes, cell in sums.items()
+    }
+
+
+@settings(max_examples=40)
+@given(
+    tree=surveys(),
+    options=st.integers(2, 50),
+    people=st.integers(0, 60),
+    group_rows=st.integers(1, 40),
+    file_groups=st.integers(1, 3),
+    batch=st.integers(1, 50),
+    seed=st.integers(0, 2**32),
+)
+def test_files_of_any_size_are_counted_right(
+    tree: dict[str, Any],
+    options: int,
+    people: int,
+    group_rows: int,
+    file_groups: int,
+    batch: int,
+    seed: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """However rows are cut into batches, groups and files, the statistics are those of the submissions one by one; and
+    so are those that the server counts.
+    """
+    many = [{"code": f"m{i}", "text": "?"} for i in range(options)]
+    tree["questions"].append({"id": "many", "type": "choice", "text": "?", "epsilon": 1, "options": many})
+    published = publish(survey_from_tree(tree))
+    document = verify(published)
+    contents = contents_of(document, people, np.random.default_rng(seed))
+    folder = tmp_path_factory.mktemp("cut") / "export"
+    with writing(folder, published, group_rows, group_rows * file_groups) as writer:
+        for start in range(0, people, batch):
+            for segments, reports in columns(document, contents[start : start + batch]):
+                writer.add(segments, reports)
+        manifest = writer.finish("open")
+    assert all(file.rows <= group_rows * file_groups for file in manifest.files) and manifest.submissions == people
+    with opened(str(folder)) as engine:
+        found = engine.statistics()
+    wanted = counted_one_by_one(document, contents)
+    for statistics in (found, tally(document, contents)):
+        assert {
+            codes: (cell.submissions, [counts.tolist() for counts in cell.counts]) for codes, cell in statistics.items()
+        } == wanted
+
+
+def test_many_segments_are_told_apart() -> None:
+    """Ten segments of two hundred codes have more combinations than 64 bits can number; all are told apart."""
+    codes = [{"code": f"c{i}", "text": "?"} for i in range(200)]
+    tree = {
+        "id": "segments",
+        "title": "?",
+        "segments": [{"id": f"s{i}", "text": "?", "options": codes} for i in range(10)],
+        "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": 1}],
+    }
+    document = verify(publish(survey_from_tree(tree)))
+    rng = np.random.default_rng(3)
+    contents = [Content((i % 2,), tuple(rng.integers(190, 200, 10).tolist())) for i in range(300)] * 2
+    found = tally(document, contents)
+    assert {codes: cell.counts[0].tolist() for codes, cell in found.items()} == {
+        content.segments: [2, 0] if content.reports == (0,) else [0, 2] for content in contents
+    }
+
+
+@pytest.mark.parametrize("pair", [("wide", "subset"), ("drawn", "wide"), ("bit", "exponential"), ("points", "krr")])
+def test_pieces_make_the_sums_of_products(pair: tuple[str, str]) -> None:
+    """The sums from counted pieces are those of the features of each submission, multiplied one by one."""
+    document = verify(every_channel())
+    asked = {question.id: (question, document.channels[question.id]) for question in document.survey.questions}
+    rows, columns_ = (coded_question(*asked[name]) for name in pair)
+    draws, n = Draws(np.random.default_rng(8).bytes), 500
+    reports = []
+    for name in pair:
+        channel = asked[name][1]
+        answer: Any = [1, 0, 1] if isinstance(channel, Drawn) else 1
+        reports.append(np.array([channel.randomize(answer, draws) for _ in range(n)]))
+    joint = Joint(rows, columns_)
+    joint.add(reports[0][:200], reports[1][:200])
+    joint.add_counts(joint.count(reports[0][200:], reports[1][200:]))
+    features = np.hstack([rows.features(reports[0]), columns_.features(reports[1])])
+    assert np.array_equal(joint.products, sum(np.outer(each, each) for each in features)) and joint.submissions == n
+
+
+# --- what is in it ---------------------------------------------------------------------------------------------------
+
+
+def test_the_layout_is_as_documented(kept: Path) -> None:
+    """The document byte for byte; columns by id, codes as text, reports as the smallest signed integers; digests."""
+    folder = kept / "every-channel"
+    document = every_channel()
+    assert (folder / "published.json").read_bytes() == document
+    manifest = json.loads((folder / "export.json").read_bytes())
+    assert manifest["deniable_export"] == 1 and manifest["submissions"] == PEOPLE
+    assert manifest["digest"] == hashlib.sha256(document).hexdigest()
+    (file,) = manifest["files"]
+    assert hashlib.sha256((folder / file["name"]).read_bytes()).hexdigest() == file["sha256"]
+    read = pq.ParquetFile(folder / file["name"])
+    names = [segment["id"] for segment in json.loads(document)["survey"]["segments"]]
+    assert read.schema_arrow.names[:2] == names and read.schema_arrow.field("campus").type == pa.string()
+    kinds = {name: str(read.schema_arrow.field(name).type) for name in ("bit", "subset", "wide", "gaussian", "band")}
+    assert kinds == {"bit": "int8", "subset": "int16", "wide": "int32", "gaussian": "int16", "band": "int8"}
+    assert all(read.metadata.row_group(0).column(i).compression == "ZSTD" for i in range(len(names)))
+    assert not any(field.nullable for field in read.schema_arrow)
+
+
+def test_the_documented_example_debiases(kept: Path, root: Path) -> None:
+    """The Python of docs/lake.md runs as it stands, and finds the share that the estimator finds."""
+    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "lake.md").read_text("utf-8"), re.DOTALL)
+    (kept / "exports").mkdir(exist_ok=True)
+    (kept / "exports" / "campus-health").symlink_to(kept / "campus-health")
+    run = subprocess.run([sys.executable, "-c", code], cwd=kept, capture_output=True, text=True, check=True)
+    told_ = json.loads(deniable("estimate", "--from", kept / "campus-health", "--json"))
+    assert run.stdout == f"vaped: {told_['questions'][0]['shares'][0]['unbiased']:.4f}\n"
+
+
+def test_only_the_owner_can_read_it(kept: Path) -> None:
+    """Folders and files are for their owner alone."""
+    for path in (kept / "campus-health", *(kept / "campus-health").rglob("*")):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_neither_ids_nor_arrival_can_be_read_from_it(tmp_path: Path) -> None:
+    """The same submissions under other ids and in another order give the same bytes, and no file holds an id."""
+    document = example()
+    contents = contents_of(verify(document), 300, np.random.default_rng(4))
+    exported = []
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        storage = open_storage(str(tmp_path / f"{seed}.db"))
+        storage.publish(document)
+        survey = storage.find("campus-health")
+        assert survey is not None
+        ids = [rng.bytes(16) for _ in contents]
+        for i in rng.permutation(len(contents)).tolist():
+            storage.accept(survey, [Row(ids[i], json.dumps(contents[i], separators=(",", ":")))])
+        export(storage, survey, tmp_path / f"export-{seed}")
+        storage.close()
+        files = sorted(path for path in (tmp_path / f"export-{seed}").rglob("*") if path.is_file())
+        exported.append([path.read_bytes() for path in files])
+        assert not any(each in raw or each.hex().encode() in raw for raw in exported[-1] for each in ids)
+    assert exported[0] == exported[1]
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["estimate"], "Missing argument 'SURVEY_ID'"),
+        (["estimate", "campus-health", "--engine", "local"], "--from DIR"),
+        (["estimate", "campus-health", "--master", "local[2]"], "--from DIR"),
+        (["estimate", "--from", "{export}", "--master", "local[2]"], "--master is for --engine spark"),
+        (["estimate", "--from", "{export}", "--engine", "local", "--master", "local[2]"], "--master is for"),
+        (["estimate", "--from", "{export}", "--database", "a.db"], "--database or --from"),
+    ],
+)
+def test_contradictory_options_are_refused(words: list[str], said: str, kept: Path) -> None:
+    """What does not go together is said, with exit status 2."""
+    assert said in deniable(*(word.format(export=kept / "campus-health") for word in words), status=2)
+
+
+def test_another_survey_than_the_export_is_refused(kept: Path) -> None:
+    """An id beside --from must be the export's own."""
+    words = ["estimate", "every-channel", "--from", kept / "campus-health"]
+    assert "is an export of campus-health, not of every-channel" in " ".join(deniable(*words, status=1).split())
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "cure"),
+    [
+        ("pyarrow", ["export", "campus-health", "--to", "x", "--database", "{a.db}"], "deniable[parquet]"),
+        ("pyarrow", ["estimate", "--from", "{export}"], "deniable[parquet]"),
+        ("pyspark", ["estimate", "--from", "{export}", "--engine", "spark"], "deniable[spark]"),
+    ],
+)
+def test_a_missing_package_is_named(module: str, words: list[str], cure: str, kept: Path, tmp_path: Path) -> None:
+    """Without the extra, the message says what to install."""
+    words = [
+        word.replace("{export}", str(kept / "campus-health")).replace("{a.db}", str(kept / "a.db")) for word in words
+    ]
+    code = f"import sys; sys.modules[{module!r}] = None\nfrom deniable_server.cli import cli\ncli(sys.argv[1:])"
+    run = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert run.returncode == 1 and cure in run.stderr and "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("master", ["spark://head", "localhost:7077", "foo", "local[", "spark://a:1/x"])
+def test_what_is_no_master_is_refused_at_once(master: str, kept: Path) -> None:
+    """The form of --master is checked before Java is started."""
+    if not find_java():
+        missing("Java")
+    words = ["estimate", "--from", kept / "campus-health", "--engine", "spark", "--master", master]
+    assert "--master (SPARK_MASTER) takes spark://HOST:PORT" in " ".join(deniable(*words, status=1).split())
+
+
+def test_where_an_export_can_be_written(kept: Path, tmp_path: Path) -> None:
+    """Folders above it are made; an address is refused, with what to do instead."""
+    words = ["export", "campus-health", "--database", kept / "a.db", "--to"]
+    deniable(*words, tmp_path / "exports" / "first")
+    assert (tmp_path / "exports" / "first" / "export.json").is_file()
+    assert "takes a folder on this machine" in deniable(*words, "s3://bucket/x", status=1)

@@ -1,0 +1,28 @@
+"""The contract of storage, on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from deniable_server.storage import Storage
+from deniable_server.storage.postgres.storage import PostgresStorage
+from tests.helpers.postgres import Cluster
+from tests.helpers.storage_contract import *  # noqa: F403
+from tests.helpers.storage_contract import TODAY, Open
+
+
+@pytest.fixture
+def reopen(postgres: Cluster) -> Iterator[Open]:
+    """Opens the same database as often as asked: each is like another server on it."""
+    address = postgres.new_database()
+    made: list[Storage] = []
+
+    def opened() -> Storage:
+        made.append(PostgresStorage(address, fold_at=50, today=lambda: TODAY))
+        return made[-1]
+
+    yield opened
+    for storage in made:
+        storage.close()
