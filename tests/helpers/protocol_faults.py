@@ -7,19 +7,18 @@ import math
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from importlib import import_module
 from typing import Any
 
 import msgspec
 
 import deniable
-from deniable_protocol import channels, checks, document, exact, submission
-from deniable_protocol.channels import CHOOSE, Band, Channel, Drawn, Subset, Table
+from deniable_protocol import channels, checks, exact, submission
+from deniable_protocol.channels import CHOOSE, Band, Drawn, Subset, Table
 from deniable_protocol.checks import Checker
 from deniable_protocol.draws import Draws, RandomBytes
 from deniable_protocol.errors import Problem
 from deniable_protocol.exact import ONE, N
-from deniable_protocol.survey import Choice, Number, Scale
+from deniable_protocol.questions import Choice, Number, Question, Scale
 from tests.helpers.planting import instead_of, replace
 
 assert deniable  # loaded before anything is replaced, so that it gets every fault, too
@@ -114,15 +113,15 @@ def table_off_by_one(_: Any, self: Table, answer: int, draws: Draws) -> int:
 # --- verification ----------------------------------------------------------------------------------------------------
 
 
-@instead_of(document, "check_privacy")
+@instead_of(channels, "_check_favourites")
 def an_upside_down_favour_passes_verification(original: Any, check: Checker, *given: Any) -> None:
     original(check, *given)
     check.problems[:] = [problem for problem in check.problems if problem.reason != "favour_low"]
 
 
-@instead_of(document, "check_privacy")
-def verification_forgets_the_parts(original: Any, check: Checker, channel: Channel, *given: Any) -> None:
-    original(check, Drawn(channel.parts[:1]) if isinstance(channel, Drawn) else channel, *given)
+@instead_of(Drawn, "check_privacy")
+def verification_forgets_the_parts(original: Any, self: Drawn, *given: Any) -> None:
+    original(Drawn(self.parts[:1]), *given)
 
 
 @instead_of(Table, "excess")
@@ -146,17 +145,17 @@ def the_last_of_two_equal_keys_wins(original: Any, text: str) -> Any:
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-@instead_of(submission, "encode")
-def an_answer_in_an_error_message(original: Any, question: Any, channel: Channel, answer: object) -> Any:
-    truth = original(question, channel, answer)
-    is_refused = isinstance(truth, Problem) and isinstance(question, Choice) and truth.reason == "range"
+@instead_of(Question, "encode")
+def an_answer_in_an_error_message(original: Any, self: Question, answer: object) -> Any:
+    truth = original(self, answer)
+    is_refused = isinstance(truth, Problem) and isinstance(self, Choice) and truth.reason == "range"
     return truth._replace(message=f"{truth.message}, not {answer}") if is_refused else truth
 
 
-@instead_of(submission, "encode")
-def true_counts_as_a_number(original: Any, question: Any, channel: Channel, answer: object) -> Any:
-    counts = isinstance(answer, bool) and isinstance(question, Scale | Number)
-    return original(question, channel, int(answer) if counts else answer)  # type: ignore[call-overload]
+@instead_of(Question, "encode")
+def true_counts_as_a_number(original: Any, self: Question, answer: object) -> Any:
+    counts = isinstance(answer, bool) and isinstance(self, Scale | Number)
+    return original(self, int(answer) if counts else answer)  # type: ignore[call-overload]
 
 
 @instead_of(submission, "round_to_level")
@@ -164,6 +163,6 @@ def numbers_always_rounded_down(_: Any, position: float, draws: Draws) -> int:
     return math.floor(position) + 0 * draws.word()
 
 
-@instead_of(import_module("deniable_protocol.decode"), "_subset_entries")  # the package has a function of that name
-def decoding_with_another_favour(original: Any, channel: Subset) -> Any:
-    return original(msgspec.structs.replace(channel, favour=channel.favour + 1))
+@instead_of(Subset, "supports")
+def decoding_with_another_favour(original: Any, self: Subset) -> Any:
+    return original(msgspec.structs.replace(self, favour=self.favour + 1))
