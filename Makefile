@@ -70,7 +70,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/estimating.py --json figures/estimating.json
 	$(BIN)/python bench/serve.py --json figures/serve.json
 	$(BIN)/python bench/servers.py --json figures/servers.json
-	$(BIN)/python bench/lake.py --json figures/lake.json
+	$(BIN)/python bench/exports.py --json figures/exports.json
 
 # What is promised under crashes, power cuts, faults, hostile input and attack, at full size: hours.
 # PROOFS="crash power" for some.

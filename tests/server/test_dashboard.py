@@ -142,6 +142,9 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
     assert {row["where"] for row in rows} == {"campus:north"} and {row["confidence"] for row in rows} == {"0.9"}
     assert {row["epsilon"] for row in rows} == {"1.0", "2.0"}
     assert {row["answer_text"] for row in rows if row["question"] == "vaped"} == {"Yes", "No"}
+    yes = next(row for row in rows if (row["question"], row["answer"]) == ("vaped", "yes"))
+    about, _, limits = yes["written"].partition(" ")
+    assert about in page.text and limits.strip("()").replace(" to ", "–") in page.text
     assert {(row["survey"], row["question_text"]) for row in rows if row["question"] == "stress"} == {
         ("campus-health", "How stressed have you felt this month?")
     }
@@ -151,7 +154,7 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
 
 
 def test_no_text_of_a_survey_is_a_formula(http: FlaskClient, app: Flask) -> None:
-    """What a spreadsheet would compute stands behind an apostrophe in the table; other texts are as they are."""
+    """Text that a spreadsheet would compute gets an apostrophe in the table; other texts are as they are."""
     option = '{{ code = "{}", text = "{}" }}'
     options = ", ".join(option.format(*pair) for pair in (("a", "=1+1"), ("b", "@x"), ("c", "5 - 3")))
     asked = f'[[questions]]\nid = "q"\ntype = "choice"\ntext = "+cmd"\nepsilon = 1\noptions = [{options}]\n'

@@ -206,8 +206,8 @@ def test_the_layout_is_as_documented(kept: Path) -> None:
 
 
 def test_the_documented_example_debiases(kept: Path, root: Path) -> None:
-    """The Python of docs/lake.md runs as it stands, and finds the share that the estimator finds."""
-    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "lake.md").read_text("utf-8"), re.DOTALL)
+    """The Python of docs/exports.md runs as it stands, and finds the share that the estimator finds."""
+    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "exports.md").read_text("utf-8"), re.DOTALL)
     (kept / "exports").mkdir(exist_ok=True)
     (kept / "exports" / "campus-health").symlink_to(kept / "campus-health")
     run = subprocess.run([sys.executable, "-c", code], cwd=kept, capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deniable_server.analysis import rounding
 from deniable_server.analysis.rounding import Rounded, figure, margin, rounded, share_in_percent, signed, up
-from deniable_server.cli.estimate import lines
+from deniable_server.analysis.tables import lines
 from deniable_server.estimator import Mean, QuestionEstimate, Share
 from deniable_server.estimator.comparison import Difference
 from deniable_server.estimator.questions import too_noisy

@@ -43,8 +43,8 @@ def test_the_benchmark_of_exports_runs(root: Path, tmp_path: Path) -> None:
     """Both engines are measured on a real export, print the same bytes, and find the share that was drawn."""
     if not find_java():
         missing("Java")
-    written = tmp_path / "lake.json"
-    command = [sys.executable, str(root / "bench" / "lake.py"), "--small", "--json", str(written)]
+    written = tmp_path / "exports.json"
+    command = [sys.executable, str(root / "bench" / "exports.py"), "--small", "--json", str(written)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     (found,) = json.loads(written.read_text())["sizes"].values()

@@ -1,4 +1,4 @@
-"""The rounding rule: how estimates and their limits are written, on pages and in the terminal.
+"""The rounding rule: how estimates and their limits are written, on pages, in the terminal and in CSV files.
 
 - A limit is rounded outwards, never inwards: what is written contains the exact interval.
 - An interval gets as many decimals as its width deserves: it is at least 30 steps of its last decimal wide. Each limit
@@ -9,8 +9,8 @@
   limit that would be written as zero: whether an interval contains zero is what readers look for.
 - Nothing is written that lies outside of its scale. An end of the scale is exact, and is written without decimals.
 
-What is written depends on the interval alone, so a number reads the same everywhere. Data (JSON, and the columns of CSV
-files) is never rounded. May not: know of HTTP or of HTML.
+What is written depends on the interval alone, so a number reads the same everywhere. The numbers in JSON and in the
+other columns of CSV files are for programs, and are not rounded. May not: know of HTTP or of HTML.
 """
 
 from __future__ import annotations

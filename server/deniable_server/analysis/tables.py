@@ -1,4 +1,4 @@
-"""Tables to download: estimates and reports as rows of CSV."""
+"""Tables: every number of a question as a line of text, and estimates and reports as rows of CSV."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from deniable_protocol import Document, Survey
+from deniable_protocol import Document, Question, Survey
 from deniable_server.estimator import QuestionEstimate, Weighted
 from deniable_server.statistics import Content
-from deniable_server.wording import answer_texts
+from deniable_server.wording import SUMMARIES, answer_texts, said
 
 from .estimates import SurveyEstimates
+from .rounding import mean_in_units, score_in_points, share_in_percent
 
 ROWS = 1_000
 """Rows that are turned into text at a time."""
@@ -23,8 +24,55 @@ ROWS = 1_000
 ESTIMATE_COLUMNS = [
     "where", "target", "segment", "group", "submissions", "question", "type", "epsilon", "weighted", "answers",
     "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note", "method",
-    "weights", "survey", "question_text", "answer_text",
+    "weights", "survey", "question_text", "answer_text", "written",
 ]  # fmt: skip
+
+
+class Line(NamedTuple):
+    """One number of a question as people read it."""
+
+    label: str
+    about: str
+    low: str
+    high: str
+
+    @property
+    def written(self) -> str:
+        """In one cell."""
+        return f"{self.about} ({self.short})"
+
+    @property
+    def between(self) -> str:
+        return f"{self.low} and {self.high}" if self.low else ""
+
+    @property
+    def short(self) -> str:
+        """For tables with many columns."""
+        return f"{self.low.removesuffix('%')} to {self.high}" if self.low else ""
+
+
+def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Line]:
+    """Label, estimate and limits of every number of a question."""
+    labels = answer_texts(question)
+    shown = []
+    for share in estimate.shares:
+        about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
+        shown.append(Line(labels[share.code], said(share, about), low, high))
+    for summary in estimate.summaries or ():
+        if summary.minus:
+            about, low, high = score_in_points(summary).signed()
+        else:
+            about, low, high = (f"{text}%" for text in share_in_percent(summary).texts())
+        shown.append(Line(SUMMARIES[summary.id], said(summary, about), low, high))
+    if estimate.mean is not None:
+        mean, unit = estimate.mean, question.unit
+        about, low, high = mean_in_units(question, mean).texts()
+        label = f"mean, {unit}" if unit else "mean"
+        shown.append(Line(label, said(mean, about), low, high))
+    return shown
+
+
+# --- CSV --------------------------------------------------------------------------------------------------------------
 
 
 def csv_pieces(rows: Iterable[list[Any]]) -> Iterator[bytes]:
@@ -47,7 +95,7 @@ def report_rows(document: Document, submissions: Iterable[tuple[bytes, Content]]
 
 def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[Any]]:
     """A row for every number: of all submissions, then group by group; what is unknown is left empty."""
-    texts = {question.id: (_cell(question.text), answer_texts(question)) for question in survey.questions}
+    asked = {question.id: (question, answer_texts(question)) for question in survey.questions}
     yield ESTIMATE_COLUMNS
     where = " ".join(f"{segment}:{code}" for segment, code in estimates.where.items())
     target = estimates.target if estimates.population is None else f"population of {estimates.population}"
@@ -62,18 +110,19 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
     for segment, code, submissions, questions in whole + groups:
         for question in questions:
             start = [where, target, segment, code, submissions, question.id, question.type, question.epsilon]
-            text, answers = texts[question.id]
-            for numbers in _question_rows(question):
-                spoken = [text, _cell(answers.get(numbers[3], ""))]
+            known, answers = asked[question.id]
+            for *numbers, note, written in _question_rows(known, question):
                 yield [
                     *start,
-                    *numbers[:-1],
+                    *numbers,
                     estimates.confidence,
-                    numbers[-1],
+                    note,
                     estimates.methods[question.id],
                     weights,
                     survey.id,
-                    *spoken,
+                    _cell(known.text),
+                    _cell(answers.get(numbers[3], "")),
+                    _cell(written),
                 ]
 
 
@@ -82,22 +131,29 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def _question_rows(question: QuestionEstimate) -> Iterator[list[Any]]:
+def _question_rows(asked: Question, question: QuestionEstimate) -> Iterator[list[Any]]:
     note = "; ".join(question.notes)
-    for numbers in _number_rows(question):
-        yield ["no", question.answers, *numbers, note]
+    for *numbers, written in _number_rows(asked, question):
+        yield ["no", question.answers, *numbers, note, written]
     for point in question.distribution or ():
-        yield ["no", question.answers, "likely share at", point.at, point.share, *[""] * 4, "a curve without intervals"]
+        shape = ["likely share at", point.at, point.share, *[""] * 4, "a curve without intervals", ""]
+        yield ["no", question.answers, *shape]
     if question.weighted is not UNSET:
-        for numbers in _number_rows(question.weighted):
-            yield ["yes", question.weighted.effective_answers, *numbers, note]
+        for *numbers, written in _number_rows(asked, question.weighted):
+            yield ["yes", question.weighted.effective_answers, *numbers, note, written]
 
 
-def _number_rows(numbers: QuestionEstimate | Weighted) -> Iterator[list[Any]]:
-    for share in numbers.shares:
-        yield ["share", share.code, share.estimate, share.unbiased, share.standard_error, share.low, share.high]
-    for summary in numbers.summaries or ():
-        yield [summary.id, "", summary.estimate, "", summary.standard_error, summary.low, summary.high]
+def _number_rows(asked: Question, numbers: QuestionEstimate | Weighted) -> Iterator[list[Any]]:
+    """The numbers as they are, and last as people read them."""
+    rows: list[list[Any]] = [
+        ["share", each.code, each.estimate, each.unbiased, each.standard_error, each.low, each.high]
+        for each in numbers.shares
+    ]
+    rows += [
+        [each.id, "", each.estimate, "", each.standard_error, each.low, each.high] for each in numbers.summaries or ()
+    ]
     if numbers.mean is not None:
         mean = numbers.mean
-        yield ["mean", "", mean.value, "", mean.standard_error, mean.low, mean.high]
+        rows.append(["mean", "", mean.value, "", mean.standard_error, mean.low, mean.high])
+    for row, line in zip(rows, lines(asked, numbers), strict=True):
+        yield [*row, line.written]

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import zip_longest
-from typing import NamedTuple
 
 import click
 from msgspec import UNSET
 from rich.table import Table
 from rich.text import Text
 
-from deniable_protocol import Question, Survey
+from deniable_protocol import Survey
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
-from deniable_server.analysis.rounding import mean_in_units, score_in_points, share_in_percent, short_text, two_digits
+from deniable_server.analysis.rounding import short_text, two_digits
 from deniable_server.analysis.source import StoredSurvey
-from deniable_server.estimator import NOT_HONEST, QuestionEstimate, Weighted
+from deniable_server.analysis.tables import Line, lines
+from deniable_server.estimator import NOT_HONEST, QuestionEstimate
 from deniable_server.settings import DEFAULT_MINIMUM_GROUP
 from deniable_server.storage import Published, Storage
-from deniable_server.wording import SUMMARIES, answer_texts, said
 
 from .ask import asks
 from .common import find_survey, out
@@ -69,24 +68,6 @@ def read_estimates(storage: Storage, published: Published) -> SurveyEstimates:
     return estimates(source, EstimateQuery())
 
 
-class Line(NamedTuple):
-    """One number of a question as people read it."""
-
-    label: str
-    about: str
-    low: str
-    high: str
-
-    @property
-    def between(self) -> str:
-        return f"{self.low} and {self.high}" if self.low else ""
-
-    @property
-    def short(self) -> str:
-        """For tables with many columns."""
-        return f"{self.low.removesuffix('%')} to {self.high}" if self.low else ""
-
-
 def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: SurveyEstimates) -> None:
     """A table of estimates."""
     asked = {question.id: question for question in survey.questions}
@@ -117,27 +98,6 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
             heading = Text("")
         table.add_section()
     out.print(table)
-
-
-def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Line]:
-    """Label, estimate and limits of every number of a question."""
-    labels = answer_texts(question)
-    shown = []
-    for share in estimate.shares:
-        about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
-        shown.append(Line(labels[share.code], said(share, about), low, high))
-    for summary in estimate.summaries or ():
-        if summary.minus:
-            about, low, high = score_in_points(summary).signed()
-        else:
-            about, low, high = (f"{text}%" for text in share_in_percent(summary).texts())
-        shown.append(Line(SUMMARIES[summary.id], said(summary, about), low, high))
-    if estimate.mean is not None:
-        mean, unit = estimate.mean, getattr(question, "unit", None)
-        about, low, high = mean_in_units(question, mean).texts()
-        label = f"mean, {unit}" if unit else "mean"
-        shown.append(Line(label, said(mean, about), low, high))
-    return shown
 
 
 def curve(estimate: QuestionEstimate) -> list[Line]:

@@ -1,6 +1,6 @@
 """Estimates and cross-tabulations from exports of growing size: time and peak memory of both engines.
 
-    python bench/peers.py && python bench/lake.py [--json FILE] [--plot FOLDER] [--small] [--sizes 1e6,1e7,1e8]
+    python bench/peers.py && python bench/exports.py [--json FILE] [--plot FOLDER] [--small] [--sizes 1e6,1e7,1e8]
 
 An export of each size is made by the same writer that ``deniable export`` uses: five questions, two segments. Its
 reports are drawn here, from the published channels, for a population that is known: with numpy's generator, which is
@@ -66,8 +66,8 @@ def survey() -> bytes:
     }
     segments = {"campus": 4, "age": 5}
     tree = {
-        "id": "lake",
-        "title": "Lake",
+        "id": "exports",
+        "title": "Exports",
         "segments": [
             {"id": name, "text": "?", "options": [{"code": f"c{i}", "text": "?"} for i in range(n)]}
             for name, n in segments.items()
@@ -258,7 +258,7 @@ def show(console: Console, results: dict[str, Any]) -> None:
 
 
 def plot(results: dict[str, Any], folder: Path) -> None:
-    """Time and memory against size, as lake.svg and lake.png."""
+    """Time and memory against size, as exports.svg and exports.png."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -280,14 +280,14 @@ def plot(results: dict[str, Any], folder: Path) -> None:
         left.legend(frameon=False, fontsize=9)
         for axes in (left, right):
             axes.spines[["top", "right"]].set_visible(False)
-        figure.savefig(folder / "lake.svg", metadata={"Date": None, "Creator": None})
-        figure.savefig(folder / "lake.png", dpi=110)
+        figure.savefig(folder / "exports.svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(folder / "exports.png", dpi=110)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--plot", type=Path, help="also draw lake.svg and lake.png into this folder")
+    parser.add_argument("--plot", type=Path, help="also draw exports.svg and exports.png into this folder")
     parser.add_argument("--small", action="store_true", help="only to see that it runs: the figures mean nothing")
     parser.add_argument("--sizes", default="1e6,1e7,1e8", help="numbers of submissions")
     parser.add_argument(
