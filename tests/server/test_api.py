@@ -211,7 +211,7 @@ def test_a_bug_is_a_500_that_says_nothing(
     assert_problem(response, Kind.INTERNAL)
     assert b"canary" not in response.data
     (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert "KeyError" in record.getMessage() and "context.py" in record.getMessage()
+    assert "KeyError" in record.getMessage() and "submissions.py" in record.getMessage()
     assert "canary" not in caplog.text and submission["id"] not in caplog.text
 
 

@@ -12,7 +12,7 @@ from flask import Response, current_app, request
 from deniable_protocol import Survey, publish, verify
 from deniable_server.errors import RETRY_SECONDS, Kind, Refusal
 from deniable_server.settings import Rate, Settings
-from deniable_server.storage import Accepted, Published, Storage, Token
+from deniable_server.storage import Published, Storage, Token
 from deniable_server.storage.base import refuse_another
 
 from .metrics import Metrics
@@ -40,23 +40,19 @@ class AppState:
         self.wrong_headers = RateLimit(WRONG)
         self.events = SecurityLog()
         self._long = BoundedSemaphore(LONG_AT_ONCE)
-        self._intakes: dict[int, SubmissionReader] = {}
+        self._readers: dict[int, SubmissionReader] = {}
 
     def admit(self, address: str | None) -> None:
         """Refusal where too many submissions have come from this address."""
         if self.rate_limit is not None:
             self.rate_limit.spend(address)
 
-    def store(self, published: Published, body: bytes) -> Accepted:
-        """Store the submissions in this body, one or several. They are on disk when this returns."""
-        intake = self._intakes.get(published.number)
-        if intake is None:
-            intake = self._intakes[published.number] = SubmissionReader(published.document)
-        rows = intake.read(body)
-        with self.metrics.storing():
-            stored = self.storage.accept(published, rows)
-        self.metrics.stored(stored)
-        return stored
+    def reader(self, published: Published) -> SubmissionReader:
+        """What reads the submissions to a survey. It is made once: a published survey never changes."""
+        reader = self._readers.get(published.number)
+        if reader is None:
+            reader = self._readers[published.number] = SubmissionReader(published.document)
+        return reader
 
     def publish(self, survey: Survey, token: Token) -> bool:
         """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is."""

@@ -17,6 +17,7 @@ from werkzeug.exceptions import ClientDisconnected
 
 from deniable_protocol import Accepted, Submission
 from deniable_server.errors import Kind
+from deniable_server.storage import Published
 
 from .context import AppState, find, here, read_body
 from .middleware import sharing
@@ -36,6 +37,15 @@ class Batch(Struct, frozen=True):
     """Up to 10,000 submissions that are stored together or not at all."""
 
     submissions: list[Submission]
+
+
+def store(state: AppState, published: Published, body: bytes) -> Accepted:
+    """Check the submissions in this body, one or several, and store them. They are on disk when this returns."""
+    rows = state.reader(published).read(body)
+    with state.metrics.storing():
+        stored = state.storage.accept(published, rows)
+    state.metrics.stored(stored)
+    return stored
 
 
 def _acknowledgement(stored: Accepted) -> tuple[bytes, list[tuple[str, str]]]:
@@ -75,7 +85,7 @@ def post_submissions(survey: str) -> ResponseReturnValue:
     state = here()
     state.admit(request.remote_addr)
     published = find(survey)
-    stored = state.store(published, read_body(state.settings.max_body_bytes))
+    stored = store(state, published, read_body(state.settings.max_body_bytes))
     body, headers = _acknowledgement(stored)
     return Response(body, 201, headers)
 
@@ -113,7 +123,7 @@ class FastPath:
             body = environ["wsgi.input"].read(length)
             if len(body) < length:
                 raise ClientDisconnected
-            stored = state.store(published, body)
+            stored = store(state, published, body)
         except Exception as error:
             response = as_response(error)
             response.headers.extend(shared)
