@@ -29,7 +29,7 @@ check-rest: lint types wheel-test thorough
 
 # Whole systems: processes, PostgreSQL, Spark, proxies, browsers, planted faults, and the proofs at the size of a test.
 system: $(VENV)/.installed
-	$(PYTEST) -n 2 --dist loadgroup tests/system tests/browser
+	$(PYTEST) -n 2 --dist loadgroup --durations=40 tests/system tests/browser
 
 # Properties on many examples, and grids in full.
 thorough: $(VENV)/.installed
@@ -47,6 +47,7 @@ types: $(VENV)/.installed
 docs: $(VENV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "To read it:  $(BIN)/python -m http.server --directory site 8080  and open http://127.0.0.1:8080/"
+
 # The wheel in a clean environment without extras, tested with the sources gone.
 wheel-test: $(VENV)/.installed
 	$(BIN)/python tests/wheel.py

@@ -24,13 +24,14 @@ from hypothesis import seed as seeded
 
 from deniable_protocol import (
     DocumentError,
-    Survey,
     SurveyError,
     parse_survey,
     publish,
     survey_from_tree,
     verify,
 )  # fmt: skip
+from deniable_protocol.checks import Checker
+from deniable_protocol.survey import check_survey
 from deniable_server.checks.node import find_node
 from tests.helpers.hostile_texts import hostile_survey
 from tests.helpers.surveys import surveys
@@ -64,7 +65,7 @@ def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
     meanings: list[Meaning] = [json.loads(line) for line in run.stdout.splitlines()]
     for meaning in meanings:
         if "survey" in meaning:
-            meaning["survey"] = msgspec.convert(meaning["survey"], Survey)
+            meaning["survey"] = check_survey(Checker(), meaning["survey"], "", published=True)
     return meanings
 
 

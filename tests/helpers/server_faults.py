@@ -154,8 +154,8 @@ def every_retry_is_another(original: Any, self: SubmissionReader, body: bytes) -
 
 
 @instead_of(Pool, "_configure")
-def commits_in_postgresql_are_not_waited_for(original: Any, self: Pool, connection: Any) -> None:
-    original(self, connection)
+def commits_in_postgresql_are_not_waited_for(original: Any, self: Pool, connection: Any, **how: Any) -> None:
+    original(self, connection, **how)
     connection.execute("SELECT set_config('synchronous_commit', 'off', false)")
     connection.commit()
 
@@ -173,17 +173,17 @@ def postgresql_forgets_what_is_sealed() -> None:
 
         return called
 
-    def statement_of(original: Any) -> Any:
-        def of(number: int, statement: str) -> bytes:
+    def statement_for(original: Any) -> Any:
+        def for_survey(number: int, statement: str) -> bytes:
             if getattr(looking, "blind", False):
                 statement = statement.replace("{sealed}", "(SELECT * FROM {sealed} WHERE false) AS nothing")
             return bytes(original(number, statement))
 
-        return of
+        return for_survey
 
     replace(postgres_rows, "insert", blind)
     replace(postgres_rows, "look_again", blind)
-    replace(postgres_rows, "of", statement_of)
+    replace(postgres_rows, "for_survey", statement_for)
 
 
 # --- no fault: a server of less patience, so that a test need not wait as long ----------------------------------------
