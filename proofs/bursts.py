@@ -84,16 +84,10 @@ class Wire:
         self._left += part
 
 
-class Storm:
-    """Passes messages on, and loses some: a request on its way, a response after the server has given it, or half of
-    one. The connection ends with each loss.
-    """
+class Relay:
+    """Listens at a free port, and passes each connection on in a thread of its own, as ``_pass_on`` says."""
 
-    def __init__(self, target: int, seed: int, *, responses: float, requests: float, halves: float) -> None:
-        self.counts: Counter[str] = Counter()
-        self._target, self._random = target, random.Random(seed)
-        self._shares = {"responses lost": responses, "requests lost": requests, "responses cut in the middle": halves}
-        self._lock = threading.Lock()
+    def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port = int(self._listener.getsockname()[1])
         self._accepting = threading.Thread(target=self._accept, daemon=True)
@@ -106,6 +100,27 @@ class Storm:
             except OSError:
                 return
             threading.Thread(target=self._pass_on, args=(connection,), daemon=True).start()
+
+    def _pass_on(self, connection: socket.socket) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._accepting.join()
+
+
+class Storm(Relay):
+    """Passes messages on, and loses some: a request on its way, a response after the server has given it, or half of
+    one. The connection ends with each loss.
+    """
+
+    def __init__(self, target: int, seed: int, *, responses: float, requests: float, halves: float) -> None:
+        self.counts: Counter[str] = Counter()
+        self._target, self._random = target, random.Random(seed)
+        self._shares = {"responses lost": responses, "requests lost": requests, "responses cut in the middle": halves}
+        self._lock = threading.Lock()
+        super().__init__()
 
     def _fate(self) -> str:
         with self._lock:
@@ -140,8 +155,3 @@ class Storm:
                 client.socket.sendall(response[: len(response) // 2])
                 return
             client.socket.sendall(response)
-
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._accepting.join()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import socket
-import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from tests.helpers.planting import Planted
 from tests.helpers.postgres import cluster
 from tests.helpers.servers import ask
 
-from .bursts import Wire
+from .bursts import Relay, Wire
 from .parcels import Book, Connection, published
 from .processes import Process, until
 from .senders import Senders
@@ -28,7 +27,7 @@ class DoesNotStart(RuntimeError):
     """A server has ended instead of serving."""
 
 
-class Balancer:
+class Balancer(Relay):
     """Passes each request on to one of the servers, drawn at random, over connections that are kept.
 
     Where a server cannot be reached, another is asked. Where one fails in the middle, the sender's connection ends:
@@ -38,18 +37,7 @@ class Balancer:
     def __init__(self, seed: int) -> None:
         self.ports: tuple[int, ...] = ()
         self._random = random.Random(seed)
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port = int(self._listener.getsockname()[1])
-        self._accepting = threading.Thread(target=self._accept, daemon=True)
-        self._accepting.start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._pass_on, args=(connection,), daemon=True).start()
+        super().__init__()
 
     def _pass_on(self, connection: socket.socket) -> None:
         kept: dict[int, Wire] = {}
@@ -79,11 +67,6 @@ class Balancer:
                 kept[port] = Wire(socket.create_connection(("127.0.0.1", port), timeout=120))
                 return kept[port]
         raise ConnectionError("no server can be reached")
-
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._accepting.join()
 
 
 class Fleet:

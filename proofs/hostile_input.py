@@ -214,10 +214,21 @@ def check_files(folder: Path, judge: Judge) -> None:
 
 
 def prove(
-    folder: Path, watch: Watch, seed: int, *, requests: int, warm_up: int, connections: int, threads: int = 16
+    folder: Path,
+    watch: Watch,
+    seed: int,
+    *,
+    requests: int,
+    warm_up: int,
+    connections: int,
+    threads: int = 16,
+    more_rounds: int = 0,
 ) -> Outcome:
     """So many requests of every kind, in rounds. The first ones warm the server up: what it uses then is what all the
     others may not make it use more of. Each thread has caches of its own: with 16 it takes about 30,000 requests.
+
+    With fewer, it may still be warming up at the end. ``more_rounds``, at most so many, then show whether its memory
+    levels off. A leak does not.
     """
     judge = Judge()
     with hostile_target(folder, "--threads", str(threads)) as (server, target):
@@ -230,7 +241,8 @@ def prove(
         before, workers = contents(server.database), server.workers()
         memory: list[int] = []  # twice in each round
         turns = max(1, (requests - warm_up) // max(requests // 10, warm_up))
-        for until in [warm_up // 2, *(warm_up + (requests - warm_up) * turn // turns for turn in range(turns + 1))]:
+
+        def send_until(until: int) -> None:
             share, chance = (until - judge.sent) // 10, random.Random(f"{seed} {until}")
             send_raw(target, judge, share, fresh, chance)
             memory.append(settled(server))
@@ -239,8 +251,17 @@ def prove(
             flood(target, judge, connections)
             memory.append(settled(server))
             watch.counts(judge.sent, requests)
+
+        for until in [warm_up // 2, *(warm_up + (requests - warm_up) * turn // turns for turn in range(turns + 1))]:
+            send_until(until)
         # After large bodies the system may have got their memory back or not: what was used at most counts as warm.
         warm, grown = max(memory[:4]), memory[-1] / max(memory[:4]) - 1
+        for _ in range(more_rounds):
+            if grown < GROWTH:
+                break
+            warm = max(memory)
+            send_until(judge.sent + (requests - warm_up) // turns)
+            grown = memory[-1] / warm - 1
         if judge.sent < requests:
             judge.fail(f"stopped after {judge.sent} of {requests} requests")
         if server.workers() != workers:

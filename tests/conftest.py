@@ -90,3 +90,13 @@ def example_answers() -> dict[str, Any]:
         "drinks": 12.5,
         "debt": 1200,
     }
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database of 1,500 submissions to each of two surveys, their exports, and a file of weights."""
+    from tests.helpers.exports import keep_exports
+
+    folder = tmp_path_factory.mktemp("kept")
+    keep_exports(folder, 1_500)
+    return folder

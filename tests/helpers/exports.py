@@ -218,3 +218,11 @@ DAMAGES = {
     "a subset of another size": "does not fit the survey",
     "an unknown code": "does not fit the survey",
 }
+
+
+def keep_exports(folder: Path, people: int) -> None:
+    """Fill a folder with a database of both surveys, an export of each, and a file of weights."""
+    (folder / "weights.toml").write_text(WEIGHTS)
+    for survey, document in DOCUMENTS.items():
+        filled(str(folder / "a.db"), document(), people)
+        deniable("export", survey, "--to", folder / survey, "--database", folder / "a.db")

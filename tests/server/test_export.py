@@ -24,23 +24,21 @@ from deniable_server.export import opened
 from deniable_server.export.write import columns, export, writing
 from deniable_server.statistics import Content, channels_of, tally
 from deniable_server.storage import Row, open_storage
-from tests.helpers.exports import ASKED, DOCUMENTS, WEIGHTS, contents_of, deniable, every_channel, example, filled, told
+from tests.helpers.exports import (
+    ASKED,
+    DOCUMENTS,
+    contents_of,
+    deniable,
+    every_channel,
+    example,
+    filled,
+    told,
+)
 from tests.helpers.machine import missing
 from tests.helpers.spark import find_java
 from tests.helpers.surveys import surveys
 
 PEOPLE = 1_500
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a database and an export of both surveys."""
-    folder = tmp_path_factory.mktemp("kept")
-    (folder / "weights.toml").write_text(WEIGHTS)
-    for survey, document in DOCUMENTS.items():
-        filled(str(folder / "a.db"), document(), PEOPLE)
-        deniable("export", survey, "--to", folder / survey, "--database", folder / "a.db")
-    return folder
 
 
 # --- the same estimates ----------------------------------------------------------------------------------------------

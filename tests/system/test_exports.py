@@ -14,21 +14,8 @@ import pytest
 from deniable_protocol import verify
 from deniable_server.export.write import columns, writing
 from deniable_server.storage import Row, open_storage
-from tests.helpers.exports import ASKED, DOCUMENTS, WEIGHTS, contents_of, deniable, example, filled, told
+from tests.helpers.exports import ASKED, DOCUMENTS, contents_of, deniable, example, told
 from tests.helpers.postgres import Cluster
-
-PEOPLE = 1_500
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a database and an export of both surveys."""
-    folder = tmp_path_factory.mktemp("kept")
-    (folder / "weights.toml").write_text(WEIGHTS)
-    for survey, document in DOCUMENTS.items():
-        filled(str(folder / "a.db"), document(), PEOPLE)
-        deniable("export", survey, "--to", folder / survey, "--database", folder / "a.db")
-    return folder
 
 
 def test_postgresql_and_sqlite_tell_and_export_the_same(kept: Path, postgres: Cluster, tmp_path: Path) -> None:

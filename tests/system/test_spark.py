@@ -17,7 +17,7 @@ from deniable_server.cli import ask
 from deniable_server.errors import ExportError
 from deniable_server.export import opened
 from deniable_server.export.spark import SparkEngine, _start
-from tests.helpers.exports import ASKED, DAMAGES, DOCUMENTS, WEIGHTS, damage, deniable, filled, small_export, told
+from tests.helpers.exports import ASKED, DAMAGES, damage, deniable, small_export, told
 from tests.helpers.machine import missing
 from tests.helpers.spark import WORKERS, Cluster, cluster, find_java
 
@@ -41,17 +41,6 @@ def spark() -> Iterator[Cluster]:
         missing("Java")
     with cluster(java=SHORT_LIVED) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a database and an export of both surveys."""
-    folder = tmp_path_factory.mktemp("kept")
-    (folder / "weights.toml").write_text(WEIGHTS)
-    for survey, document in DOCUMENTS.items():
-        filled(str(folder / "a.db"), document(), 1_500)
-        deniable("export", survey, "--to", folder / survey, "--database", folder / "a.db")
-    return folder
 
 
 def test_the_command_prints_the_same_bytes(spark: Cluster, kept: Path) -> None:
