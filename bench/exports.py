@@ -45,6 +45,7 @@ from tests.helpers.spark import cluster, find_java
 
 SHARES = {"rows": "vaped", "columns": "used"}
 YES = 0.3
+ENGINES = ("local", "spark")
 COMMANDS = {
     "estimate": ["estimate"],
     "crosstab": ["crosstab", "--rows", SHARES["rows"], "--columns", SHARES["columns"]],
@@ -211,11 +212,11 @@ def _content(file: IO[bytes]) -> bytes:
     return file.read()
 
 
-def measure(folder: Path, rounds: int) -> dict[str, dict[str, Any]]:
-    """Both commands on both engines; the quickest of several rounds."""
+def measure(folder: Path, rounds: int, engines: list[str]) -> dict[str, dict[str, Any]]:
+    """Both commands on these engines; the quickest of several rounds."""
     found: dict[str, dict[str, Any]] = {name: {} for name in COMMANDS}
     printed: dict[str, set[bytes]] = {name: set() for name in COMMANDS}
-    for engine in ("local", "spark"):
+    for engine in engines:
         with cluster(EXECUTOR) if engine == "spark" else nullcontext() as running:
             flags = ["--from", str(folder), "--engine", engine]
             environment, others = {}, []
@@ -247,9 +248,9 @@ def show(console: Console, results: dict[str, Any]) -> None:
     for rows, found in results["sizes"].items():
         made = found["made"]
         for name in COMMANDS:
-            local, spark = found[name]["local"], found[name]["spark"]
-            cells = [f"{each['seconds']:.1f} s" for each in (local, spark)]
-            memory = [f"{each['bytes'] / 1e6:,.0f} MB" for each in (local, spark)]
+            costs = [found[name].get(engine) for engine in ENGINES]
+            cells = ["" if cost is None else f"{cost['seconds']:.1f} s" for cost in costs]
+            memory = ["" if cost is None else f"{cost['bytes'] / 1e6:,.0f} MB" for cost in costs]
             same = "yes" if found[name]["identical"] else "NO"
             start = (f"{int(rows):,}", str(made["files"]), f"{made['bytes'] / 1e6:,.0f}", name)
             grid.add_row(*start, cells[0], memory[0], cells[1], memory[1], same)
@@ -289,12 +290,14 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path, help="also draw exports.svg and exports.png into this folder")
     parser.add_argument("--small", action="store_true", help="only to see that it runs: the figures mean nothing")
+    parser.add_argument("--engine", choices=ENGINES, help="only this one")
     parser.add_argument("--sizes", default="1e6,1e7,1e8", help="numbers of submissions")
     parser.add_argument(
         "--rounds", type=int, default=3, help="the quickest of so many counts, but for the largest size"
     )
     given = parser.parse_args()
-    if not find_java():
+    engines = [given.engine] if given.engine else [*ENGINES]
+    if "spark" in engines and not find_java():
         sys.exit("Spark needs Java; install it, or set JAVA_HOME")
     sizes = [20_000] if given.small else [int(float(size)) for size in given.sizes.split(",")]
     console = Console(width=None if sys.stdout.isatty() else 110)
@@ -311,7 +314,7 @@ def main() -> None:
                 task = progress.add_task(f"drawing {rows:,}", total=rows)
                 made = make(target, rows, lambda done, task=task, bar=progress: bar.advance(task, done))
             rounds = 1 if given.small or rows >= 10**8 else given.rounds
-            results["sizes"][str(rows)] = {"made": made, **measure(target, rounds)}
+            results["sizes"][str(rows)] = {"made": made, **measure(target, rounds, engines)}
             shutil.rmtree(target)
             if given.json:
                 given.json.write_text(json.dumps(results, indent=1))

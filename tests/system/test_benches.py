@@ -7,9 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.helpers.machine import missing
-from tests.helpers.spark import find_java
-
 
 def test_the_benchmark_of_serving_runs(root: Path, tmp_path: Path) -> None:
     """Every part is measured and written as JSON, whatever the figures; the server took all that was sent."""
@@ -40,15 +37,12 @@ def test_the_benchmark_of_several_servers_runs(root: Path, tmp_path: Path) -> No
 
 
 def test_the_benchmark_of_exports_runs(root: Path, tmp_path: Path) -> None:
-    """Both engines are measured on a real export, print the same bytes, and find the share that was drawn."""
-    if not find_java():
-        missing("Java")
+    """The local engine is measured on a real export, and finds the share that was drawn. Spark's tests are its own."""
     written = tmp_path / "exports.json"
-    command = [sys.executable, str(root / "bench" / "exports.py"), "--small", "--json", str(written)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
+    command = [sys.executable, str(root / "bench" / "exports.py"), "--small", "--engine", "local"]
+    run = subprocess.run([*command, "--json", str(written)], capture_output=True, text=True, timeout=800, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     (found,) = json.loads(written.read_text())["sizes"].values()
-    assert found["estimate"]["right"] and found["estimate"]["identical"] and found["crosstab"]["identical"]
-    for cost in (found[name][engine] for name in ("estimate", "crosstab") for engine in ("local", "spark")):
+    assert found["estimate"]["right"]
+    for cost in (found[name]["local"] for name in ("estimate", "crosstab")):
         assert cost["seconds"] > 0 and cost["bytes"] > 0
-    assert found["crosstab"]["spark"]["bytes"] > found["crosstab"]["local"]["bytes"]
