@@ -1,4 +1,4 @@
-"""Root mean square errors beside the peers, at the same true answers, epsilon and number of respondents.
+"""Root mean square errors compared with the peers, at the same true answers, epsilon and number of respondents.
 
     python bench/peers.py && python bench/accuracy.py [--quick] [--json FILE]
 
@@ -6,9 +6,9 @@ Errors are against the respondents' own true answers, so that only the noise of 
 respondents, the same for all, would only bring ratios closer to 1. Exits with 1 where a mark is missed.
 
 Shares: every frequency oracle of the peers that fits a list of options runs through its own client and server code. A
-few runs tell its error to within some percent, too coarse for a mark of 1.02. So its variance is worked out from its
+few runs give its error to within some percent, too coarse for a mark of 1.02. So its variance is worked out from its
 own probabilities (oracles.py), its runs must agree with that, and the marks are held against the exact figures:
-unbiased shares beside unbiased ones, projected shares beside the same projection of theirs, drawn many times from
+unbiased shares against unbiased ones, projected shares against the same projection of theirs, drawn many times from
 those probabilities. multi-freq-ldpy returns shares clipped at zero and scaled to sum to 1, or its iterative Bayesian
 update; how our estimate compares with those is shown, and where it is behind.
 
@@ -58,7 +58,7 @@ class Size(NamedTuple):
     options: Sequence[int] = (5, 10, 20, 50)
     runs: int = 2
     draws: int = 200_000
-    """Of projected shares, divided by the number of options that anyone has: the more, the more one draw tells."""
+    """Of projected shares, divided by the number of options that anyone has: the more, the more one draw shows."""
     number_draws: int = 200
 
 
@@ -86,7 +86,7 @@ class Measured(NamedTuple):
 
 
 def datasets(k: int, n: int) -> dict[str, Truth]:
-    """True answers: all options alike, the j-th 1/j as common as the first, and all respondents in one."""
+    """True answers: all options equally common, the j-th 1/j as common as the first, and all respondents in one."""
     truths = {}
     for name, shape in (("uniform", np.ones(k)), ("Zipf", 1 / np.arange(1, k + 1)), ("all in one", np.eye(k)[0])):
         truth = np.floor(n * shape / shape.sum()).astype(np.int64)
@@ -170,7 +170,7 @@ def compare_projected(k: int, epsilon: float, size: Size, rng: np.random.Generat
 
 
 def compare_returned(k: int, epsilon: float, size: Size, rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Our estimate beside what multi-freq-ldpy makes of the same reports of subset selection."""
+    """Our estimate compared with what multi-freq-ldpy makes of the same reports of subset selection."""
     try:
         from multi_freq_ldpy.estimators.Histogram_estimator import IBU
     except ImportError:
@@ -377,7 +377,7 @@ def agreement(of_numbers: list[dict[str, Any]], draws: int) -> dict[str, Measure
 
 
 def missed_marks(results: dict[str, Any], agree: dict[str, Measured]) -> list[str]:
-    """What must hold, and does not."""
+    """The marks that were missed."""
     missed = []
     for row in results["unbiased"]:
         if max(row["ratio"], row["of_optimum"]) > MARK:

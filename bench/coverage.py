@@ -1,9 +1,9 @@
-"""How often the intervals hold the truth, beside Wald's: exact sums over the distribution of the count, no simulation.
+"""How often the intervals, and Wald's, contain the truth: exact sums over the distribution of the count, no simulation.
 
     python bench/coverage.py [--fine] [--json FILE]
     python bench/peers.py && python bench/coverage.py --plot docs/evidence
 
-Exits with 1 if an interval holds the truth more than 0.002 less often than it says. The intervals are those of
+Exits with 1 if an interval contains the truth more than 0.002 less often than it says. The intervals are those of
 ``estimate_question`` (yes_no) and of ``share_of_support``, which it calls for each option (subset).
 
 Without --fine, coverage is summed at the listed shares. With it, at all of them: between two limits coverage has no
@@ -45,7 +45,7 @@ from deniable_server.estimator import estimate_question, share_of_support, suppo
 from deniable_server.estimator.intervals import Rule
 
 if __name__ == "coverage":
-    # Numba, which peers use, imports a package of this name where it finds one, and beside the benchmarks it finds us.
+    # Numba, which peers use, imports a package of this name where it finds one, and next to the benchmarks it finds us.
     raise ImportError("this is a benchmark, not the coverage package")
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -154,7 +154,7 @@ def wald(kind: Kind, epsilon: str, n: int, confidence: float) -> Intervals:
     return Intervals(n, limits)
 
 
-# --- what they hold ----------------------------------------------------------------------------------------------
+# --- what they contain -------------------------------------------------------------------------------------------
 
 
 class Counts(NamedTuple):
@@ -192,7 +192,7 @@ def of_people(rule: Rule, n: int, true: int, population: int) -> Counts:
 
 
 def coverage(kind: Kind, intervals: Intervals, rule: Rule, n: int, share: float) -> float:
-    """The probability that the interval holds the share, or the nearest to it that so many people can have."""
+    """The probability that the interval contains the share, or the nearest to it that so many people can have."""
     population = kind.population(n)
     if population is None:
         counts = binomial(n, rule.q + share * rule.gap)
@@ -207,8 +207,8 @@ def coverage(kind: Kind, intervals: Intervals, rule: Rule, n: int, share: float)
 def infimum(intervals: Intervals, rule: Rule, n: int) -> tuple[float, float]:
     """The infimum of the coverage over every share of the population from 0 to 1, and the share next to which it is.
 
-    Limits rise with the count, so the counts whose interval holds a share are a run a ... b, which changes only where
-    the share passes a limit. Between two limits, with t the rate and Y' of n - 1 reports, d/dt P(a <= Y <= b) =
+    Limits rise with the count, so the counts whose interval contains a share are a run a ... b, which changes only
+    where the share passes a limit. Between two limits, with t the rate and Y' of n - 1 reports, d/dt P(a <= Y <= b) =
     n (P(Y' = a-1) - P(Y' = b)) changes its sign at most once, from plus to minus: no minimum lies between them.
     """
     bottom, top = binomial(n, rule.q), binomial(n, rule.p)
@@ -219,7 +219,7 @@ def infimum(intervals: Intervals, rule: Rule, n: int) -> tuple[float, float]:
     least = (1.0, 0.0)
     shares = np.unique(np.concatenate([low, high, [0.0, 1.0]]))
     for side, beside in (("left", shares[shares > 0]), ("right", shares[shares < 1])):
-        # Just left of a share, a run holds it from the first upper limit at or above it up to the last lower limit
+        # Just left of a share, a run has it from the first upper limit at or above it up to the last lower limit
         # below it; just right of it, from the first upper limit above it up to the last lower limit at or below it.
         a = first + np.searchsorted(high, beside, side)
         b = first + np.searchsorted(low, beside, side) - 1
@@ -296,7 +296,7 @@ def draw(folder: Path) -> None:
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    ink, grey, blue, vermilion = "#222222", "#666666", "#0072B2", "#D55E00"  # Okabe and Ito's, which all can tell apart
+    ink, grey, blue, vermilion = "#222222", "#666666", "#0072B2", "#D55E00"  # Okabe and Ito's: safe if colour-blind
     look = {
         "svg.hashsalt": "deniable",  # the same file from every run
         "svg.fonttype": "none",

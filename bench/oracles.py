@@ -1,4 +1,4 @@
-"""Frequency oracles: what those of the peers do, by their own probabilities, and their own code to run beside it.
+"""Frequency oracles: what those of the peers do, by their own probabilities, and their own code to compare with.
 
 Used by accuracy.py. A model knows the exact noise of its unbiased shares and can draw them fast; a run takes true
 answers through the client and the server code of a library.
@@ -66,7 +66,7 @@ class Bits(NamedTuple):
 
 
 class Subsets(NamedTuple):
-    """Reports are d of the k options, holding the true one with p [1]; d = 1 is k-ary response."""
+    """Reports are d of the k options, including the true one with p [1]; d = 1 is k-ary response."""
 
     options: int
     size: int

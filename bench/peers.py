@@ -1,6 +1,6 @@
-"""Installs what the benchmarks need beside the project: the peers that they compare with, and what draws the plot.
+"""Installs what the benchmarks need besides the project: the peers that they compare with, and what draws the plot.
 
-One by one: what does not install is said, not hidden.
+One by one: what does not install is reported, not hidden.
 """
 
 from __future__ import annotations

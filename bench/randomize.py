@@ -1,11 +1,11 @@
-"""Randomisations per second, beside the peers, in one run; and which of them run on a predictable generator.
+"""Randomisations per second, compared with the peers in one run; and which of them use a predictable generator.
 
     python bench/peers.py && python bench/randomize.py [--json FILE]
 
 Every row is one call that takes one true answer and returns one report, at epsilon 1, with everything that can be
 prepared beforehand prepared. Rows are measured in turn, several rounds, and the best round counts, so that a busy
-machine slows all of them alike. "predictable" is measured too: seed Python's, numpy's and numba's generators, draw,
-seed again, draw again; whoever repeats itself can be predicted by anyone who learns or guesses the seed.
+machine slows all of them equally. "predictable" is measured too: seed Python's, numpy's and numba's generators, draw,
+seed again, draw again; a library that repeats itself can be predicted by anyone who learns or guesses the seed.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 Everything is a ratio of two rates of one run, taken in turn:
 
 - durable single submissions (five questions, each on disk before it is answered) against an empty Flask endpoint on the
-  same server with the same settings: at least 0.5; beside it the same on gunicorn and waitress;
+  same server with the same settings: at least 0.5; for comparison, the same on gunicorn and waitress;
 - batches of 1,000 submissions over HTTP against ``sqlite3.executemany`` of the same rows into the same kind of table,
   with the same durability, in this process: at least 0.4;
 - how long single submissions take when half as many come as can be taken;

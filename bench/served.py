@@ -84,7 +84,7 @@ def seconds_of(pid: int, *, reaped: bool = False) -> float:
 
 @contextmanager
 def serving(command: list[str], database: Path | str, folder: Path | None = None) -> Iterator[Served]:
-    """A server on this database; its log is in the folder, or beside a database that is a file."""
+    """A server on this database; its log is in the folder, or next to a database that is a file."""
     place = Path(database).parent if folder is None else folder
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -1,7 +1,7 @@
 """Proofs of what the server promises under crashes, faults, hostile input and attack.
 
 Each module has ``prove(folder, watch, seed, **size) -> Outcome``: it works in ``folder`` with real server processes,
-and is run at a small size by a test beside this package and at full size by ``make proof``.
+and is run at a small size by a test in ``tests/system`` and at full size by ``make proof``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 
 class Outcome(Struct):
-    """What a proof counted, and what did not hold."""
+    """What a proof counted, and what failed."""
 
     figures: dict[str, int | float | str]
     failures: list[str]

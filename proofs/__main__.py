@@ -1,6 +1,6 @@
 """All proofs at full size: ``make proof``, or  python -m proofs [NAME ...] [--json FILE] [--seed N] [--small].
 
-Prints a table, and writes what was counted as JSON. Fails where anything did not hold, or was not finished in time.
+Prints a table, and writes what was counted as JSON. Exits with 1 if a proof failed or did not finish in time.
 """
 
 from __future__ import annotations

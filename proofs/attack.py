@@ -1,8 +1,8 @@
 """False submissions for the greatest gain: what the server shows that they could do covers what they did.
 
 Surveys with every question type and channel, each at several epsilon, are answered by honest respondents: once with
-answers of all kinds, once all alike, where a share has furthest to fall or to rise. Then 1 to 10% of false submissions
-come in over the same interface, chosen for one number after the other, up and down.
+answers of all kinds, once all with the same answer, where a share has furthest to fall or to rise. Then 1 to 10% of
+false submissions come in over the same interface, chosen for one number after the other, up and down.
 """
 
 from __future__ import annotations

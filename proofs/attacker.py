@@ -94,7 +94,7 @@ class Target:
         channel = self.channel
         if not isinstance(channel, Subset) or comb(channel.options, channel.size) <= EVERY:
             return [*channel.reports()]
-        # Options differ by where they stand and whether they are the target: each one with and without, filled up with
+        # Options differ by where they are and whether they are the target: each one with and without, filled up with
         # some of the lowest and the highest of the others.
         order = [int(option) for option in np.argsort(honest[:-1])]
         found = set()

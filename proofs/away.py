@@ -88,7 +88,7 @@ class _Away:
         self.book.count(f"times: {kind}")
 
     def read_log(self) -> None:
-        """Whatever is logged for each request would tell when somebody came."""
+        """Anything logged for each request would reveal when somebody came."""
         for line in self.fleet.log().splitlines():
             if not re.match(rf"\S+ {LINES}", line):
                 self.book.fault("a server logs what it should not", line.partition(" ")[2][:80])

@@ -96,7 +96,7 @@ def read_only(server: Server) -> Iterator[None]:
 
 @contextmanager
 def locked(server: Server) -> Iterator[None]:
-    """Another connection holds the file for longer than the server waits."""
+    """Another connection locks the file for longer than the server waits."""
     other = sqlite3.connect(server.database, isolation_level=None, timeout=60, check_same_thread=False)
     other.execute("BEGIN EXCLUSIVE")
     try:

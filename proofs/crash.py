@@ -262,7 +262,7 @@ class _Crashes:
             return dict(db.execute("SELECT id, status FROM surveys"))
 
     def _during_a_backup(self, server: Process) -> None:
-        """The backup is killed, or the server beneath it, or both; the next backup holds everything."""
+        """The backup is killed, or the server beneath it, or both; the next backup has everything."""
         target = self._folder / f"backup-{self._kills}.db"
         partial = target.with_name(f".{target.name}.partial")
         victims = ("backup", "server", "both")[self.book.counts["kills: backup"] % 3]

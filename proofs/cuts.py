@@ -6,7 +6,7 @@ or with zeros in the rest. The rules are those of POSIX, without what a file sys
 found again only once its folder was synced; syncing a file says nothing about its name. Of a sync that failed, nothing
 is kept that it should have written, even where a later one succeeds: the system has then forgotten that it was owed.
 
-Two things are taken as given, as SQLite does: a write leaves the bytes beside it alone, also in its own sectors; and
+Two things are taken as given, as SQLite does: a write leaves the bytes next to it alone, also in its own sectors; and
 fdatasync keeps a file's size.
 """
 
@@ -20,7 +20,7 @@ from .traces import Event, Named, Resize, Synced, Write
 SECTOR = 512
 MANNERS = ("none", "all", "first", "last", "prefix", "some", "torn")
 FORGOTTEN = ("-shm",)
-"""Files that say nothing after a cut: SQLite makes the index of its log anew."""
+"""Files that do not matter after a cut: SQLite rebuilds the index of its log."""
 
 
 class File:

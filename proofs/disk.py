@@ -2,7 +2,7 @@
 
 A real server with one thread does the same work again and again: submissions, a batch that is folded, closing. Each
 time another of its system calls fails, as if the disk was full or broken; once, or from there on until it is mended.
-Afterwards everything is sent again. The files must then hold what was acknowledged, as they are and as a power cut
+Afterwards everything is sent again. The files must then have what was acknowledged, as they are and as a power cut
 could leave them: what a failed sync should have written counts as lost.
 """
 

@@ -89,7 +89,7 @@ def base_surveys(count: int, seed: int) -> list[dict[str, Any]]:
 def prove(
     folder: Path, watch: Watch, seed: int, *, documents: int, survey_files: int, verify_one: Verify = in_python
 ) -> Outcome:
-    """So many of both. ``verify_one`` stands for Python's side."""
+    """So many of both. ``verify_one`` is Python's side."""
     chance, failures, counted = Random(seed), [], Counter[str]()
     trees = base_surveys(40, seed)
     example = (files("deniable_server") / "example.toml").read_bytes()

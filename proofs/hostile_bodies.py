@@ -22,11 +22,11 @@ SUBMISSION_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class Literal(str):
-    """Written into JSON as it stands."""
+    """Written into JSON unchanged."""
 
 
 class Pairs(list[tuple[str, Any]]):
-    """A JSON object whose keys may stand twice."""
+    """A JSON object whose keys may occur twice."""
 
 
 def write(tree: Any, separators: tuple[str, str] = (",", ":")) -> str:

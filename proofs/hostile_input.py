@@ -204,7 +204,7 @@ def check_log(log: Path, judge: Judge) -> None:
 
 
 def check_files(folder: Path, judge: Judge) -> None:
-    """No file of the database holds a word of what was sent."""
+    """No file of the database contains a word of what was sent."""
     for file in folder.glob("a.db*"):
         content = file.read_bytes()
         judge.failures += [f"{file.name} holds {word}" for word in (MARK, SOURCE) if word.encode() in content]

@@ -35,7 +35,7 @@ class Judge:
         if reply.status >= 500:
             self.fail(f"{reply.status} to {shown}")
         if reply.headers.get("content-type") == "application/problem+json":
-            # Whoever publishes a survey is told what in it is wrong; nobody else's words come back.
+            # Errors in a survey are reported to its publisher, who needs them; no other sender's words come back.
             if MARK.encode() in reply.body and not request.startswith(b"POST /api/v1/surveys "):
                 self.fail(f"an error repeats what was sent: {shown}")
             if reply.body and json.loads(reply.body)["status"] != reply.status:

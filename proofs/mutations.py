@@ -1,4 +1,4 @@
-"""Texts with something changed in them: in their bytes, in the JSON tree that they hold, or in how it is written."""
+"""Texts with something changed in them: in their bytes, in the JSON tree that they contain, or in how it is written."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _with_pairs(tree: Any) -> Any:
 
 
 def _holders(tree: Any) -> list[Any]:
-    """Every object and list in the tree that holds something."""
+    """Every object and list in the tree that is not empty."""
     inner = [value for _, value in tree] if isinstance(tree, Pairs) else tree if isinstance(tree, list) else []
     return ([tree] if inner else []) + [holder for value in inner for holder in _holders(value)]
 

@@ -160,7 +160,7 @@ class Book:
         self.counts: Counter[str] = Counter()
 
     def fault(self, what: str, which: str = "") -> None:
-        """Something that must not be; ``which`` tells one case from another, so that each is counted once."""
+        """Something that must not be; ``which`` identifies the case, so that each is counted once."""
         with self._lock:
             self._faults[what].add(which)
 

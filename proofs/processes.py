@@ -21,7 +21,7 @@ PATIENCE = 120.0
 
 
 def until(holds: Callable[[], bool], limit: float = PATIENCE, pause: float = 0.002) -> bool:
-    """Wait until it holds; False where it does not in time."""
+    """Wait until the condition is true; False if it is not in time."""
     deadline = time.monotonic() + limit
     while not holds():
         if time.monotonic() > deadline:

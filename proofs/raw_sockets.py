@@ -1,7 +1,7 @@
 """Connections that send what no client would: wrong lengths, several requests at once, half of one, far too much.
 
 Each case says which statuses may come back, in order, before the server closes the connection. Wherever a second
-request is hidden in the first, it asks for what would be answered by 200: that status then tells that it was taken.
+request is hidden in the first, it asks for what would be answered by 200: that status then shows that it was taken.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def byte_by_byte(target: Target, judge: Judge, chance: Random) -> None:
 
 
 def abandoned(target: Target, judge: Judge, chance: Random) -> None:
-    """Whoever hangs up in the middle, or before the answer, leaves nothing behind."""
+    """A client that hangs up in the middle, or before the answer, leaves nothing behind."""
     raw = post(target.survey, b"Content-Length: 20000") + MARK.encode() * 5
     for sent in (raw, raw[: chance.randrange(1, len(raw))], GET + b"\r\n", b""):
         with Wire(target.port) as wire:
@@ -244,7 +244,7 @@ def endless(target: Target, judge: Judge, chance: Random) -> None:
 
 
 def expectant(target: Target, judge: Judge, chance: Random) -> None:
-    """Who waits to be told to go on is told so, or refused at once."""
+    """A client that waits for "100 Continue" gets it, or is refused at once."""
     with Wire(target.port) as wire:
         wire.send(post(target.survey, b"Expect: 100-continue", b"Content-Length: 2"))
         if (first := wire.interim()) == 100:

@@ -49,7 +49,7 @@ class Senders:
             thread.join()
 
     def end(self) -> None:
-        """End as things stand."""
+        """End now, even if some parcels have no answer yet."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Proof that whoever sends slowly, or does not read, takes nothing away from others, and is sent off in the end."""
+"""Proof that clients that send slowly, or do not read, take nothing away from others, and are cut off in the end."""
 
 from __future__ import annotations
 

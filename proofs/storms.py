@@ -199,7 +199,7 @@ class _Storms:
         self.book.count("instants with the same content")
 
     def _different(self, burst: Burst) -> None:
-        """One wins; whoever sent just the same as the winner is told so, and all the others of the conflict."""
+        """One wins; others with the winner's content get a success too, and all the rest a conflict."""
         variants = self._maker.submissions("open", AT_ONCE)
         for variant in variants:
             variant["id"] = variants[0]["id"]
@@ -219,7 +219,7 @@ class _Storms:
         self._deliver(self._sent([variants[winners[0]]], batch=False))
 
     def _singles_and_batches(self, burst: Burst) -> None:
-        """Each of some submissions alone and in batches that overlap, all at once: three times, each beside a batch
+        """Each of some submissions alone and in batches that overlap, all at once: three times, each along with a batch
         of others that makes a folding due, or is sealed at once.
         """
         some, others = self._maker.submissions("open", 8), self._maker.submissions("open", 4)
@@ -286,7 +286,7 @@ class _Storms:
                 self._judge(parcel, answer)
             elif answer.problem == "survey-closed" and not parcel.delivered:
                 parcel.closed = True
-            elif answer.status == 503:  # the other process is compacting the file: no promise, and the retry will tell
+            elif answer.status == 503:  # the other process is compacting the file: no promise, and the retry will show
                 self.book.count("answers 503")
             else:
                 self.book.fault("a wrong answer amid a closing", answer.problem)

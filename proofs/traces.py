@@ -1,7 +1,7 @@
 """What a server did to its folder and on its sockets, in one order: read from strace.
 
 strace writes one line after another as processes enter and leave system calls, and a process waits at both until its
-line is written. So the order of lines is an order of cause and effect: what a response was sent after stands before it.
+line is written. So the order of lines is an order of cause and effect: what caused a response is on an earlier line.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Resize(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A name of the folder that now stands for a new file, for the one that ``old`` stands for, or for none."""
+    """A name in the folder that now means a new file, the same file as ``old``, or none."""
 
     line: int
     ended: int
@@ -250,7 +250,7 @@ def _changed(call: _Call, name: str, sizes: dict[str, int], entered: int, left: 
         yield Resize(entered, left, name, numbers[0])
     elif call.name in ("pwrite64", "write"):
         data = b"".join(_texts(call.arguments))
-        # Nothing here writes without a place but to the end of a file; where that is not so, the files differ at last.
+        # A write without an offset is taken to append. If one did not, the final comparison of the files would fail.
         offset = numbers[-1] if call.name == "pwrite64" else sizes.get(name, 0)
         sizes[name] = max(sizes.get(name, 0), offset + len(data))
         yield Write(entered, left, name, offset, data[: call.result])

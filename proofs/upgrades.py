@@ -123,7 +123,7 @@ def size_of(path: Path) -> int:
 
 
 def copy_files(database: Path, to: Path) -> Path:
-    """The files as a crash left them, under another name; the index of the log is made anew by whoever opens it."""
+    """The files as a crash left them, under another name; the next process to open them rebuilds the log's index."""
     for ending in ("", "-wal", "-shm"):
         source, copied = database.with_name(database.name + ending), to.with_name(to.name + ending)
         copied.unlink(missing_ok=True)

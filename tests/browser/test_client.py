@@ -195,7 +195,7 @@ def test_a_changed_document_is_refused(
 def test_a_pinned_link_replaces_what_was_remembered(
     context: BrowserContext, visit: Callable[[], Page], survey: Survey
 ) -> None:
-    """Who has the digest knows better than this device: an altered document, seen first, does not stand in the way."""
+    """A pinned digest overrides what this device has seen: an altered document seen first blocks nothing."""
     answer_with(context, survey.api, fulfil(200, publish(survey_from_tree(tree(survey.name, "1.5")))))
     page = visit()
     assert load(page, survey.link)["digest"] != survey.digest
@@ -224,7 +224,7 @@ def test_a_known_survey_can_be_answered_without_a_network(
 
 
 def test_what_does_not_fit_leaves_no_trace(visit: Callable[[], Page], survey: Survey) -> None:
-    """Wrong answers are refused before anything is written, and the message does not repeat them."""
+    """Wrong answers are refused before anything is written, and the message never repeats them."""
     page = visit()
     load(page, survey.link)
     error = submit(page, answers={**ANSWERS, "drinks": 73193.5})
@@ -427,7 +427,7 @@ def test_any_other_refusal_is_for_good(context: BrowserContext, visit: Callable[
 
 
 def test_only_randomised_content_is_kept(visit: Callable[[], Page], survey: Survey) -> None:
-    """The database holds the document as published and the submission as sent, and there is nothing anywhere else."""
+    """The database contains the document as published and the submission as sent. Nothing is kept anywhere else."""
     page = visit()
     load(page, survey.link)
     receipt = submit(page)
@@ -501,7 +501,7 @@ def test_without_a_database_it_works_in_memory(
 def test_a_database_that_fails_is_not_taken_for_none(
     context: BrowserContext, visit: Callable[[], Page], survey: Survey, event: str
 ) -> None:
-    """An error, another tab in the way, or silence: it cannot be known what was answered, so nothing is sent."""
+    """If the database fails, is blocked or never responds, past answers are unknown, so nothing is sent."""
     asked = answer_with(context, f"{survey.api}/submissions")
     page = visit()
     page.evaluate(

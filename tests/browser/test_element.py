@@ -189,7 +189,7 @@ def test_who_comes_back_to_the_page_finds_no_answers(page: Page, server: Server,
             assert page.locator("deniable-survey").evaluate(state) == 0
 
 
-# --- what is asked of each question ---------------------------------------------------------------------------------
+# --- rules for each kind of question --------------------------------------------------------------------------------
 
 
 def test_an_empty_form_says_what_is_missing_and_why(page: Page, server: Server) -> None:
@@ -243,7 +243,7 @@ def test_none_of_these_is_an_answer_that_has_to_be_meant(page: Page, server: Ser
 
 
 def test_numbers(page: Page, server: Server) -> None:
-    """A decimal comma is fine; what is no number, or outside, is said without repeating it."""
+    """A decimal comma works. A value that is no number, or out of range, gets an error that does not repeat it."""
     open_survey(page, server)
     fill(page)
     error = page.locator("#drinks-error")

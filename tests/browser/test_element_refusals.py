@@ -311,7 +311,7 @@ def test_no_secure_randomness(page: Page, server: Server) -> None:
 
 
 def test_no_network_and_trying_again(page: Page, server: Server) -> None:
-    """Unreachable is said so, and trying again is one button away."""
+    """An unreachable server is reported as such, and one button tries again."""
     answer_with(page, None)
     failed(page, server.base + SURVEY, "The survey cannot be reached", "unreachable")
     page.unroute(f"**{API}")
@@ -320,7 +320,7 @@ def test_no_network_and_trying_again(page: Page, server: Server) -> None:
 
 
 def test_a_survey_that_this_device_has_seen_before(page: Page, server: Server) -> None:
-    """Without network its kept copy is shown, and said to be one."""
+    """Without a network the saved copy is shown, with a note that it is a copy."""
     open_survey(page, server)
     answer_with(page, None)
     open_survey(page, server)
@@ -357,7 +357,7 @@ def test_a_closed_survey(context: BrowserContext, tmp_path: Path, example: bytes
 
 
 def test_a_budget_that_is_too_small(page: Page, server: Server) -> None:
-    """The page's own limit holds: nothing is sent, and the answers are still there."""
+    """The page's own limit applies: nothing is sent, and the answers are still there."""
     script = "addEventListener('DOMContentLoaded', () => document.querySelector('deniable-survey').budget = 9)"
     posts: list[str] = []
     page.on("request", lambda request: request.method == "POST" and posts.append(request.url))
@@ -392,7 +392,7 @@ UNKNOWN = "{ error: new DOMException('Internal error opening backing store', 'Un
 def test_a_ledger_that_cannot_be_read_is_not_taken_for_an_empty_one(
     context: BrowserContext, server: Server, broken: str
 ) -> None:
-    """Who has answered is not asked again while the database does not work, and sees the receipt once it does."""
+    """A respondent who has answered is not asked again while the database fails, and sees the receipt once it works."""
     first, page = context.new_page(), context.new_page()
     open_survey(first, server)
     fill(first)
@@ -413,7 +413,7 @@ def test_a_ledger_that_cannot_be_read_is_not_taken_for_an_empty_one(
 
 
 def test_a_part_of_the_page_that_does_not_arrive(page: Page, server: Server) -> None:
-    """Where the questionnaire itself cannot be loaded, the element says so, and tells the page."""
+    """If the questionnaire itself cannot be loaded, the element says so and notifies the page."""
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.route("**/deniable/survey-element.js", lambda route: route.abort())
@@ -463,7 +463,7 @@ def test_the_server_refuses_for_good(page: Page, server: Server) -> None:
 
 
 def test_what_waits_for_the_network_is_sent_later(page: Page, server: Server) -> None:
-    """What waits is said to wait, and the words change by themselves once it is delivered."""
+    """A waiting submission is shown as waiting, and the words change by themselves once it is delivered."""
     page.clock.install()
     open_survey(page, server)
     fill(page)

@@ -100,7 +100,7 @@ def test_own_words_that_fail_cost_no_receipt(page: Page, server: Server) -> None
 
 
 def test_a_receipt_that_cannot_be_shown(page: Page, server: Server) -> None:
-    """What was sent is said to be sent, and trying again shows the receipt; nothing is sent twice."""
+    """A submission that was sent is shown as sent, and trying again shows the receipt; nothing is sent twice."""
     posts: list[str] = []
     page.on("request", lambda request: request.method == "POST" and posts.append(request.post_data or ""))
     open_survey(page, server)
@@ -171,7 +171,7 @@ def test_what_is_refused_for_good_stays_so(page: Page, server: Server, kind: str
 
 @pytest.mark.parametrize("code", [403, 404, 429, 503])
 def test_a_server_that_does_not_take_it_yet(page: Page, server: Server, code: int) -> None:
-    """That is no trouble of the network, and is not said to be."""
+    """This is not a network problem, and the page does not call it one."""
     page.clock.install()
     page.route(
         SUBMISSIONS, lambda route: route.fulfill(status=code, body="{}", content_type="application/problem+json")
@@ -209,7 +209,7 @@ def test_a_browser_that_keeps_nothing(page: Page, server: Server) -> None:
 
 
 def test_a_browser_that_keeps_what_it_should(page: Page, server: Server) -> None:
-    """It is not said to save nothing."""
+    """The page does not claim that it saves nothing."""
     open_survey(page, server)
     fill(page)
     review(page)

@@ -1,4 +1,4 @@
-"""docs/embedding.md: every example as it stands, on a page of another site, in a real Chromium."""
+"""docs/embedding.md: every example, unchanged, on a page of another site, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -395,7 +395,7 @@ def test_a_wrong_hash(visit: Visit, host: Host, server: Server) -> None:
 
 
 def test_a_hash_covers_the_element_but_not_its_questionnaire(visit: Visit, host: Host, server: Server) -> None:
-    """The hash is checked for deniable.js; what the element loads from /deniable/ comes without one, as is said."""
+    """The hash covers deniable.js only; the element loads the rest from /deniable/ without one, as documented."""
     page = visit.page
     script = block("A hash for the module", "html").splitlines()[0]
     hashed = script.replace("<hash>", hash_of(ask(f"{server.base}/deniable.js").body))
@@ -417,7 +417,7 @@ def test_the_command_for_the_hash(server: Server, host: Host, tmp_path: Path) ->
 
 
 def test_an_own_copy_of_the_module(visit: Visit, new_host: NewHost, root: Path, server: Server) -> None:
-    """deniable.js and the folder beside it, copied to the site: the policy needs the server for connections only."""
+    """With deniable.js and its folder copied to the site, the policy needs the server for connections only."""
     host = new_host(policy().replace(f"'self' {SERVER}", "'self'"))
     host.put_folder("/vendor", root / "client/web/deniable_web")
     html = block(ELEMENT, "html").replace(f"{SERVER}/deniable.js", "vendor/deniable.js")

@@ -1,4 +1,4 @@
-"""docs/embedding.md with React and SurveyJS: the examples as they stand, with the packages themselves, in Chromium."""
+"""docs/embedding.md with React and SurveyJS: the examples, unchanged, with the real packages, in Chromium."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_surveyjs(visit: Visit, surveyjs: str, server: Server, example_answers: 
 
 
 def test_surveyjs_where_it_is_not_easy(context: BrowserContext, surveyjs: str, server: Server) -> None:
-    """Who leaves the page leaves no answers in it; a refusal and a survey that is not there are told."""
+    """Leaving the page leaves no answers in it; a refusal and a missing survey are both reported."""
     page = Visit(context.new_page(), allow="422").page
     page.goto(surveyjs)
     drinks = page.get_by_role("spinbutton", name="How many alcoholic drinks")

@@ -193,7 +193,7 @@ def test_another_site_cannot_send_a_form(context: BrowserContext, server: Server
 
 
 def test_a_shared_link_opens_the_results_and_no_more(context: BrowserContext, browser: Browser, server: Server) -> None:
-    """Made and copied on the page, opened by somebody else, revoked: then it opens nothing."""
+    """A link is made and copied on the page and opened by somebody else; once revoked, it opens nothing."""
     page = context.new_page()
     sign_in(page, server, "analyst")
     page.goto(f"{server.base}{RESULTS}/share")
@@ -217,7 +217,7 @@ def test_a_shared_link_opens_the_results_and_no_more(context: BrowserContext, br
 
 
 def test_the_dashboard_follows_until_it_is_paused(context: BrowserContext, server: Server, example: bytes) -> None:
-    """New submissions appear on an open page without losing what the reader has opened; paused, it stands still."""
+    """New submissions appear on an open page and keep what the reader has opened; a paused page does not change."""
     page = context.new_page()
     page.clock.install()
     sign_in(page, server)
@@ -322,7 +322,7 @@ def test_it_prints(context: BrowserContext, server: Server) -> None:
 
 
 def test_screenshots(browser: Browser, server: Server, tmp_path: Path) -> None:
-    """The pictures in the documentation are of these pages; make screenshots writes them anew."""
+    """The pictures in the documentation show these pages; make screenshots retakes them."""
     folder = Path(os.environ.get("DENIABLE_SCREENSHOTS") or tmp_path)
     for scheme, suffix in (("light", ""), ("dark", "-dark")):
         context = browser.new_context(color_scheme=scheme, viewport={"width": 1100, "height": 1300})  # type: ignore[arg-type]

@@ -223,7 +223,7 @@ def test_under_a_base_path(context: BrowserContext, tmp_path: Path, example: byt
 
 
 def test_the_coin(page: Page, server: Server) -> None:
-    """What is said and drawn is what the coins decide: heads the truth, tails the second coin; all of it occurs."""
+    """Words and pictures follow the coins: heads gives the truth, tails the second coin; every case occurs."""
     page.goto(server.base + SURVEY)
     ready(page)
     asked: list[str] = []
@@ -283,7 +283,7 @@ def test_the_page_is_accessible_on_a_phone(browser: Browser, server: Server, sch
 
 
 def test_a_form_prints_the_same_whatever_was_answered(browser: Browser, server: Server) -> None:
-    """Nothing on paper tells a filled form from an empty one, or one answer from another."""
+    """A printed form looks the same whether it is empty or filled in, and whatever the answers are."""
     printed = []
     for answers in ("none", "some"):
         page = browser.new_page(viewport={"width": 700, "height": 900})

@@ -182,7 +182,7 @@ def test_a_refusal_is_raised_and_remembered(server: FakeServer, state: Path) -> 
 
 
 def test_a_refusal_after_the_time_shows_in_the_receipt(server: FakeServer) -> None:
-    """Nobody waits any more when the server refuses: the receipt tells."""
+    """If the server refuses after submit has returned, the receipt shows it."""
     server.replies = [LOADED, (503, {}, b""), (422, PROBLEM, b"{}")]
     with deniable.Client(LINK, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
@@ -215,7 +215,7 @@ def test_trouble_is_told(server: FakeServer) -> None:
 
 
 def test_a_transport_that_breaks_its_promise_does_not_end_delivery(server: FakeServer) -> None:
-    """Whatever a transport raises is trouble to be told, and the submission is tried again."""
+    """Whatever a transport raises is reported as trouble, and the submission is tried again."""
 
     def breaks(request: Any) -> Scripted:
         raise ZeroDivisionError("a fault in the transport")
@@ -358,7 +358,7 @@ def test_another_process_may_be_faster(
 
 
 def test_a_locked_state_does_not_hold_submit(server: FakeServer, state: Path) -> None:
-    """Another process holds the file: submit gives up after a second at most, with nothing written or sent."""
+    """If another process has locked the file, submit gives up within a second, with nothing written or sent."""
     with deniable.Client(LINK, state=state, transport=server) as client:
         holder = sqlite3.connect(state, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")

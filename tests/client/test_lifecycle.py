@@ -340,6 +340,6 @@ client.close(0)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("kept", [True, False])
 def test_forks_never_inherit_a_held_lock(server: FakeServer, state: Path, kept: bool) -> None:
-    """Thirty forks beside three threads that are in the database all the time: every child can use it."""
+    """Thirty forks while three threads use the database all the time: every child can use it too."""
     server.replies = [LOADED, *DOWN]
     python(MANY_FORKS, server.link, state if kept else "")

@@ -102,7 +102,7 @@ BAD: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("question", "answer", "reason"), BAD)
 def test_a_bad_answer_is_refused_without_repeating_it(document: bytes, question: str, answer: Any, reason: str) -> None:
-    """The error names the question and what it takes, and holds nothing of what was answered."""
+    """The error names the question and what it takes, and contains nothing of what was answered."""
     with pytest.raises(AnswerError) as caught:
         deniable.randomize(document, {**ANSWERS, question: answer}, SEGMENTS)
     assert (caught.value.place, caught.value.reason) == (question, reason)

@@ -24,7 +24,7 @@ LINK = "http://survey.test/s/campus-health"
 
 
 def test_a_receipt_shows_what_was_sent(server: FakeServer) -> None:
-    """The receipt holds the id, digest, reports, segments and epsilon of the bytes that the server got."""
+    """The receipt has the id, digest, reports, segments and epsilon of the bytes that the server got."""
     with deniable.Client(LINK, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS)
         assert receipt.delivered and not receipt.refused and receipt.trouble is None
@@ -64,7 +64,7 @@ def test_bad_answers_leave_no_trace(server: FakeServer, state: Path) -> None:
 
 
 def test_a_second_answer_is_refused_with_the_first_receipt(server: FakeServer, state: Path) -> None:
-    """The same client, a new one, and one on another address with the same document: the first submission stands."""
+    """The same client, a new one, or one at another address of the same document: only the first submission counts."""
     with deniable.Client(LINK, state=state, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS)
         with pytest.raises(deniable.AlreadyAnswered) as caught:
@@ -213,7 +213,7 @@ TRUTH = {"pick": "SECRETCODE", "amount": 7319.3719}
 
 
 def test_only_documents_and_submissions_are_written(state: Path) -> None:
-    """All that the file holds is the document, and the bytes that were sent with what the ledger needs of them."""
+    """The file contains only the document, the bytes that were sent, and what the ledger needs of them."""
     document = publish(survey_from_tree(SECRET))
     server = FakeServer(document)
     with deniable.Client(LINK, state=state, transport=server) as client:
@@ -235,7 +235,7 @@ def test_only_documents_and_submissions_are_written(state: Path) -> None:
 
 
 def test_no_error_repeats_an_answer(state: Path) -> None:
-    """Whatever submit raises, its text, arguments and causes hold nothing of what was answered."""
+    """Whatever submit raises, its text, arguments and causes contain nothing of what was answered."""
     server = FakeServer(publish(survey_from_tree(SECRET)))
     caught: list[BaseException] = []
 

@@ -57,7 +57,7 @@ def raw_server(*chunks: bytes, pause: float = 0.0, read: bool = True) -> Iterato
 
 
 def test_http_sends_what_it_is_given_and_no_more(server: FakeServer) -> None:
-    """The path, the body, our three headers and what HTTP itself needs: nothing that tells devices apart."""
+    """A request has the path, the body, our three headers and what HTTP needs: nothing that distinguishes devices."""
     with deniable.Client(server.link) as client:
         assert client.submit(ANSWERS, SEGMENTS).delivered
     fetched, posted = server.requests

@@ -206,7 +206,7 @@ def hang_up(route: Route) -> None:
 
 
 def until(page: Page, condition: Callable[[], bool]) -> None:
-    """Lets the browser go on until the condition holds."""
+    """Lets the browser run until the condition is true."""
     for _ in range(1000):
         if condition():
             return

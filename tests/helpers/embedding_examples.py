@@ -37,7 +37,7 @@ PACKAGES = (
 
 
 def section(heading: str) -> str:
-    """All that stands below a heading, up to the next one."""
+    """Everything below a heading, up to the next one."""
     (text,) = re.findall(rf"^##+ {re.escape(heading)}\n(.*?)(?=^##|\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
     return str(text)
 
@@ -53,7 +53,7 @@ def block(heading: str, language: str) -> str:
 
 
 def policy() -> str:
-    """The header of the document, as it stands there."""
+    """The header that the document shows, unchanged."""
     name, _, value = block("What the page must allow", "http").strip().partition(": ")
     assert name == "Content-Security-Policy"
     return value
@@ -221,7 +221,7 @@ def stored(server: Server, survey: str) -> list[str]:
 
 
 def workshop(folder: Path) -> Path:
-    """A folder with a clone of Deniable beside it, in which the packages of the examples are installed."""
+    """A folder next to a clone of Deniable, with the packages of the examples installed in it."""
     npm = shutil.which("npm") or missing("npm")
     (folder / "package.json").write_text('{ "private": true, "type": "module" }\n')
     (folder / "deniable").symlink_to(ROOT)

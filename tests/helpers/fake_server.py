@@ -184,7 +184,7 @@ def delivery_threads() -> list[threading.Thread]:
 
 def python(program: str, *arguments: object, expect: int = 0) -> str:
     """Run a program in a process of its own; what it printed. It must end as expected and leave stderr empty."""
-    # Newer Pythons warn of forks beside threads, which is what some of these programs are about.
+    # Newer Pythons warn about forking while threads run, which some of these programs do on purpose.
     quiet = ("-W", "ignore::DeprecationWarning")
     command = [sys.executable, *quiet, "-c", textwrap.dedent(program), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

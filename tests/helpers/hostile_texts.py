@@ -1,4 +1,4 @@
-"""Texts that try to be something else than text, for everything that shows them."""
+"""Texts that try to be more than text, for everything that shows texts."""
 
 from __future__ import annotations
 

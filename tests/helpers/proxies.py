@@ -1,7 +1,7 @@
 """Real proxies, run from the files in ``deploy/``, and clients that make a proxy complain.
 
 In the files only names, addresses and paths are replaced. Everything that a proxy writes lies in one folder, so that a
-test can look through all of it for what tells on a respondent.
+test can search all of it for anything that identifies a respondent.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def test_the_power_of_the_best_guess() -> None:
 
 
 def test_advanced_composition_of_large_epsilons_is_their_sum() -> None:
-    """Where the formula would be above the sum, or beyond all floats, the sum stands."""
+    """If the formula would exceed the sum, or overflow a float, the result is the sum."""
     for epsilon in (1, 3, 800):
         assert advanced_composition(Fraction(epsilon), 4, 1e-6) == pytest.approx(4 * epsilon)
 

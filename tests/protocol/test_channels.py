@@ -74,7 +74,7 @@ def check_exactly(channel: Channel, epsilon: Fraction, delta: Fraction | None = 
 @settings(max_examples=60, deadline=None)
 @given(surveys(most_questions=2))
 def test_every_channel_of_random_surveys_is_exact(tree: dict[str, Any]) -> None:
-    """Enumerated from the sampler, rows sum to one, epsilon holds, and E[z | x] is the indicator of x: exactly."""
+    """Enumerated from the sampler, rows sum to one, epsilon is kept, and E[z | x] is the indicator of x: exactly."""
     document = verify(publish(survey_from_tree(tree)))
     for question in document.survey.questions:
         channel = document.channels[question.id]
@@ -181,7 +181,7 @@ def test_a_rejected_word_is_replaced_by_a_fresh_one() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_ranks_and_subsets_correspond_one_to_one(data: st.DataObject) -> None:
-    """At full size (up to 50 others) rank -> subset is injective, of the right size, and never holds the answer."""
+    """At full size (up to 50 others) rank -> subset is injective, of the right size, and never contains the answer."""
     n = data.draw(st.integers(1, 50))
     size = data.draw(st.integers(0, n))
     gap = data.draw(st.integers(0, n))

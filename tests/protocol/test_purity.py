@@ -64,7 +64,7 @@ def float_arithmetic(tree: ast.Module, *, divides: bool = False) -> Iterator[str
         if isinstance(node, ast.Constant) and isinstance(node.value, float):
             yield ast.unparse(node)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            # Fractions and decimals divide exactly, or to 60 digits, in what is said *about* a channel.
+            # Figures *about* a channel may divide: fractions exactly, decimals to 60 digits.
             if not divides and "probability" not in ast.unparse(node.left):
                 yield ast.unparse(node)
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):

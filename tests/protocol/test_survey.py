@@ -1,4 +1,4 @@
-"""Survey files: what is accepted, and that a bad one is told everything at once."""
+"""Survey files: what is accepted, and that all errors of a bad one are reported at once."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_epsilon_is_published_as_an_exact_decimal(epsilon: str, published: str) 
     "epsilon", ["0", "-1", "nan", "inf", "0.0099", "10.0001", "11", "1e400", '"x"', "true", "[]", "1979-05-27"]
 )
 def test_bad_epsilons_are_refused(epsilon: str) -> None:
-    """Whatever stands for epsilon, a clear error at its place and no crash."""
+    """Whatever is given as epsilon, the error is clear and names its place, and nothing crashes."""
     (message,) = errors(GOOD.replace("epsilon = 1.0", f"epsilon = {epsilon}"))
     assert message.startswith("questions[0].epsilon: ")
 

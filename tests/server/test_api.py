@@ -137,7 +137,7 @@ def test_a_large_body_is_refused_before_it_is_read(http: FlaskClient) -> None:
 
 
 def test_the_wrong_digest_and_a_closed_survey(http: FlaskClient, app: Flask, submission: dict[str, Any]) -> None:
-    """Both are conflicts that a client can tell apart; a retry after closing is still a duplicate."""
+    """Both are conflicts, of types that a client can distinguish; a retry after closing is still a duplicate."""
     assert_problem(http.post(SUBMISSIONS, json={**submission, "digest": "0" * 64}), Kind.WRONG_DIGEST)
     http.post(SUBMISSIONS, json=submission)
     admin = bearer(app, "admin")
@@ -178,7 +178,7 @@ def test_a_wrong_address_is_not_redirected(http: FlaskClient, path: str) -> None
 def test_unavailable_storage_is_503_with_retry_after(
     http: FlaskClient, app: Flask, submission: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is acknowledged, the sender is told when to try again, and no path of the server is told."""
+    """Nothing is acknowledged, the sender learns when to try again, and no path of the server is revealed."""
 
     def fail(*_: object) -> None:
         raise Unavailable("/secret/path/a.db: database or disk is full")
@@ -201,7 +201,7 @@ def test_a_bug_is_a_500_that_says_nothing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The log tells where it happened; neither log nor response tells with what."""
+    """The log shows where the error happened; neither log nor response shows with which data."""
 
     def fail(_: object, rows: list[Any]) -> None:
         raise KeyError(f"canary {rows}")
@@ -294,7 +294,7 @@ def test_publishing_over_http(http: FlaskClient, app: Flask, tree: dict[str, Any
 def test_the_list_and_the_downloads(
     http: FlaskClient, app: Flask, document: Document, example_answers: dict[str, Any]
 ) -> None:
-    """Counts in the list; the randomised reports as CSV, without ids, in an order that tells nothing."""
+    """Counts in the list; the randomised reports as CSV, without ids, in an order that reveals nothing."""
     submissions = [randomize(document, example_answers, {"campus": c}) for c in ("north", "south") * 600]
     for start in range(0, 1_200, 200):
         assert http.post(SUBMISSIONS, json={"submissions": submissions[start : start + 200]}).status_code == 201
@@ -525,7 +525,7 @@ def test_the_module_that_pages_load(http: FlaskClient, root: Path) -> None:
 
 
 def test_files_are_compressed_and_sent_once(http: FlaskClient) -> None:
-    """Compressed for who takes that, and answered by 304 until they change; other names are not there."""
+    """Files are compressed if the client accepts that, and answered by 304 until they change; other names get 404."""
     packed = http.get("/deniable.js", headers={"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip" and gzip.decompress(packed.data) == in_one_piece()
     assert len(packed.data) <= 12_000 and packed.headers["Vary"] == "Accept-Encoding"

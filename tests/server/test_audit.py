@@ -66,7 +66,7 @@ def test_a_randomiser_that_protects_less_is_caught(kind: str, monkeypatch: pytes
 
 
 def test_a_gaussian_question_is_audited_with_its_delta() -> None:
-    """The exact part gives the excess beside e^epsilon; the observed one allows for delta."""
+    """The exact part gives the excess over e^epsilon; the observed part allows for delta."""
     question = {"id": "q", "type": "number", "text": "?", "epsilon": "1", "min": 0, "max": 1}
     document = publish(
         survey_from_tree(

@@ -225,7 +225,7 @@ def test_what_is_not_known_is_not_pointed_at() -> None:
 
 
 def test_weighted_estimates_stand_beside_the_others() -> None:
-    """As a mark of its own, said in words below the chart, and in a table of its own."""
+    """Weighted numbers have a mark of their own, a sentence below the chart, and a table of their own."""
     plain = shares_of((0.2, 0.1, 0.3), (0.8, 0.7, 0.9))
     weighted = Weighted(50.0, shares_of((0.25, 0.1, 0.4), (None, 0.0, 1.0)).shares, None)
     chart = question_chart(choice("A", "B"), msgspec.structs.replace(plain, weighted=weighted))
@@ -277,7 +277,7 @@ def test_a_likely_shape_says_that_it_has_no_intervals() -> None:
 @st.composite
 def grouped(draw: st.DrawFn) -> tuple[Question, list[tuple[str, QuestionEstimate]]]:
     question, channel = channelled(draw(questions()))
-    # A group may well be called None, but then what is drawn does not tell it from a number that is none.
+    # A group may well be called None, but then the check for missing numbers would mistake its name for one.
     name = st.text(min_size=1, max_size=9).filter(lambda text: not NO_NUMBER.search(text))
     names = draw(st.lists(name, min_size=1, max_size=6))
     return question, [(name, estimated(draw, question, channel)) for name in names]

@@ -49,7 +49,7 @@ def test_check_lists_every_error_and_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", [["audit"], ["survey", "check"]])
 @pytest.mark.parametrize("raw", [b"[" * 100_000, b"\xff", b'{"deniable": 1}', b"{}", b"9" * 5000])
 def test_hopeless_files_get_a_message(command: list[str], raw: bytes, tmp_path: Path) -> None:
-    """Whatever a JSON file holds, exit status 1 and a message, no traceback."""
+    """Whatever a JSON file contains, the command exits with 1 and a message, without a traceback."""
     file = tmp_path / "hopeless.json"
     file.write_bytes(raw)
     result = run(*command, str(file))
@@ -95,7 +95,7 @@ def test_audit_fails_when_a_question_fails(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_every_command_is_documented(root: Path) -> None:
-    """Each command and option has a help text, and each command stands in the README or the docs."""
+    """Each command and option has a help text, and the README or the docs mention each command."""
     from click import Group
 
     pages = "".join(path.read_text("utf-8") for path in [root / "README.md", *(root / "docs").glob("*.md")])

@@ -158,7 +158,7 @@ def test_limits_are_cut_off_only_at_the_ends(rule: Rule, n: int) -> None:
 @pytest.mark.parametrize("epsilons", [("0.5", "0.5"), ("1", "1"), ("4", "4"), ("1", "4")])
 @pytest.mark.parametrize("sizes", [(30, 40), (100, 60)])
 def test_differences_are_covered(epsilons: tuple[str, str], sizes: tuple[int, int]) -> None:
-    """A 95% interval holds the true difference with at least 94.9%, summed exactly over both binomials."""
+    """A 95% interval contains the true difference with at least 94.9%, summed exactly over both binomials."""
     rules = [support(band(2, Fraction(epsilon))) for epsilon in epsilons]
     parts = [[limits(Supported(r, y, n)) for y in range(n + 1)] for r, n in zip(rules, sizes, strict=True)]
     both = np.array([[mover(one, two) for two in parts[1]] for one in parts[0]])
@@ -204,7 +204,7 @@ def test_waves_may_have_other_channels() -> None:
 
 
 def test_drawn_options_are_compared_among_those_asked() -> None:
-    """Of a multi_choice, each option is compared as a yes_no of the reports that tell of it."""
+    """Each option of a multi_choice is compared as a yes_no, from the reports about that option."""
     asked, alone = ask("multi_choice", options=OPTIONS[:2]), ask("yes_no")
     rows = by_code(compare([group("a", asked, [300, 200, 40, 60]), group("b", asked, [250, 250, 0, 0])]))
     yes = by_code(compare([group("a", alone, [300, 200]), group("b", alone, [250, 250])]))["yes"]
@@ -285,7 +285,7 @@ def test_holm_by_hand() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_holm_closes_bonferroni(p_values: list[float]) -> None:
-    """A hypothesis falls when Bonferroni's test rejects every set of hypotheses that holds it."""
+    """A hypothesis is rejected when Bonferroni's test rejects every set of hypotheses that contains it."""
     places = range(len(p_values))
     sets = [s for size in range(1, len(p_values) + 1) for s in itertools.combinations(places, size)]
     closed = [max(min(1.0, len(s) * min(p_values[j] for j in s)) for s in sets if i in s) for i in places]

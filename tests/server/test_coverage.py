@@ -1,4 +1,4 @@
-"""Intervals hold the truth as often as they say: exact sums, with the functions of ``bench/coverage.py``.
+"""Intervals contain the truth as often as they say: exact sums, with the functions of ``bench/coverage.py``.
 
 The benchmark goes through the whole grid; this is as much of it as takes seconds.
 """
@@ -34,7 +34,7 @@ def holds(kind: Any, epsilon: str, n: int, fine: bool = False) -> None:
 @pytest.mark.parametrize("n", [30, 100, 1_000])
 @pytest.mark.parametrize("kind", [YES, FIVE, TEN])
 def test_a_share_is_held_as_often_as_stated(kind: Any, epsilon: str, n: int) -> None:
-    """At 90, 95 and 99%, the interval of a share holds it never more than 0.002 less often, whatever the share."""
+    """At 90, 95 and 99%, coverage of a share is never more than 0.002 too low, whatever the share."""
     holds(kind, epsilon, n, fine=True)
 
 

@@ -122,7 +122,7 @@ def independent(rows: Variable, columns: Variable, seed: int) -> Array:
 
 @pytest.mark.parametrize("variable", VARIABLES, ids=lambda variable: variable.coded.id)
 def test_features_make_the_scores(variable: Variable) -> None:
-    """From the features of any report come its decoded scores, their squares, and which categories it tells of."""
+    """The features of any report give its decoded scores, their squares, and which categories it is about."""
     coded = variable.coded
     features = coded.features(variable.reports)
     if variable.channel is None:
@@ -145,7 +145,7 @@ def test_features_make_the_scores(variable: Variable) -> None:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=names)
 def test_unbiased_is_unbiased(pair: tuple[Variable, Variable]) -> None:
-    """Over all pairs of reports, the expectation of each cell, among reports that tell of it, is the truth."""
+    """Over all pairs of reports, the expectation of each cell, among the reports about it, is the truth."""
     rows, columns = pair
     seen = {}
     for (i, one), (j, two) in itertools.product(enumerate(rows.reports), enumerate(columns.reports)):
@@ -176,7 +176,7 @@ def test_errors_are_those_of_the_covariance(pair: tuple[Variable, Variable]) -> 
 
 @pytest.mark.parametrize("pair", [(SUBSET, CHOICE), (SUBSET, YES_NO), (SEGMENT, SUBSET), (DRAWN, SUBSET)], ids=names)
 def test_errors_are_those_of_the_products(pair: tuple[Variable, Variable]) -> None:
-    """In general, estimate and error are the mean of the products of scores over those that tell, and its error."""
+    """In general, estimate and error are the mean product of scores over the reports about a cell, and its error."""
     rows, columns = pair
     rng = np.random.default_rng(3)
     first, second = (rng.choice(v.reports, 2000, p=v.law.mean(axis=0)) for v in pair)
@@ -209,7 +209,7 @@ def test_independence_is_pearsons(pair: tuple[Variable, Variable]) -> None:
 @pytest.mark.parametrize("pair", [(SUBSET, CHOICE), (DRAWN, YES_NO), (DRAWN, OTHER), (DRAWN, SUBSET)], ids=names)
 def test_independence_is_pillais(pair: tuple[Variable, Variable]) -> None:
     """In general, the statistic is n times the sum of squared canonical correlations of what is left of the features
-    when what they tell of was regressed out, by singular values of the data themselves.
+    after regressing out which categories they are about, by singular values of the data themselves.
     """
     rng, n = np.random.default_rng(6), 1500
     reports = [rng.choice(v.reports, n, p=v.law.mean(axis=0)) for v in pair]
@@ -242,7 +242,7 @@ def test_independence_keeps_its_size(pair: tuple[Variable, Variable]) -> None:
 
 @pytest.mark.parametrize("pair", [(YES_NO, BIT), (SUBSET, KRR), (DRAWN, YES_NO), (SEGMENT, SUBSET)], ids=names)
 def test_dependence_is_found(pair: tuple[Variable, Variable]) -> None:
-    """Where the answer to one settles that to the other, 3000 submissions with exactly the expected reports tell."""
+    """If one answer determines the other, 3000 submissions with exactly the expected reports show it."""
     truth = np.zeros((len(pair[0].law), len(pair[1].law)))
     for x in range(len(truth)):
         truth[x, x % truth.shape[1]] = 1 / len(truth)
@@ -289,8 +289,8 @@ def test_what_never_varies_is_not_tested() -> None:
 
 
 def test_pairs_of_yes_no_are_covered() -> None:
-    """At epsilon 4, thirty submissions: each 95% interval holds its true share with at least 95%, summed exactly over
-    the tables of noisy bits, where a t interval falls below one half.
+    """At epsilon 4, thirty submissions: each 95% interval contains its true share with at least 95%, summed exactly
+    over the tables of noisy bits, where a t interval falls below one half.
     """
     other, n = ask("other_bit", "yes_no", 4), 30
     tables = np.array([t for t in itertools.product(range(n + 1), repeat=3) if sum(t) <= n])
@@ -318,7 +318,7 @@ def test_pairs_of_yes_no_are_covered() -> None:
 
 @pytest.mark.parametrize("pair", [(SUBSET, CHOICE), (SEGMENT, CHOICE), (DRAWN, YES_NO), (TABLE, BIT)], ids=names)
 def test_pairs_are_covered(pair: tuple[Variable, Variable]) -> None:
-    """In 250 tables of 1000 submissions, each cell's 95% interval holds its true share at least 215 times: with just
+    """In 250 tables of 1000 submissions, each cell's 95% interval contains its true share at least 215 times: with just
     95%, less happens in less than one case in a million over 24 cells. On average over the cells it is at least 95%.
     """
     rng, repeats, least = np.random.default_rng(12), 250, 215
@@ -385,7 +385,7 @@ def test_notes_of_cells() -> None:
 
 
 def test_nothing_is_known_without_submissions() -> None:
-    """Without submissions, or with none that tell of a pair, numbers are null; one that does has no standard error."""
+    """Without submissions, or with none about a pair, numbers are null; a single one has no standard error."""
     for cell in crosstab(Joint(DRAWN.coded, SEGMENT.coded)).cells:
         assert cell == JointShare(cell.row, cell.column, None, None, None, 0.0, 1.0, TOO_NOISY)
     assert independence(Joint(DRAWN.coded, SEGMENT.coded)).note == TOO_FEW

@@ -1,4 +1,4 @@
-"""The dashboard as HTML: filters reach every card and download, refusals are said, publishing and closing work."""
+"""The dashboard as HTML: filters reach every card and download, refusals give reasons, publishing and closing work."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_no_text_of_a_survey_is_a_formula(http: FlaskClient, app: Flask) -> None
 
 
 def test_groups_and_weights_are_shown(http: FlaskClient) -> None:
-    """Split by a segment, every card shows its groups; with weights, the weighted number beside the other."""
+    """Split by a segment, every card shows its groups; with weights, the weighted number is next to the other."""
     page = shown(http, f"{DASHBOARD}?by=campus&weight:campus:north=70,0&weight:campus:south=30")
     assert page.text.count("By Which campus?") == 8 and page.text.count("Weighted: ") == 8
     assert "one submission counts" in page.text
@@ -238,7 +238,7 @@ def test_comparison_and_crosstab_say_what_the_interface_says(http: FlaskClient) 
     ],
 )
 def test_what_cannot_be_related_is_said(http: FlaskClient, path: str, said: str) -> None:
-    """The reason stands above the form."""
+    """The reason is shown above the form."""
     assert said in shown(http, f"{DASHBOARD}/{path}", 422).text
 
 

@@ -98,7 +98,7 @@ def test_yes_no_interval_is_the_mapped_binomial_one(epsilon: float, n: int, meth
 @pytest.mark.parametrize("n", [30, 1000])
 @pytest.mark.parametrize("options", [2, 3, 10])
 def test_shares_are_covered(epsilon: str, n: int, options: int) -> None:
-    """A 95% interval holds the true share with at least 94.8%, summed exactly over the binomial of the count."""
+    """A 95% interval contains the true share with at least 94.8%, summed exactly over the binomial of the count."""
     rule = support(subset(options, Fraction(epsilon)))
     limits = np.array([share_of_support(rule, y, n, 0.05)[2:] for y in range(n + 1)])
     for truth in (0, 0.01, 0.3, 0.5, 1):
@@ -177,7 +177,7 @@ def test_drawn_options_are_unbiased() -> None:
 
 
 def test_each_drawn_option_is_a_yes_no_of_its_own() -> None:
-    """An option's numbers are those of a yes_no with the reports that tell of it."""
+    """An option's numbers are those of a yes_no with the reports about that option."""
     question, channel = ask("multi_choice", options=choices(2))
     alone, bit = ask("yes_no")
     both = estimate_question(question, channel, [300, 200, 40, 60], 600)
@@ -361,7 +361,7 @@ def test_yes_comes_first_and_no_mirrors_it() -> None:
 
 
 def test_interval_reaches_down_to_a_projected_estimate() -> None:
-    """Where the projection takes a share below its own interval, the interval is widened to hold it."""
+    """Where the projection takes a share below its own interval, the interval is widened to contain it."""
     question, channel = ask("choice", 4, options=choices(50))
     rule = support(channel)
     assert isinstance(channel, Subset) and channel.size == 1
@@ -524,7 +524,7 @@ def test_fake_influence_of_yes_no() -> None:
     assert math.ceil(influence * 1e5) / 1e5 == 0.00014
     drawn, parts = ask("multi_choice", options=choices(2))
     few = estimate_question(drawn, parts, [8000, 3990, 4, 6], 12_000).fake_influence
-    assert few == pytest.approx(influence * 1200)  # ten reports tell of the second option
+    assert few == pytest.approx(influence * 1200)  # ten reports are about the second option
 
 
 @settings(deadline=None)
@@ -553,7 +553,7 @@ def test_fake_influence_is_reached() -> None:
     assert isinstance(channel, Subset) and channel.size == 3
     influence = estimate_question(question, channel, [3000] * 10, 10_000).fake_influence
     before = [0.25] * 4 + [-5.0] * 6
-    changed = decode(channel, 0b1110)  # the false report holds the three others above zero; option 0 was the truth
+    changed = decode(channel, 0b1110)  # the false report keeps the three others above zero; option 0 was the truth
     after = [u + (float(z) - (j == 0)) / 10_000 for j, (u, z) in enumerate(zip(before, changed, strict=True))]
     assert project(before)[0] - project(after)[0] == pytest.approx(influence)
 

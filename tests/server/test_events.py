@@ -92,7 +92,7 @@ def test_respondents_make_no_line(http: FlaskClient, lines: pytest.LogCaptureFix
 
 
 def test_refusals_do_not_fill_the_disk(lines: pytest.LogCaptureFixture) -> None:
-    """Of a thousand in a minute sixty are told one by one, and of the rest how many; what people did is always told."""
+    """Of a thousand in a minute, sixty are logged singly and the rest as a count; what people did is always logged."""
     now = [60_000.0]
     log, token = SecurityLog(lambda: now[0]), Token("ab12cd34", "admin", "", "d" * 64, "2026-03-01")
     for _ in range(1000):

@@ -204,7 +204,7 @@ def test_the_layout_is_as_documented(kept: Path) -> None:
 
 
 def test_the_documented_example_debiases(kept: Path, root: Path) -> None:
-    """The Python of docs/exports.md runs as it stands, and finds the share that the estimator finds."""
+    """The Python of docs/exports.md runs unchanged, and finds the share that the estimator finds."""
     (code,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "exports.md").read_text("utf-8"), re.DOTALL)
     (kept / "exports").mkdir(exist_ok=True)
     (kept / "exports" / "campus-health").symlink_to(kept / "campus-health")
@@ -220,7 +220,7 @@ def test_only_the_owner_can_read_it(kept: Path) -> None:
 
 
 def test_neither_ids_nor_arrival_can_be_read_from_it(tmp_path: Path) -> None:
-    """The same submissions under other ids and in another order give the same bytes, and no file holds an id."""
+    """The same submissions under other ids and in another order give the same bytes, and no file contains an id."""
     document = example()
     contents = contents_of(verify(document), 300, np.random.default_rng(4))
     exported = []
@@ -256,12 +256,12 @@ def test_neither_ids_nor_arrival_can_be_read_from_it(tmp_path: Path) -> None:
     ],
 )
 def test_contradictory_options_are_refused(words: list[str], said: str, kept: Path) -> None:
-    """What does not go together is said, with exit status 2."""
+    """Options that exclude each other get a message and exit status 2."""
     assert said in deniable(*(word.format(export=kept / "campus-health") for word in words), status=2)
 
 
 def test_another_survey_than_the_export_is_refused(kept: Path) -> None:
-    """An id beside --from must be the export's own."""
+    """An id given with --from must be the export's own."""
     words = ["estimate", "every-channel", "--from", kept / "campus-health"]
     assert "is an export of campus-health, not of every-channel" in " ".join(deniable(*words, status=1).split())
 

@@ -50,7 +50,7 @@ def test_what_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", DAMAGES)
 def test_a_broken_export_is_refused(how: str, tmp_path: Path) -> None:
-    """Whatever is missing, cut, altered or foreign is noticed, and said in one sentence."""
+    """Whatever is missing, cut, altered or foreign is noticed, and reported in one sentence."""
     folder = small_export(tmp_path / "export")
     deniable("estimate", "--from", folder)
     damage(folder, how)

@@ -153,7 +153,7 @@ def test_a_wrong_value_is_refused_at_its_place(
 
 @pytest.mark.parametrize("key", ["id", "digest", "reports", "segments", "reports.vaped", "segments.campus"])
 def test_a_missing_key_is_refused(intake: SubmissionReader, good: dict[str, Any], key: str) -> None:
-    """A submission holds every key, a report for every question and a code for every segment."""
+    """A submission needs every key, a report for every question and a code for every segment."""
     *path, last = key.split(".")
     del (good[path[0]] if path else good)[last]
     with pytest.raises(SubmissionError) as caught:
@@ -234,7 +234,7 @@ def test_white_space_changes_nothing(intake: SubmissionReader, good: dict[str, A
 
 
 def test_large_bodies_are_refused_without_being_built_up(intake: SubmissionReader, good: dict[str, Any]) -> None:
-    """Above a million bytes a wrong body is told its first wrong place, or that it is no JSON, and costs little."""
+    """A wrong body above a million bytes is cheap to refuse: the error names one wrong place, or says it is no JSON."""
     many = [good] * 4_000
     with pytest.raises(SubmissionError) as caught:
         intake.read(encode({"submissions": [*many, {**good, "id": "secret"}]}))

@@ -14,7 +14,7 @@ import pytest
 
 from tests.helpers.machine import ROOT, missing
 
-# Formats that are secrets wherever they stand.
+# Formats that are secrets wherever they occur.
 KNOWN = [
     ("a private key", re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----")),
     ("a key of AWS", re.compile(rb"\b(AKIA|ASIA)[0-9A-Z]{16}\b")),

@@ -112,7 +112,7 @@ def test_a_tokens_life() -> None:
 
 
 def test_sessions_are_ended_by_command(place: Path) -> None:
-    """Those of one token, or all; the tokens stay. An id that is not known, or neither, is said."""
+    """Sessions of one token, or all, are ended; the tokens stay. An unknown id, or neither option, is an error."""
     tokens = [json.loads(run("token", "create", "--role", "analyst", "--json").stdout)["id"] for _ in range(2)]
     storage = open_storage("deniable.db")
     for i, token in enumerate((*tokens, tokens[0])):
@@ -211,7 +211,7 @@ def test_simulating_into_another_database(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_survey(place: Path) -> None:
-    """Each is told what it is, under its name; with --json, as JSON."""
+    """The error names the file and says what it is instead; with --json, it is JSON."""
     run("survey", "publish", EXAMPLE)
     assert "deniable.db: cannot be used as it is not a text file in UTF-8" in said(
         run("survey", "check", "deniable.db", status=1)
@@ -244,7 +244,7 @@ def test_backup_and_restore_by_command(place: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
 def test_a_leftover_log_is_not_mixed_with_a_backup(place: Path, ending: str) -> None:
-    """After a crash the log lies beside the database; a backup restored next to it would be overwritten by it."""
+    """A log left by a crash would overwrite a backup that is put next to it, so restore and backup refuse."""
     run("survey", "publish", EXAMPLE)
     run("backup", "--to", "copy.db")
     (place / f"new.db{ending}").write_bytes(b"left")

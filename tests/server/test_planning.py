@@ -197,7 +197,7 @@ def test_group_sizes_without_noise_are_the_textbook_ones() -> None:
     assert plan_of(yes_no(10)).per_group == pytest.approx(open_size, rel=1e-3)
 
 
-# --- what a given number tells -----------------------------------------------------------------------------------
+# --- what a given number can show --------------------------------------------------------------------------------
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
@@ -664,7 +664,7 @@ def test_wrong_numbers_end_in_a_message() -> None:
 
 
 def test_figures_in_the_documentation_are_what_the_command_prints(root: Path) -> None:
-    """Each text block of docs/planning.md stands, line by line, in the output of the command above it."""
+    """Each text block of docs/planning.md appears, line by line, in the output of the command above it."""
     page = (root / "docs" / "planning.md").read_text("utf-8")
     pairs = re.findall(r"```sh\ndeniable plan ([^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
     assert len(pairs) >= 2

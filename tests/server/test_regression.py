@@ -239,7 +239,7 @@ def test_without_segments_there_is_an_intercept() -> None:
 
 
 def test_slopes_are_covered() -> None:
-    """In 400 samples of 4000 submissions at epsilon 2, each 95% interval of a slope holds it in 352 to 399: with just
+    """In 400 samples of 4000 submissions at epsilon 2, each 95% interval contains its slope in 352 to 399: with just
     95%, fewer or more happen in less than one case in a million over the three; and all slopes are nearly unbiased.
     """
     question, channel = ask("yes_no", 2)
@@ -298,7 +298,7 @@ def test_separated_groups_do_not_converge() -> None:
 
 
 def test_segments_that_say_the_same_are_named() -> None:
-    """Where one segment follows from another, the codes that cannot be told apart are named, and nothing is fitted."""
+    """If one segment follows from another, the codes that cannot be separated are named, and nothing is fitted."""
     counts = {(0, 0): (400, 1000), (1, 1): (500, 1000), (2, 1): (450, 1000)}
     result = regress(*YES_NO, "yes", SEGMENTS, answered(counts))
     without_numbers(result)
@@ -306,7 +306,7 @@ def test_segments_that_say_the_same_are_named() -> None:
 
 
 def test_nothing_to_fit() -> None:
-    """Without reports that tell of the option there are no numbers."""
+    """Without reports about the option there are no numbers."""
     without_numbers(empty := regress(*YES_NO, "yes", SEGMENTS, []))
     assert (empty.note, empty.submissions, empty.references) == (NOBODY, 0, {})
     question, channel = ask("multi_choice", options=[{"code": code, "text": "."} for code in "ab"])

@@ -308,7 +308,7 @@ def test_groups_are_compared(http: FlaskClient, database: str) -> None:
 
 
 def test_waves_are_compared(http: FlaskClient, database: str) -> None:
-    """The same question in two surveys, at different epsilons; its respondents answered alike, as they were made to."""
+    """The same question in two surveys with different epsilons: with the same true answers, no difference is found."""
     result = get(http, "wave-1/compare?question=vaped&with=wave-2")
     assert command(database, "compare", "wave-1", "--question", "vaped", "--with", "wave-2") == result
     assert (result["with"], [group["label"] for group in result["groups"]]) == ("wave-2", ["wave-1", "wave-2"])
@@ -366,7 +366,7 @@ def test_crosstabs_against_every_single_report(http: FlaskClient, database: str,
     questions = {question.id: question for question in document.survey.questions}
 
     def scores(name: str, code: str, report: str) -> tuple[float, bool]:
-        """The decoded report for this code, and whether it tells of it at all."""
+        """The decoded report for this code, and whether the report is about this code at all."""
         if name not in questions:
             return float(report == code), True
         channel, place = document.channels[name], questions[name].codes.index(code)

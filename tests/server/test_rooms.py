@@ -51,7 +51,7 @@ def rooms() -> dict[str, set[str]]:
 
 
 def test_the_hall_is_small() -> None:
-    """The top folder holds at most eight modules, and the folders that the architecture page names."""
+    """The top folder contains at most eight modules, and the folders that the architecture page names."""
     assert len(list(SERVER.glob("*.py"))) <= 8
     assert {path.parent.name for path in SERVER.glob("*/__init__.py")} == FOLDERS
 

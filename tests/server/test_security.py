@@ -1,4 +1,4 @@
-"""What the security review found to need a test of its own: docs/security.md says which requirement each holds."""
+"""Tests that the security review asked for; docs/security.md says which requirement each one checks."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_the_field_for_a_token(http: FlaskClient) -> None:
 
 
 def test_every_page_has_a_way_out(http: FlaskClient, app: Flask) -> None:
-    """Whoever is signed in can sign out on each page, on one that says what is wrong as well."""
+    """A signed-in user can sign out on every page, error pages included."""
     enter(http, app, "admin")
     pages = [http.get(address(rule), headers=BROWSER) for method, rule in routes(app) if method == "GET"]
     shown = [page for page in pages if page.mimetype == "text/html" and not page.request.path.startswith("/s/")]
@@ -262,7 +262,7 @@ def test_a_token_cannot_fill_the_table_of_sessions(app: Flask) -> None:
 
 
 def test_a_link_holds_no_longer_than_its_makers_token(http: FlaskClient, app: Flask) -> None:
-    """Whoever may look until tomorrow cannot let others look for a year."""
+    """A user with access until tomorrow cannot give others access for a year."""
     storage = storage_of(app)
     secret, maker = make_token(storage, "analyst", "Ann", days=2)
     assert send(http, "/sign-in", "/sign-in", token=secret).status_code == 303
@@ -304,7 +304,7 @@ def test_wrong_tokens_in_headers_are_limited(http: FlaskClient, app: Flask) -> N
 
 
 def test_long_computations_leave_threads_for_respondents(http: FlaskClient, app: Flask) -> None:
-    """While others read all submissions, the next cross-tabulation is told to come back, as a document and as a page.
+    """While others read all submissions, the next cross-tabulation must come back later, as a document and as a page.
     What needs only the kept statistics is answered all the same.
     """
     enter(http, app)

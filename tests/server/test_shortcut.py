@@ -1,4 +1,4 @@
-"""The shorter way of submissions: nobody can tell it from the ordinary one."""
+"""The shortcut for submissions: its answers are the same as the ordinary ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is SQLite's own: durability settings, schema, faults, copies, and what the file does not tell."""
+"""What only SQLite has: durability settings, schema, faults, copies, and what the file does not reveal."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_a_locked_database_is_waited_for(
 def test_a_database_that_was_overwritten_is_everybodys_trouble_alike(
     storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict
 ) -> None:
-    """Whoever leads and whoever waits: each is told of the storage, which means try again, not of something broken."""
+    """The thread that commits and those that wait all get the same StorageError, which means try again later."""
     storage.close()
     path.write_bytes(b"nonsense" * 1000)
 
@@ -455,13 +455,13 @@ def test_folding_that_fails_is_logged_once_and_put_off(
     storage.ready()
 
 
-# --- what the files tell ---------------------------------------------------------------------------------------------
+# --- what the files reveal -------------------------------------------------------------------------------------------
 
 
 def test_folding_leaves_no_trace_of_the_inbox(
     storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict
 ) -> None:
-    """After folding the write-ahead log is empty, and each id stands in the file just once."""
+    """After folding the write-ahead log is empty, and each id is in the file just once."""
     rows = rows_of(survey, example_answers, 300)
     for row in rows:
         storage.accept(survey, [row])
@@ -580,7 +580,7 @@ def test_a_damaged_backup_is_not_restored(
 def test_the_file_of_a_crashed_server_is_not_a_backup(
     storage: SQLiteStorage, survey: Published, path: Path, tmp_path: Path, example_answers: dict
 ) -> None:
-    """Beside it lies its log, with what is not in the file yet: it is refused, with the command that makes a backup."""
+    """A file with part of its data still in its log is refused, and the message gives the command for a backup."""
     storage.accept(survey, rows_of(survey, example_answers, 5))
     with pytest.raises(StorageError, match="deniable backup --database"):
         restore(path, tmp_path / "new.db")

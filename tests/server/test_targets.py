@@ -36,7 +36,7 @@ def sums(rule: Rule, m: int, n: int) -> Any:
 @pytest.mark.parametrize("n", [30, 1000])
 @pytest.mark.parametrize("options", [2, 6])
 def test_respondents_are_covered(epsilon: str, n: int, options: int) -> None:
-    """The interval for the respondents holds their share with at least 94.8%, summed exactly over both binomials."""
+    """The interval for the respondents contains their share with at least 94.8%, summed exactly over both binomials."""
     rule = support(subset(options, Fraction(epsilon)))
     limits = np.array([share_of_support(rule, y, n, 0.05, n)[2:] for y in range(n + 1)])
     for m in {0, 1, n // 20, n // 3, n // 2, n - 1, n}:
@@ -142,7 +142,7 @@ def test_band_scores_reach_the_tuned_worst_case(epsilon: str, levels: int, mark:
 @pytest.mark.parametrize(("options", "size"), [(5, 1), (5, 2), (6, 3), (11, 4)])
 @pytest.mark.parametrize("wanted", [1, 2, 3])
 def test_support_of_several_options(options: int, size: int, wanted: int) -> None:
-    """Mean and variance of how many of the options a report holds are those of all its reports, enumerated."""
+    """Mean and variance of how many of the options a report contains are those of all its reports, enumerated."""
     channel = subset(options, Fraction(1), size=size)
     rule = joint_support(channel, wanted)
     held = [report & ((1 << wanted) - 1) for report in channel.reports()]
@@ -198,7 +198,7 @@ def enumerate_reports(channel: Subset, shares: Any, n: int) -> list[tuple[float,
 
 @pytest.mark.parametrize(("epsilon", "n"), [(1, 8), (3, 8)])
 def test_summaries_are_covered(epsilon: float, n: int) -> None:
-    """Even for a handful of reports the intervals hold the truth with at least 95%, summed over all that can come."""
+    """Even for a handful of reports the intervals contain the truth with at least 95%, summed over all outcomes."""
     question, channel = ask("scale", epsilon, labels=list("abcd"))
     assert isinstance(channel, Subset)
     for shares in (np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.5, 0.0, 0.0, 0.5])):
@@ -258,7 +258,7 @@ def test_short_scales_have_no_summaries() -> None:
     ],
 )
 def test_impossible_rates_are_flagged(kind: str, own: dict[str, Any], counts: list[int], n: int) -> None:
-    """A rate that no honest answers can give is said to be one; a high one that they can is not."""
+    """A rate that honest answers cannot give is flagged; a high rate that they can give is not."""
     question, channel = ask(kind, 1, **own)
     notes = estimate_question(question, channel, counts, n).notes
     assert (NOT_HONEST in notes) == (n != 1300)

@@ -100,7 +100,7 @@ def test_signing_in_leads_nowhere_else(http: FlaskClient, app: Flask, elsewhere:
 
 
 def test_wrong_attempts_are_limited(http: FlaskClient, app: Flask) -> None:
-    """After 20 wrong tokens in a minute the next attempt gets 429 and is told to wait, however right it is; nothing
+    """After 20 wrong tokens in a minute the next attempt gets 429 and has to wait, even with a right token; nothing
     that respondents do changes that.
     """
     secret, _ = make_token(storage_of(app), "analyst", "Ann")
@@ -169,7 +169,7 @@ def test_signing_in_again_gives_another_session(http: FlaskClient, app: Flask) -
 
 
 def test_only_the_digest_of_a_session_is_kept(http: FlaskClient, app: Flask, tmp_path: Path) -> None:
-    """Whoever copies the database can neither sign in nor take over a session."""
+    """A copy of the database is not enough to sign in or to take over a session."""
     secret = enter(http, app)
     cookie = http.get_cookie("deniable")
     assert cookie is not None
@@ -288,7 +288,7 @@ def made_link(http: FlaskClient, days: str = "30") -> str:
 
 
 def test_a_shared_link_lets_anyone_read_until_it_is_revoked(http: FlaskClient, app: Flask) -> None:
-    """Whoever has the link opens the results, and no more; revoking it ends that at once."""
+    """Anyone with the link can open the results, and no more; revoking the link ends that at once."""
     enter(http, app)
     link = made_link(http)
     guest = app.test_client()
@@ -305,7 +305,7 @@ def test_a_shared_link_lets_anyone_read_until_it_is_revoked(http: FlaskClient, a
 
 
 def test_a_shared_link_expires(http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A link for one day holds today, and not tomorrow."""
+    """A link for one day works today and not tomorrow."""
     enter(http, app)
     link = made_link(http, "1")
     guest = app.test_client()
@@ -386,7 +386,7 @@ def test_nothing_of_a_session_is_logged(http: FlaskClient, app: Flask, caplog: p
 def test_pages_say_when_the_database_is_gone(
     http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A browser with a session gets a page with 503 and every header, and the log holds neither address nor secret."""
+    """A browser with a session gets a page with 503 and every header, and the log has neither address nor secret."""
     enter(http, app)
     caplog.clear()
 

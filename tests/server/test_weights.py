@@ -150,7 +150,7 @@ def test_a_small_heavy_group_is_not_believed(sizes: tuple[int, int], weight: flo
 
 
 def test_odd_weights_end_in_numbers() -> None:
-    """All reports alike, or weights beyond squaring, give finite numbers."""
+    """Identical reports, or weights too large to square, give finite numbers."""
     question, channel = ask("yes_no", 10)
     parts = [Part(w, n, np.array([0, n])) for w, n in ((0.62 / 41, 41), (0.19 / 160, 160), (0.19 / 195, 195))]
     for scale in (1.0, 1e-200):

@@ -1,4 +1,4 @@
-"""The sentences beside charts: exact, and never surer than the numbers."""
+"""The sentences next to charts: exact, and never surer than the numbers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def question_estimate(kind: str = "choice", **own: Any) -> QuestionEstimate:
     ],
 )
 def test_a_share_in_words(low: float, estimate: float, high: float, said: str) -> None:
-    """Places as the interval deserves, limits rounded outwards, ends of the scale said as such."""
+    """Places as the interval deserves, limits rounded outwards, ends of the scale named as such."""
     assert sentences.about(share(estimate, low, high)) == said
 
 
@@ -152,7 +152,7 @@ def test_headlines_declare_no_winner_too_early(shares: list[tuple[float, float, 
 
 
 def test_headlines_of_the_other_types() -> None:
-    """A yes_no tells its yes, a mean its mean, and nothing is said of no answers, weighted ones included."""
+    """A yes_no's headline is its yes, a mean's its mean; without answers, weighted or not, there is no number."""
     yes_no = ask("yes_no", decline=True)[0]
     shares = [share(0.231, 0.212, 0.25, "yes"), share(0.7, 0.6, 0.8, "no"), share(0.05, 0.0, 0.1, "declined")]
     assert sentences.headline(yes_no, question_estimate(shares=shares)) == "Yes: about 23.1%, between 21.2% and 25.0%"
@@ -205,7 +205,7 @@ def test_the_influence_on_all_that_stands_beside_it() -> None:
 
 
 def test_the_influence_is_of_what_is_not_weighted() -> None:
-    """Where weighted numbers stand beside it, the sentence says that it does not speak of them."""
+    """Next to weighted numbers, the sentence says that it is not about them."""
     weighted = Weighted(900.0, [], None)
     given = question_estimate(answers=1000, fake_influence=0.001, weighted=weighted)
     assert sentences.influence(CHOICE, given) == "10 false submissions could move an unweighted share by up to 1 point"
@@ -290,7 +290,7 @@ def test_the_p_value_that_allows_for_all_decides() -> None:
 
 @given(intervals(-1.0, 1.0))
 def test_words_never_claim_a_narrower_difference(interval: tuple[float, float, float]) -> None:
-    """Read back from the sentence, the interval holds the numbers'."""
+    """Read back from the sentence, the interval contains that of the numbers."""
     low, value, high = interval
     said = sentences.difference(difference(low, value, high), NAMES)
     found = re.search(rf"between {NUMBER}(?: points?)?( lower| higher)? and {NUMBER} points? (lower|higher)", said)

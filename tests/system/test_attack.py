@@ -88,7 +88,7 @@ def test_the_attacker_projects_as_the_server_does(values: list[float]) -> None:
 
 
 def test_several_points_together_move_by_more_than_one() -> None:
-    """At epsilon 0.5 a report holds two of five points. False ones that hold the top two move their sum by more than
+    """At epsilon 0.5 a report has two of five points. False ones with the top two move their sum by more than
     the claim for a single answer: it has a claim of its own, and the net score another, which is reached.
     """
     question, channel = ask("scale", 0.5, labels=list("abcde"))

@@ -100,8 +100,8 @@ def answer_in_python(base: str) -> None:
 
 
 def test_both_clients_tell_the_truth_together(browser: Browser, server: Server, tmp_path: Path) -> None:
-    """80 submissions from browsers and 80 from Python arrive, and every estimate, of each half and of the whole,
-    holds the truth within its interval.
+    """80 submissions from browsers and 80 from Python arrive, and the interval of every estimate, of each half and of
+    the whole, contains the truth.
     """
     answer_in_python(server.base)
     answer_in_browsers(browser, server.base)

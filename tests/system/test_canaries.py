@@ -1,4 +1,4 @@
-"""Nobody is identified: what requests carry beside a submission is kept nowhere, on either database."""
+"""Nobody is identified: what a request carries besides the submission is kept nowhere, on either database."""
 
 from __future__ import annotations
 

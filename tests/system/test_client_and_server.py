@@ -31,7 +31,7 @@ def stored(app: Flask) -> int:
 
 
 class Network:
-    """The app in process, on a network that can be down, lose responses, or tell the server nothing."""
+    """The app in process, on a network that can be down or lose responses."""
 
     def __init__(self, app: Flask) -> None:
         self._inner = deniable.WSGITransport(app)

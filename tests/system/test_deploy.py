@@ -1,4 +1,4 @@
-"""The files in ``deploy/``, run as they stand: real proxies before real servers; nothing they write tells who asked."""
+"""The files in ``deploy/``, run unchanged: real proxies before real servers; nothing they write reveals who asked."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def test_a_database_set_as_in_compose_logs_no_submission(compose: dict[str, Any]
 
 
 def test_the_units_are_sound_and_tight(tmp_path: Path) -> None:
-    """systemd finds nothing wrong with them, and little that they leave open; both are alike but for the port."""
+    """systemd finds nothing wrong with them, and little that they leave open; both are the same but for the port."""
     program = shutil.which("systemd-analyze") or missing("systemd-analyze")
     units = {name: (DEPLOY / "systemd" / name).read_text("utf-8") for name in ("deniable.service", "deniable@.service")}
     services = [re.split(r"\n(?=UMask=)", text)[1] for text in units.values()]

@@ -1,4 +1,4 @@
-"""Disk faults: no false acknowledgement, recovery after, and proofs that notice where that is not so."""
+"""Disk faults: no false acknowledgement, recovery after, and proofs that notice when either fails."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_a_false_acknowledgement_is_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_strace")
 def test_a_commit_behind_a_lost_one_is_noticed(tmp_path: Path) -> None:
-    """Where all connections close after a failed sync, the log's index is made anew and takes in the commit that is not
-    on disk. The proof finds what is then acknowledged behind it and lost in a power cut: the server keeps one open.
+    """If all connections close after a failed sync, the log's index is rebuilt and includes the commit that is not on
+    disk. The proof finds what is then acknowledged behind it and lost in a power cut: the server keeps one open.
     """
     planted = server_faults.keeps_no_connection_open
     outcome = prove(tmp_path, Watch(600), 10, faults=LATE_SYNCS, planted=planted)

@@ -18,7 +18,7 @@ def needs_node(node: str) -> None:
 
 
 def test_changed_documents_and_files_are_refused_or_mean_the_same(tmp_path: Path) -> None:
-    """400 documents and 400 survey files: both languages refuse alike, or accept with the same survey and channels."""
+    """400 documents and 400 survey files: both languages give the same refusal, or the same survey and channels."""
     outcome = fuzz.prove(tmp_path, Watch(600), 6, documents=400, survey_files=400)
     assert outcome.failures == []
     assert (outcome.figures["documents"], outcome.figures["survey files"]) == (400, 400)

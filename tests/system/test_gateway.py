@@ -63,7 +63,7 @@ made = gateway.Gateway(app, 4, 2_000_000)
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A server of an app that tells what it was asked, with four threads, 2 seconds and 2 MB for a body."""
+    """A server of an app that returns what it was asked, with four threads, 2 seconds and 2 MB for a body."""
     folder = tmp_path_factory.mktemp("gateway")
     (folder / "telling.py").write_text(APP)
     number = free_port()
@@ -140,7 +140,7 @@ def test_bodies_within_the_limit_arrive_whole(port: int, size: int) -> None:
 
 
 def test_of_a_body_without_length_one_byte_more_than_allowed_is_read(port: int) -> None:
-    """So that the app can tell that it is too long, and no more memory goes to it."""
+    """One byte more is enough for the app to see that the body is too long, and takes no further memory."""
     chunk = b"%x\r\n%s\r\n" % (100_000, b"x" * 100_000)
     response = exchange(port, request("/", "Transfer-Encoding: chunked", method="POST"), *[chunk] * 21, b"0\r\n\r\n")
     assert told(response)["body"] == 2_000_001
@@ -200,7 +200,7 @@ def test_slow_clients_take_no_threads(port: int) -> None:
 
 
 def test_too_much_at_once_is_put_off(port: int) -> None:
-    """With more than 3 MB of bodies under way together, further ones are told to come back; then all is free again."""
+    """With more than 3 MB of bodies under way together, others have to come back later; then all is free again."""
     holding = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(2)]
     for connection in holding:
         connection.sendall(request("/", "Content-Length: 1900000", method="POST") + b"x" * 1_490_000)

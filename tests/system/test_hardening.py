@@ -1,4 +1,4 @@
-"""What holds only of a real server: where a request ends, which methods there are, who may open its files."""
+"""What only a real server can show: where a request ends, which methods there are, who may open its files."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_only_http_1_is_spoken(server: Server) -> None:
 
 
 def test_tracing_and_versions(server: Server) -> None:
-    """TRACE is not answered with what was sent, and no version of anything is told."""
+    """TRACE does not echo what was sent, and no version of anything is revealed."""
     for method in (b"TRACE", b"TRACK"):
         answer = exchange(
             server, method + b" /healthz HTTP/1.1\r\nHost: x\r\nX-Canary: canary\r\nConnection: close\r\n\r\n"

@@ -317,7 +317,7 @@ def test_synchronous_commit_is_ours(postgres: Cluster, address: str) -> None:
 def test_the_doctor_finds_logs_that_hold_submissions(
     postgres: Cluster, address: str, setting: str, value: str, said: str
 ) -> None:
-    """A PostgreSQL that writes statements with their values into its log tells when each submission came."""
+    """A PostgreSQL that logs statements with their values reveals when each submission came."""
     PostgresStorage(address).close()
     settings = Settings(database=address)
     assert [(each.check, each.state) for each in examine(settings) if each.state == "problem"] == []
@@ -405,7 +405,7 @@ def test_a_cut_connection_costs_nobody_a_submission(
 def test_downloads_leave_connections_for_submissions(
     servers: list[PostgresStorage], survey: Published, example_answers: dict
 ) -> None:
-    """With as many readers under way as there may be, one more is told to wait, and submissions are stored."""
+    """With as many readers under way as there may be, one more has to wait, and submissions are stored."""
     from contextlib import ExitStack
 
     from deniable_server.storage.postgres.pool import SIZES

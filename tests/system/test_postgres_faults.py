@@ -238,7 +238,7 @@ def test_a_connection_that_is_cut_while_it_is_lent_goes_back(
 
 
 def test_the_doctor_sees_connections_in_the_log(postgres: Cluster) -> None:
-    """A log of connections tells, in a quiet hour, when somebody came."""
+    """In a quiet hour, a log of connections reveals when somebody came."""
     with cluster(log_connections="on") as own:
         PostgresStorage(own.address()).close()
         found = {each.check: each.state for each in examine(Settings(database=own.address()))}
@@ -269,14 +269,14 @@ def test_an_id_that_cannot_be_is_no_survey(kind: str, tmp_path: Path, postgres: 
     ],
 )
 def test_no_password_in_a_message(wrong: str) -> None:
-    """An address that is wrong is not repeated: it may hold a password."""
+    """An address that is wrong is not repeated: it may contain a password."""
     with pytest.raises(StorageError) as refused:
         open_storage(wrong)
     assert "ret" not in str(refused.value)
 
 
 def test_a_schema_that_somebody_else_has_prepared_is_refused(postgres: Cluster, address: str) -> None:
-    """What is in our schema is run as us: one that another user made, or that holds even a function, is not used."""
+    """Code in our schema runs as us: a schema that another user made, or that contains even a function, is not used."""
     with psycopg.connect(address) as connection:
         connection.execute("CREATE SCHEMA deniable")
         connection.execute("CREATE FUNCTION deniable.trap() RETURNS integer LANGUAGE sql AS 'SELECT 1'")

@@ -26,7 +26,7 @@ def _strace() -> None:
 
 def test_what_was_acknowledged_survives_power_cuts(tmp_path: Path) -> None:
     """After each of 100 cuts of a server's life, from its first start to the closing of a survey, what is left on disk
-    opens, holds every acknowledged submission once and no other, and its statistics equal a recount.
+    opens, has every acknowledged submission once and no other, and its statistics equal a recount.
     """
     outcome = prove(tmp_path, Watch(600), 6, **SMALL)
     assert outcome.failures == []

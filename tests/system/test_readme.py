@@ -172,7 +172,7 @@ DEMO = [sys.executable, "-m", "deniable_server", "demo", "--respondents", "60"]
 
 def test_the_demo_ends_by_itself_without_a_terminal(root: Path) -> None:
     """It shows what left one device, lets people answer over HTTP, and compares truth and estimates. A busy port is
-    said, and the next free one is used.
+    reported, and the next free one is used.
     """
     port = 0 if listen_error("127.0.0.1:8000") else 8000
     with socket.create_server(("127.0.0.1", port)):

@@ -1,4 +1,4 @@
-"""A real server process: losses on the way, faults of the disk, signals, and what its files and logs tell."""
+"""A real server process: losses on the way, faults of the disk, signals, and what its files and logs reveal."""
 
 from __future__ import annotations
 

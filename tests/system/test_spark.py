@@ -44,7 +44,7 @@ def spark() -> Iterator[Cluster]:
 
 
 def test_the_command_prints_the_same_bytes(spark: Cluster, kept: Path) -> None:
-    """``deniable estimate --engine spark`` against the cluster, in a process of its own, prints what the database tells
+    """``deniable estimate --engine spark`` against the cluster, in a process of its own, prints what the database gives
     and nothing else; both workers are there, and the master has seen the work.
     """
     words = ["estimate", "--by", "campus", "--json"]
