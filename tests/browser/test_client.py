@@ -138,7 +138,7 @@ def test_requests_do_not_say_who_asks(
 
 
 def test_the_server_keeps_a_pinned_promise(visit: Callable[[], Page], survey: Survey) -> None:
-    """The digest in a link is taken in either case; any other is refused."""
+    """The digest in a link may be in upper or lower case; any other digest is refused."""
     page = visit()
     assert load(page, f"{survey.link}#{survey.digest.upper()}")["digest"] == survey.digest
     assert load(page, f"{survey.api}#{'0' * 64}")["reason"] == "digest"
@@ -209,7 +209,7 @@ def test_a_pinned_link_replaces_what_was_remembered(
 def test_a_known_survey_can_be_answered_without_a_network(
     context: BrowserContext, visit: Callable[[], Page], survey: Survey
 ) -> None:
-    """The copy on this device will do, with the pin still held; the submission waits for the network."""
+    """Without a network the copy on this device is used, still checked against the pin; the submission waits."""
     page = visit()
     load(page, survey.link)
     context.set_offline(True)
@@ -236,7 +236,7 @@ def test_what_does_not_fit_leaves_no_trace(visit: Callable[[], Page], survey: Su
 def test_the_module_is_all_that_a_client_needs(
     context: BrowserContext, visit: Callable[[], Page], server: Server, survey: Survey
 ) -> None:
-    """Nothing else is loaded that could fail to arrive between loading and submitting."""
+    """Nothing else has to be loaded between loading and submitting, so nothing can fail to arrive."""
     asked = answer_with(context, f"{server.base}/deniable/*", *[hang_up] * 20)
     page = visit()
     assert load(page, survey.link)["digest"] == survey.digest
@@ -248,7 +248,7 @@ def test_the_module_is_all_that_a_client_needs(
 
 
 def test_a_second_answer_is_refused(visit: Callable[[], Page], survey: Survey) -> None:
-    """On the same page and on a later one, with the receipt of the first."""
+    """A second submission is refused with the receipt of the first, on the same page and on a later one."""
     page = visit()
     load(page, survey.link)
     receipt = submit(page)
@@ -485,7 +485,7 @@ def test_no_answer_reaches_the_disk(
 def test_without_a_database_it_works_in_memory(
     context: BrowserContext, visit: Callable[[], Page], survey: Survey, broken: str
 ) -> None:
-    """Where a browser keeps nothing, the page itself remembers: one submission, through lost responses."""
+    """If the browser keeps nothing, the page itself remembers: one submission, even when responses are lost."""
     context.add_init_script(broken)
     answer_with(context, f"{survey.api}/submissions", lose)
     page = visit()
@@ -537,7 +537,7 @@ def test_a_database_that_fails_is_not_taken_for_none(
 def test_a_full_disk_stops_before_anything_is_sent(
     context: BrowserContext, visit: Callable[[], Page], survey: Survey
 ) -> None:
-    """What cannot be written to the outbox is not sent: the reason is storage, and it can be tried again."""
+    """A submission that cannot be written to the outbox is not sent. The reason is storage, and trying again works."""
     asked = answer_with(context, f"{survey.api}/submissions")
     page = visit()
     load(page, survey.link)
@@ -555,7 +555,7 @@ def test_a_full_disk_stops_before_anything_is_sent(
 
 
 def test_a_ledger_of_a_newer_version_is_not_ignored(visit: Callable[[], Page], survey: Survey) -> None:
-    """A database that this version cannot read stops it: what was answered there must not be answered again."""
+    """A database that this version cannot read stops the client: answers recorded there must not be given again."""
     page = visit()
     page.evaluate(
         """() => new Promise((resolve) => {
@@ -566,7 +566,7 @@ def test_a_ledger_of_a_newer_version_is_not_ignored(visit: Callable[[], Page], s
 
 
 def test_a_page_on_plain_http_is_told_why_it_cannot_work(browser: Browser, server: Server, survey: Survey) -> None:
-    """Where a page has no secure randomness, nothing is randomised, and the message says what to do."""
+    """Without secure randomness nothing is randomised, and the message says what to do."""
     rules = "--host-resolver-rules=MAP *.test 127.0.0.1"
     base = f"http://survey.test:{server.port}"
     site = Site(base)

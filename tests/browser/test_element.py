@@ -58,7 +58,7 @@ def tab_to(page: Page, name: str, text: str = "") -> None:
 
 
 def test_the_whole_survey_by_keyboard(page: Page, server: Server, example: bytes) -> None:
-    """Tab, arrows, Space and Enter are enough; what the receipt shows is what was posted, and what is stored."""
+    """Tab, arrows, Space and Enter are enough; the receipt shows what was posted and what is stored."""
     faults = Faults(page)
     open_survey(page, server)
     bodies: list[Any] = []
@@ -294,7 +294,7 @@ def test_a_number_can_be_declined(page: Page, server: Server) -> None:
 
 
 def test_an_answer_can_be_changed_in_the_review(page: Page, server: Server) -> None:
-    """Change leads to the question with all answers still there; the corrected one is what counts."""
+    """Change leads to the question with all answers still there; the corrected answer counts."""
     open_survey(page, server)
     fill(page)
     review(page)
@@ -308,7 +308,7 @@ def test_an_answer_can_be_changed_in_the_review(page: Page, server: Server) -> N
 
 
 def test_targets_are_large_and_complete_no_history(page: Page, server: Server) -> None:
-    """Every control has 44 px to be hit, and no field offers what was entered before."""
+    """Every control is at least 44 px high, and no field suggests earlier entries."""
     open_survey(page, server)
     small = """(host) => [...host.shadowRoot.querySelectorAll('button, .option, .entry input, summary')]
         .filter((e) => e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)"""

@@ -298,14 +298,14 @@ def test_a_survey_that_changed(page: Page, server: Server, example: bytes) -> No
 
 
 def test_a_link_that_lost_a_part(page: Page, server: Server) -> None:
-    """Half a digest is not taken for none."""
+    """Half a digest is an error, not a missing digest."""
     for rest in ("#abc", "#"):
         page.goto("about:blank")
         failed(page, f"{server.base}{SURVEY}{rest}", "This link is not complete", "address")
 
 
 def test_no_secure_randomness(page: Page, server: Server) -> None:
-    """A browser without it is told what to use instead."""
+    """A browser without secure randomness gets a message about what to use instead."""
     page.add_init_script("Object.defineProperty(crypto, 'subtle', {value: undefined})")
     failed(page, server.base + SURVEY, "This browser cannot protect your answers here", "crypto")
 
@@ -328,7 +328,7 @@ def test_a_survey_that_this_device_has_seen_before(page: Page, server: Server) -
 
 
 def test_a_closed_survey(context: BrowserContext, tmp_path: Path, example: bytes) -> None:
-    """It says so before anybody has filled it in, and when it closes in between; an earlier receipt is still shown."""
+    """A closed survey says so before anybody fills it in, and if it closes meanwhile; earlier receipts still show."""
     with site(tmp_path, example) as server:
         page, early = context.new_page(), context.browser.new_context().new_page()  # type: ignore[union-attr]
         open_survey(early, server)
@@ -373,7 +373,7 @@ def test_a_budget_that_is_too_small(page: Page, server: Server) -> None:
 
 
 def test_a_device_without_space(page: Page, server: Server) -> None:
-    """What cannot be kept is not sent."""
+    """A submission that cannot be saved is not sent."""
     open_survey(page, server)
     fill(page)
     review(page)

@@ -130,7 +130,7 @@ def test_a_receipt_that_cannot_be_shown(page: Page, server: Server) -> None:
 
 
 def test_a_fault_while_sending_is_not_said_to_be_harmless(page: Page, server: Server) -> None:
-    """Where the program itself fails, nobody knows how far it came, and the console gets to see nothing of it."""
+    """If the program itself fails, the page does not claim that nothing was sent, and nothing reaches the console."""
     open_survey(page, server)
     fill(page)
     review(page)
@@ -192,7 +192,7 @@ def test_a_server_that_does_not_take_it_yet(page: Page, server: Server, code: in
 
 
 def test_a_browser_that_keeps_nothing(page: Page, server: Server) -> None:
-    """It says so before sending, and again while the submission waits."""
+    """The page says so before sending, and again while the submission waits."""
     page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
     page.clock.install()
     open_survey(page, server)

@@ -114,7 +114,7 @@ def test_the_page_is_told_why_it_failed(context: BrowserContext, host: Host) -> 
 
 
 def test_budget_and_hidden_notice(visit: Visit, host: Host) -> None:
-    """What the script sets before the module is loaded counts, and the attribute leaves out the notice."""
+    """Properties set before the module is loaded are used, and the attribute hides the notice."""
     host.put("/survey.js", block(ELEMENT, "js").replace("budget = 20", 'budget = "0.5"'))
     page = visit.page
     page.goto(
@@ -149,7 +149,7 @@ def test_its_looks(browser: Browser, host: Host, scheme: str, accent: str) -> No
 
 
 def test_every_property_and_part_is_listed(root: Path) -> None:
-    """The document names just those that the element has."""
+    """The document names exactly the properties and parts that the element has."""
     modules = root / "client/web/deniable_web/deniable"
     code = "".join(file.read_text("utf-8") for file in modules.glob("*.js"))
     looks = section("Its looks")
@@ -201,7 +201,7 @@ def fill_own_form(page: Page) -> None:
 
 
 def test_an_own_form(visit: Visit, host: Host, server: Server) -> None:
-    """Sent as entered, and stored; the form is empty afterwards, and the next visit knows that this device answered."""
+    """Answers are sent as entered and stored; the form is emptied, and the next visit knows that it was answered."""
     page = visit.page
     page.add_init_script(WITHOUT_CHANCE)
     address = put_own_form(host)
@@ -240,7 +240,7 @@ def test_an_own_form_offline(visit: Visit, host: Host, server: Server) -> None:
 
 
 def test_an_own_form_says_what_is_wrong(context: BrowserContext, host: Host) -> None:
-    """Closed, and not to be reached: people are told, and asked nothing."""
+    """If the survey is closed or unreachable, people see a message and no questions."""
     page = Visit(context.new_page(), allow="404").page
     for survey, words in (("over", "This survey is closed."), ("none", "The survey cannot be reached.")):
         page.goto(put_own_form(host, survey))
@@ -406,7 +406,7 @@ def test_a_hash_covers_the_element_but_not_its_questionnaire(visit: Visit, host:
 
 
 def test_the_command_for_the_hash(server: Server, host: Host, tmp_path: Path) -> None:
-    """What it makes of the module is what the browser compares with."""
+    """The documented command gives the hash that the browser compares with."""
     if not shutil.which("openssl"):
         missing("openssl")
     fetch, _, digest = host.real(block("A hash for the module", "sh")).partition(" | ")

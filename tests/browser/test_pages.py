@@ -95,7 +95,7 @@ def test_no_page_is_hard_to_use(browser: Browser, server: Server, scheme: str) -
 
 
 def test_the_plan_and_a_refused_survey_are_easy_to_use(context: BrowserContext, server: Server) -> None:
-    """What publishing shows before it publishes, and what it says of a faulty survey, pass axe as well."""
+    """The plan shown before publishing, and the errors of a faulty survey, pass axe as well."""
     page = context.new_page()
     sign_in(page, server)
     page.goto(f"{server.base}/publish")

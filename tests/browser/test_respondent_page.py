@@ -158,7 +158,7 @@ def test_whether_the_link_named_the_digest(page: Page, server: Server, example: 
 
 
 def test_the_pages_own_link_is_to_be_passed_on(page: Page, server: Server, example: bytes) -> None:
-    """It is copied, not followed: no answer is lost, and the page does not claim that a link brought it here."""
+    """The link is copied, not followed: no answer is lost, and the page does not claim to be opened by it."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{server.base}{SURVEY}?from=poster")
     ready(page)
@@ -173,7 +173,7 @@ def test_the_pages_own_link_is_to_be_passed_on(page: Page, server: Server, examp
 
 
 def test_a_closed_survey_says_so(page: Page, server: Server) -> None:
-    """It is there to be read, and takes no answers."""
+    """A closed survey can be read, and takes no answers."""
     faults = Faults(page)
     page.goto(server.base + "/s/over")
     expect(page.get_by_role("alert")).to_contain_text("This survey is closed")

@@ -48,7 +48,7 @@ def test_counted_once_is_delivered(status: int, body: bytes) -> None:
 
 @pytest.mark.parametrize("status", [400, 409, 413, 415, 422])
 def test_a_problem_document_refuses_for_good(status: int) -> None:
-    """Of the statuses that will not change, and only in the server's own form; control characters are not passed on."""
+    """Only final statuses in the server's own form refuse for good; control characters are not passed on."""
     headers = {"content-type": "Application/Problem+JSON; charset=utf-8"}
     body = b'{"title": "Closed", "detail": "It ended\\n\\u001b[31m on Friday", "status": 409}'
     assert judge(Response(status, headers, body), NOW) == Refusal(status, "Closed", "It ended  [31m on Friday")
@@ -82,7 +82,7 @@ UNSETTLED: list[Scripted] = [
 
 @pytest.mark.parametrize("reply", UNSETTLED)
 def test_everything_else_is_tried_again(reply: Scripted) -> None:
-    """A portal's page, a proxy's error and half a response are not the server's word."""
+    """A portal's page, a proxy's error and half a response do not count as the server's answer."""
     verdict = judge(Response(*reply), NOW)
     assert isinstance(verdict, Later) and str(reply[0]) in verdict.trouble
 
@@ -205,7 +205,7 @@ def test_a_slow_server_does_not_hold_submit(server: FakeServer) -> None:
 
 
 def test_trouble_is_told(server: FakeServer) -> None:
-    """A receipt that is not delivered yet says what happened last, so that a wrong address does not stay a riddle."""
+    """A receipt that is not delivered yet says what happened last, so that a wrong address can be noticed."""
     server.replies = [LOADED, *[(404, PROBLEM, b"{}")] * 50]
     with deniable.Client(LINK, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
@@ -251,7 +251,7 @@ def test_the_outbox_of_other_surveys_is_delivered_too(state: Path) -> None:
 
 
 def test_an_idle_client_delivers_what_an_earlier_one_left(server: FakeServer, state: Path) -> None:
-    """Opening a client is enough: nobody has to call anything."""
+    """Opening a client starts the delivery; no other call is needed."""
     server.replies = [LOADED, *[(0, {}, b"")] * 50]
     with deniable.Client(LINK, state=state, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
@@ -263,7 +263,7 @@ def test_an_idle_client_delivers_what_an_earlier_one_left(server: FakeServer, st
 
 
 def test_a_dead_server_does_not_keep_the_others_waiting(state: Path) -> None:
-    """Each entry has its own pauses: one that keeps failing is passed by."""
+    """Each entry has its own pauses: one that keeps failing does not hold up the others."""
     server = FakeServer(*(publish(survey_from_tree(tree(name))) for name in ("aa", "bb")))
     with deniable.Client("http://one.test/s/aa", state=state, transport=server) as client:
         del server.documents["aa"]

@@ -256,7 +256,7 @@ atexit.register(lambda: client.submit({"q0": True, "q1": False}, {"campus": "nor
 
 
 def test_submitting_at_exit_loses_nothing(server: FakeServer, state: Path) -> None:
-    """Where the interpreter gives no more threads, the submission waits in the file."""
+    """If the interpreter gives no more threads, the submission waits in the file."""
     python(LATE, server.link, state)
     with deniable.Client(server.link, state=state) as client:
         assert client.receipt is not None and client.flush(10)

@@ -44,7 +44,7 @@ def test_a_pinned_digest_is_kept(server: FakeServer) -> None:
 
 
 def test_a_tampered_document_is_refused(server: FakeServer) -> None:
-    """One unit more of favour than epsilon allows, and there is no client to give answers to."""
+    """A document with one unit more of favour than epsilon allows gives no client."""
     favour = b'"favour":6584790284608188'
     assert favour in DOCUMENT
     server.documents["campus-health"] = DOCUMENT.replace(favour, b'"favour":6584790284608189')
@@ -88,7 +88,7 @@ def test_no_survey_and_no_copy_is_unreachable(server: FakeServer, reply: Scripte
 
 @pytest.mark.parametrize("reply", NO_SURVEY)
 def test_an_offline_start_uses_the_kept_document(server: FakeServer, cached: Path, reply: Scripted) -> None:
-    """With a copy from before, no network or a captive portal is no obstacle: answer now, deliver later."""
+    """With a saved copy, people can answer without a network or behind a captive portal; delivery follows later."""
     server.replies = [reply, (0, {}, b"")]
     with deniable.Client(f"{LINK}#{DIGEST}", state=cached, transport=server) as client:
         assert client.document == DOCUMENT
@@ -115,7 +115,7 @@ def test_a_changed_document_is_refused(server: FakeServer, cached: Path) -> None
 
 
 def test_a_refused_document_is_not_kept(server: FakeServer, state: Path) -> None:
-    """What failed verification is not there at the next, offline start."""
+    """A document that failed verification is not used at the next, offline start."""
     server.replies = [(200, JSON, b'{"deniable": 1}'), (0, {}, b"")]
     with pytest.raises(deniable.DocumentError):
         deniable.Client(LINK, state=state, transport=server)
@@ -125,7 +125,7 @@ def test_a_refused_document_is_not_kept(server: FakeServer, state: Path) -> None
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 86_401])
 def test_a_timeout_that_makes_no_sense_is_a_value_error(server: FakeServer, timeout: float) -> None:
-    """Nothing can be loaded in no time, and nobody waits for more than a day."""
+    """A timeout is more than zero and at most a day."""
     with pytest.raises(ValueError, match="timeout"):
         deniable.Client(LINK, transport=server, timeout=timeout)
 

@@ -159,7 +159,7 @@ client.close()
 
 @pytest.mark.skipif(os.name != "posix", reason="this system has no limit on file sizes")
 def test_a_full_disk_is_a_state_error_and_nothing_is_sent(tmp_path: Path) -> None:
-    """What cannot be written is not sent; when there is room again, the same client goes on."""
+    """A submission that cannot be written is not sent; when there is room again, the same client goes on."""
     with FakeServer() as server:
         assert python(FULL, server.link, tmp_path / "state.db") == "True\nTrue\n"
     assert len(server.posts) == 1

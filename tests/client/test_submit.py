@@ -80,7 +80,7 @@ def test_a_second_answer_is_refused_with_the_first_receipt(server: FakeServer, s
 
 
 def test_without_a_state_each_client_is_a_device(server: FakeServer) -> None:
-    """In memory, ledger and outbox end with the client."""
+    """Without a state file, ledger and outbox end with the client."""
     for _ in range(2):
         with deniable.Client(LINK, transport=server) as client:
             client.submit(ANSWERS, SEGMENTS)
@@ -191,7 +191,7 @@ def test_a_budget_that_is_none_is_refused(budget: Any) -> None:
 
 
 def test_an_exceeded_budget_travels_between_processes() -> None:
-    """Pools send errors pickled; this one arrives as it was."""
+    """The error survives pickling, which process pools do to errors."""
     error = pickle.loads(pickle.dumps(deniable.BudgetExceeded("1", "2", "2.5")))
     assert (error.epsilon, error.spent, error.budget) == ("1", "2", "2.5")
     assert str(error) == "this survey spends 1, but 2 of the budget of 2.5 is already spent"

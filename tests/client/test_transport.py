@@ -72,7 +72,7 @@ def test_http_sends_what_it_is_given_and_no_more(server: FakeServer) -> None:
 
 @pytest.mark.parametrize("status", [200, 204, 304, 400, 401, 407, 500])
 def test_every_status_is_a_response(server: FakeServer, status: int) -> None:
-    """Judging is not the transport's business; headers are found in whatever case."""
+    """The transport returns every status without judging it; headers are found in any case."""
     server.replies = [(status, {"x-thing": "1", "Content-Type": "Text/HTML; a=b"}, b"")]
     response = get(server.origin)
     assert (response.status, response.header("X-Thing"), response.media_type) == (status, "1", "text/html")
@@ -96,7 +96,7 @@ def test_cookies_are_not_kept(server: FakeServer) -> None:
 
 
 def test_a_long_response_is_cut_at_the_cap(server: FakeServer) -> None:
-    """No server can fill this device's memory."""
+    """A response that is too large is cut off, so no server can fill this device's memory."""
     server.replies = [(200, JSON, b"x" * 3_000_000)]
     assert len(get(server.origin).body) == 1_000_001
 
@@ -205,7 +205,7 @@ def raise_cause(call: Any) -> None:
 
 
 def test_aborting_nothing_is_nothing() -> None:
-    """There may be no request under way any more."""
+    """abort() does nothing if no request is under way any more."""
     HTTPTransport().abort(threading.get_ident())
 
 
@@ -274,7 +274,7 @@ def test_every_way_of_a_wsgi_app_to_answer() -> None:
 
 
 def test_an_app_that_never_starts_its_response_is_trouble() -> None:
-    """As it would be behind a real server."""
+    """An app that never starts its response is an OSError, as it would be behind a real server."""
 
     def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         return []

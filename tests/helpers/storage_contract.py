@@ -365,7 +365,7 @@ def test_everything_is_there_after_opening_again(
 
 
 def test_storage_is_ready(storage: Storage) -> None:
-    """A storage that reads and has not failed to write says so by not raising."""
+    """A storage that can read, and has not failed to write, raises nothing."""
     storage.ready()
 
 

@@ -121,7 +121,7 @@ def test_advanced_composition_of_large_epsilons_is_their_sum() -> None:
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 2, float("nan")])
 def test_a_delta_outside_0_and_1_is_refused(delta: float) -> None:
-    """Every function that takes delta says so."""
+    """Every function that takes delta refuses one outside 0 and 1."""
     for call in (
         lambda: exact_composition([Fraction(1)], delta),
         lambda: advanced_composition(Fraction(1), 2, delta),

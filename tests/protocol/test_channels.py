@@ -216,7 +216,7 @@ def test_the_subset_size_is_ye_and_bargs(epsilon: str, k: int) -> None:
 
 
 def test_known_designs() -> None:
-    """The designs that the protocol publishes as examples."""
+    """Channels have the designs that the protocol publishes as examples."""
     assert subset(10, Fraction(1)) == Subset(10, 3, 4846787665983846)
     assert band(2, Fraction(1)).favour == 6584790284608188
     assert band(2, Fraction(4)).favour == 8845193877774825

@@ -17,7 +17,7 @@ GRID = [Fraction(hundredths, 100) for hundredths in range(1, 1001)]
 
 
 def test_favours_that_anyone_can_compute() -> None:
-    """The published values of F."""
+    """F has its published values."""
     assert largest_favour(exp_floor(Fraction(1)), 1, 1) == 6584790284608188
     assert largest_favour(exp_floor(Fraction(4)), 1, 1) == 8845193877774825
     assert largest_favour(exp_floor(Fraction(1)), 7, 3) == 4846787665983846

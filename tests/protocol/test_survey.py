@@ -95,7 +95,7 @@ max = 5
     ],
 )
 def test_epsilon_is_published_as_an_exact_decimal(epsilon: str, published: str) -> None:
-    """What the file says is what the document says, digit for digit, never a nearby double."""
+    """The document repeats epsilon from the file digit by digit, never as a nearby double."""
     survey = parse_survey(GOOD.replace("epsilon = 1.0", f"epsilon = {epsilon}"))
     assert survey.questions[0].epsilon == published
     assert survey.exact_epsilon == Fraction(published)

@@ -69,7 +69,7 @@ def assert_problem(response: TestResponse, kind: Kind) -> dict[str, Any]:
 
 
 def test_the_published_bytes_are_served_verbatim(http: FlaskClient, example: bytes, document: Document) -> None:
-    """The document, its digest in a header, and no caching."""
+    """The response is the document, with its digest in a header and without caching."""
     response = http.get(SURVEY)
     assert response.data == example
     assert response.headers["Deniable-Digest"] == document.digest
@@ -118,19 +118,19 @@ def test_a_batch_is_stored_whole_or_not_at_all(
 def test_a_malformed_request_stores_nothing(
     http: FlaskClient, app: Flask, body: bytes, content_type: str, kind: Kind
 ) -> None:
-    """Each gets the problem that it is, and never a 500."""
+    """Each malformed request gets its own kind of problem, and never a 500."""
     assert_problem(http.post(SUBMISSIONS, data=body, content_type=content_type), kind)
     assert storage_of(app).surveys()[0].submissions == 0
 
 
 def test_a_compressed_body_is_refused(http: FlaskClient, submission: dict[str, Any]) -> None:
-    """A small body could hold a huge one: no content encoding is taken."""
+    """Compressed bodies are refused, because a small one could expand to a huge one."""
     response = http.post(SUBMISSIONS, json=submission, headers={"Content-Encoding": "gzip"})
     assert_problem(response, Kind.MEDIA_TYPE)
 
 
 def test_a_large_body_is_refused_before_it_is_read(http: FlaskClient) -> None:
-    """The length alone is enough."""
+    """The stated length alone is enough to refuse a body."""
     stated = {"CONTENT_LENGTH": "999999"}
     response = http.post(SUBMISSIONS, data=b"{}", content_type="application/json", environ_overrides=stated)
     assert_problem(response, Kind.TOO_LARGE)
@@ -158,7 +158,7 @@ def test_no_survey_and_no_such_thing(http: FlaskClient, submission: dict[str, An
 
 
 def test_an_error_never_repeats_what_was_sent(http: FlaskClient, submission: dict[str, Any]) -> None:
-    """Whatever a broken client puts in, whole answers included, does not come back."""
+    """Nothing that a broken client sends, whole answers included, is repeated in the response."""
     for place in ("reports", "segments", None):
         tree = json.loads(json.dumps(submission))
         (tree[place] if place else tree)["cannabis-canary"] = "every-weekend-canary"
@@ -168,7 +168,7 @@ def test_an_error_never_repeats_what_was_sent(http: FlaskClient, submission: dic
 
 @pytest.mark.parametrize("path", ["//api/v1/surveys/campus-health", "/api/v1//surveys/campus-health", "/healthz/"])
 def test_a_wrong_address_is_not_redirected(http: FlaskClient, path: str) -> None:
-    """Double or trailing slashes are addresses of nothing."""
+    """Addresses with double or trailing slashes are not found."""
     assert_problem(http.get(path), Kind.NOT_FOUND)
 
 
@@ -355,13 +355,13 @@ def test_other_origins_may_use_what_respondents_use(http: FlaskClient, path: str
 
 @pytest.mark.parametrize("path", ["/api/v1/surveys", f"{SURVEY}/estimates", f"{SURVEY}/close", "/metrics"])
 def test_other_origins_may_not_use_the_rest(http: FlaskClient, path: str) -> None:
-    """What analysts and admins use is for the server's own pages."""
+    """Only the server's own pages may use the routes of analysts and admins."""
     for response in (http.get(path), http.options(path, headers={"Origin": "https://app.example"})):
         assert "Access-Control-Allow-Origin" not in response.headers
 
 
 def test_only_named_origins(tmp_path: Path, example: bytes) -> None:
-    """Where origins are named, others get no permission, and caches are told why."""
+    """If origins are named, others get no permission, and a Vary header informs caches."""
     app = create_app(Settings(database=str(tmp_path / "o.db"), allowed_origins=("https://a.example",)))
     storage_of(app).publish(example)
     http = app.test_client()

@@ -115,7 +115,7 @@ def test_without_node_the_audit_says_what_to_install(example: bytes, monkeypatch
 
 
 def test_a_browser_client_that_fails_is_reported(example: bytes, node: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What node says is passed on, not swallowed."""
+    """The error passes on what node says."""
     tree = json.loads(example)
     tree["channels"]["vaped"]["favour"] += 1
     with pytest.raises(AuditError, match="less private than stated"):

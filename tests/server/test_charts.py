@@ -326,7 +326,7 @@ def test_nothing_to_compare() -> None:
 @given(st.data())
 @settings(max_examples=40)
 def test_real_differences_can_be_drawn(data: st.DataObject) -> None:
-    """Of any question between three groups of any reports."""
+    """Differences of any question between three groups with any reports can be drawn."""
     question, channel = channelled(data.draw(questions()))
     groups = []
     for label in "abc":
@@ -392,7 +392,7 @@ def test_merged_groups_are_named_together() -> None:
 
 
 def test_a_heat_map_of_nothing() -> None:
-    """Without submissions it says so."""
+    """Without submissions the heat map says so."""
     assert isinstance(crosstab_chart(table_of([[None]], 0), {}, {}), Empty)
 
 

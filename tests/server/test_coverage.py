@@ -40,14 +40,14 @@ def test_a_share_is_held_as_often_as_stated(kind: Any, epsilon: str, n: int) -> 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
 def test_a_share_of_many_reports_is_held_as_often_as_stated(epsilon: str) -> None:
-    """Nor at 10,000 reports, at the shares listed."""
+    """At 10,000 reports coverage is not lower than that either, at the shares listed."""
     holds(YES, epsilon, 10_000)
 
 
 @pytest.mark.parametrize("epsilon", bench.EPSILONS)
 @pytest.mark.parametrize(("options", "people", "n"), [(2, 1, 30), (2, 1, 1_000), (2, 2, 30), (10, 1, 30), (10, 2, 30)])
 def test_a_share_of_known_people_is_held_as_often_as_stated(options: int, people: int, n: int, epsilon: str) -> None:
-    """Nor among the respondents themselves, nor in a population twice as large, where there is less to be unsure of."""
+    """Nor is it lower among the respondents themselves, or in a population twice as large, where less is unsure."""
     holds(bench.Kind(options, people), epsilon, n)
 
 

@@ -103,7 +103,7 @@ def shown(http: FlaskClient, path: str, status: int = 200) -> Reader:
 
 
 def test_every_question_has_a_card(http: FlaskClient, app: Flask, example: bytes) -> None:
-    """Each with its text, its number in words, epsilon, answers, what fakes could do, and its table."""
+    """Each card has the text, the number in words, epsilon, answers, what fakes could do, and a table."""
     page = shown(http, DASHBOARD)
     published = storage_of(app).find("campus-health")
     assert published is not None
@@ -312,7 +312,7 @@ def test_files_of_other_makes(http: FlaskClient, raw: bytes, status: int, said: 
 
 
 def test_every_error_is_shown_at_once(http: FlaskClient) -> None:
-    """Each with its place; the text is still there to be put right."""
+    """Each error is shown with its place; the text is still there to be corrected."""
     word = word_in(http.get("/publish"))
     broken = SMALL.replace("epsilon = 1.0", "epsilon = 0").replace("yes_no", "maybe", 1)
     page = http.post("/publish", data={"word": word, "survey": broken})

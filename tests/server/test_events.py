@@ -107,7 +107,7 @@ def test_refusals_do_not_fill_the_disk(lines: pytest.LogCaptureFixture) -> None:
 
 
 def test_programs_are_noted_once_an_hour(lines: pytest.LogCaptureFixture) -> None:
-    """Each token of its own."""
+    """Each token is noted once an hour on its own."""
     now = [60_000.0]
     log = SecurityLog(lambda: now[0])
     one, two = (Token(name, "analyst", "", "d" * 64, "2026-03-01") for name in ("aa", "bb"))

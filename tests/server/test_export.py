@@ -214,7 +214,7 @@ def test_the_documented_example_debiases(kept: Path, root: Path) -> None:
 
 
 def test_only_the_owner_can_read_it(kept: Path) -> None:
-    """Folders and files are for their owner alone."""
+    """Only the owner can read the folders and files."""
     for path in (kept / "campus-health", *(kept / "campus-health").rglob("*")):
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
 

@@ -70,7 +70,7 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_export_that_is_killed_cannot_be_taken_for_one(tmp_path: Path) -> None:
-    """What a killed export leaves lies under another name and is refused; the next one says that it is there."""
+    """A killed export leaves files under another name, which are refused; the next export says to delete them."""
     database, rng = tmp_path / "a.db", np.random.default_rng(1)
     storage = open_storage(str(database))
     storage.publish(example())
@@ -105,7 +105,7 @@ with writing(Path(sys.argv[1]), example()) as writer:
 
 
 def test_a_full_disk_is_said(tmp_path: Path, root: Path) -> None:
-    """Where a file cannot be written, the message says why, and nothing is left behind."""
+    """If a file cannot be written, the message says why, and nothing is left behind."""
     environment = {**os.environ, "PYTHONPATH": str(root / "tests")}
     command = [sys.executable, "-c", LIMITED, str(tmp_path / "export")]
     run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -65,7 +65,7 @@ def test_nobody_waits_for_what_comes_after_the_round() -> None:
 
 @pytest.mark.parametrize("place", ["work", "afterwards"])
 def test_a_round_that_breaks_leaves_nobody_waiting(place: str) -> None:
-    """Where the work raises, its leader gets the exception and the others one each; and the next round is served."""
+    """If the work raises, the leader gets the exception, the others get one each, and the next round is served."""
     broken = True
 
     def breaks(items: list[int]) -> None:

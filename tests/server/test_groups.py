@@ -55,7 +55,7 @@ def test_small_codes_are_merged(sizes: list[int], shown: list[str]) -> None:
 
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=6))
 def test_no_sum_or_difference_of_shown_groups_is_small(sizes: list[int]) -> None:
-    """Whatever groups are added up, or taken from the whole: nobody, or at least the minimum."""
+    """Every sum of groups, and the whole minus it, has nobody or at least the minimum."""
     kept = grouping({(j,): size for j, size in enumerate(sizes)}, (len(sizes),))
     shown = [sum(sizes[j] for j in group.positions) for group in kept.groups("a")]
     for count in range(1, len(shown) + 1):

@@ -98,7 +98,7 @@ def mangled(draw: st.DrawFn, document: Document) -> bytes:
 @settings(max_examples=400)
 @given(st.data())
 def test_the_quick_way_takes_nothing_that_the_careful_one_refuses(document: Document, data: st.DataObject) -> None:
-    """Whatever is wrong, or written in another way: where the quick way gives rows, they are the careful way's."""
+    """Whatever is wrong or written differently: if the quick way gives rows, the careful way gives the same ones."""
     body = data.draw(mangled(document))
     quick = SubmissionReader(document)._read_quickly(body)
     if quick is not None:
@@ -163,7 +163,7 @@ def test_a_missing_key_is_refused(intake: SubmissionReader, good: dict[str, Any]
 
 @pytest.mark.parametrize("place", ["canary", "reports.canary", "segments.canary"])
 def test_an_unknown_key_is_refused_and_not_repeated(intake: SubmissionReader, good: dict[str, Any], place: str) -> None:
-    """What does not belong is refused without quoting it."""
+    """An unknown key is refused without quoting it."""
     with pytest.raises(SubmissionError) as caught:
         intake.read(change(good, place, "secret"))
     assert [p.reason for p in caught.value.problems] == ["unknown"]

@@ -71,7 +71,7 @@ def git(*arguments: str) -> bytes:
 
 
 def test_no_tracked_file_holds_a_secret() -> None:
-    """Every file that is tracked, as it is now."""
+    """No tracked file contains a secret now."""
     names = [name for name in git("ls-files", "-z").decode().split("\0") if name]
     assert len(names) > 100
     files = [ROOT / name for name in names if (ROOT / name).is_file()]
@@ -80,7 +80,7 @@ def test_no_tracked_file_holds_a_secret() -> None:
 
 
 def test_no_earlier_version_holds_a_secret() -> None:
-    """Every line that any commit in reach has ever added."""
+    """No line that any reachable commit has ever added contains a secret."""
     history = git("log", "--all", "-p", "--no-color", "--unified=0", "--no-ext-diff", "--format=commit %H")
     added = b"\n".join(line[1:] for line in history.split(b"\n") if line[:1] == b"+" and line[:3] != b"+++")
     assert len(added) > 10_000
@@ -99,13 +99,13 @@ def test_no_earlier_version_holds_a_secret() -> None:
     ],
 )
 def test_a_secret_would_be_found(kind: str, planted: str) -> None:
-    """Each kind, in the middle of a file, and by the kind alone."""
+    """Each kind of secret is found in the middle of a file, and reported by its kind alone."""
     assert list(found_in(f"before\n{planted}\nafter\n".encode())) == [kind]
 
 
 def test_a_token_of_ours_would_be_found() -> None:
-    """Of a hundred new tokens at least ninety: each is missed with a chance of about 1 in 1,400, so that fewer come out
-    once in 10^20 runs.
+    """Of a hundred new tokens at least ninety are found: each is missed with a chance of about 1 in 1,400, so that
+    fewer come out once in 10^20 runs.
     """
     tokens = [secrets.token_urlsafe(32) for _ in range(100)]
     assert sum("a token of Deniable" in found_in(f"$ create\n{token}\n".encode()) for token in tokens) >= 90

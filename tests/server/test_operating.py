@@ -88,7 +88,7 @@ def test_without_a_database_nothing_is_made(place: Path, command: list[str]) -> 
 
 @pytest.mark.parametrize("command", [["survey", "close", "x"], ["estimate", "x"]])
 def test_an_unknown_survey(command: list[str]) -> None:
-    """The error lists the surveys there are."""
+    """The error lists the existing surveys."""
     run("survey", "publish", EXAMPLE)
     assert "No survey has the id x. Published here: campus-health" in said(run(*command, status=1))
 
@@ -170,7 +170,7 @@ def test_estimates_of_nobody() -> None:
 
 
 def test_the_population_remembers_the_truth() -> None:
-    """What it says was truly answered is a recount of what it handed out, for every question type."""
+    """The true shares that it reports are a recount of the answers it gave, for every question type."""
     survey = parse_survey(Path(EXAMPLE).read_bytes())
     population = Population(survey, seed=5)
     people = list(population.respondents(300))
@@ -254,7 +254,7 @@ def test_a_leftover_log_is_not_mixed_with_a_backup(place: Path, ending: str) -> 
 
 
 def test_copies_say_what_is_wrong() -> None:
-    """A missing folder and a file that is no backup."""
+    """A missing folder and a file that is no backup each get a message."""
     run("survey", "publish", EXAMPLE)
     assert "The folder nowhere does not exist" in said(run("backup", "--to", "nowhere/b.db", status=1))
     assert "example.toml is not a backup of Deniable's" in said(
@@ -334,13 +334,13 @@ def test_the_doctor_finds_an_access_log(installed: Settings, monkeypatch: pytest
     ("key", "state"), [("short", "problem"), ("a" * 64, "problem"), ("0123456789abcdef" * 4, "ok")]
 )
 def test_the_doctor_looks_at_the_key(place: Path, key: str, state: str) -> None:
-    """A key from the environment must be long, and not one letter."""
+    """A key from the environment must be long, and not the same letter repeated."""
     run("survey", "publish", EXAMPLE)
     assert states(Settings(database="deniable.db", secret_key=key))["secret key"] == {state}
 
 
 def test_no_database_is_what_the_doctor_says_first(place: Path) -> None:
-    """And it makes none."""
+    """Without a database the doctor says so first, and does not make one."""
     assert "There is none at deniable.db" in said(run("doctor", status=1))
     assert list(place.iterdir()) == []
 
@@ -379,7 +379,7 @@ def test_settings_that_could_never_work_are_refused(name: str, value: str, messa
 
 
 def test_settings_go_through_the_environment_unchanged() -> None:
-    """What serve passes to its workers is what it was told."""
+    """The workers get the settings that serve was given."""
     environment = {
         "DENIABLE_DATABASE": "x.db", "DENIABLE_BIND": "[::1]:9", "DENIABLE_BASE_PATH": "surveys/",
         "DENIABLE_TRUSTED_PROXIES": "2", "DENIABLE_ALLOWED_ORIGINS": "https://a https://b",
@@ -420,7 +420,7 @@ def test_serving_from_nothing_says_how_to_begin(place: Path, monkeypatch: pytest
 
 
 def test_the_document_is_served_as_compiled(place: Path) -> None:
-    """What is published is what ``survey compile`` prints."""
+    """The published document is what ``survey compile`` prints."""
     compiled = CliRunner().invoke(cli, ["survey", "compile", EXAMPLE]).stdout_bytes
     run("survey", "publish", EXAMPLE)
     storage = SQLiteStorage("deniable.db")

@@ -220,7 +220,7 @@ def test_a_given_number_and_a_needed_number_agree(tree: dict[str, Any], share: f
 
 
 def test_too_few_find_no_difference() -> None:
-    """Where not even the widest possible difference would be found, there is none to state."""
+    """If not even the widest possible difference would be found, none is stated."""
     given_ = plan_of(yes_no("0.1"), respondents=10).given
     assert given_ is not None and given_.difference is None and given_.margin > 1
 
@@ -538,7 +538,7 @@ def test_asking_for_more_takes_more(tree: dict[str, Any], what: str) -> None:
 
 
 def test_shuffling_is_stated_at_the_respondents_there_will_be() -> None:
-    """At those that are needed, or at those given; None where they are too few for the bound."""
+    """The shuffled epsilon is for the respondents needed, or those given; None if they are too few for the bound."""
     assert plan_of(yes_no(1)).shuffled.respondents == 4_997
     assert plan_of(yes_no(1), respondents=100).shuffled.epsilon is None
     assert plan_of(yes_no(1), respondents=10**6).shuffled.epsilon == pytest.approx(0.0236, abs=0.001)
@@ -560,13 +560,13 @@ def test_shuffling_is_stated_at_the_respondents_there_will_be() -> None:
     ],
 )
 def test_a_number_out_of_range_says_what_to_do(numbers: dict[str, Any], words: str) -> None:
-    """Each with the range and an example."""
+    """The error gives the allowed range."""
     with pytest.raises(PlanError, match=words):
         Wanted(**numbers)
 
 
 def test_everything_out_of_range_is_said_at_once() -> None:
-    """One line for each."""
+    """The error has one line for each number that is out of range."""
     with pytest.raises(PlanError) as caught:
         Wanted(margin=2, power=2, delta=2)
     assert [line.split()[0] for line in str(caught.value).splitlines()] == ["margin", "power", "delta"]
@@ -648,7 +648,7 @@ def test_plan_as_json_is_the_plan() -> None:
 
 
 def test_a_single_question_has_no_sums(tmp_path: Path) -> None:
-    """One question in one wave: no total of questions, no few."""
+    """For one question in one wave, the output has no totals and no choice of a few questions."""
     file = tmp_path / "one.json"
     file.write_bytes(msgspec.json.encode(survey_of(yes_no(1))))
     result = run(str(file), "--waves", "1")
@@ -676,6 +676,6 @@ def test_figures_in_the_documentation_are_what_the_command_prints(root: Path) ->
 
 
 def test_drawn_channels_have_equal_parts() -> None:
-    """What the planner takes for granted of several choices."""
+    """The parts of a drawn channel are equal, which the planner assumes."""
     channel = design(survey_of(choice(5, 1, "multi_choice")).questions[0])
     assert isinstance(channel, Drawn) and len(set(channel.parts)) == 1

@@ -149,7 +149,7 @@ def command(database: str, *words: str) -> Any:
 
 
 def test_a_command_says_what_the_server_says(http: FlaskClient, database: str, tmp_path: Path) -> None:
-    """Every parameter is also an option, and gives the same."""
+    """Every parameter is also an option of the command, with the same result."""
     weights = tmp_path / "w.toml"
     weights.write_text("[year]\nfirst = 300\nlater = 700\n")
     query = "confidence=0.9&simultaneous=1&by=campus&population=5000&distribution=1"
@@ -328,7 +328,7 @@ def test_comparisons_that_make_no_sense(http: FlaskClient, query: str) -> None:
 
 
 def test_one_rule_for_programs_pages_and_commands(http: FlaskClient, app: Flask, database: str) -> None:
-    """What makes no sense is refused in the same words over HTTP, on the page, and by the command."""
+    """A senseless request is refused in the same words over HTTP, on the page, and by the command."""
     wrong = {
         ("by=campus", "with=wave-2"): "either by (a segment) or with (another survey)",
         ("by=town",): "by takes a segment",
@@ -385,7 +385,7 @@ def test_crosstabs_against_every_single_report(http: FlaskClient, database: str,
 
 
 def test_a_crosstab_of_some(http: FlaskClient) -> None:
-    """With where, only those are tabulated."""
+    """With ``where``, only the matching submissions are tabulated."""
     result = get(http, "wave-1/crosstab?rows=vaped&columns=stress&where=campus:north")
     north = get(http, "wave-1/estimates?where=campus:north")
     assert result["submissions"] == north["submissions"] < PEOPLE
@@ -454,7 +454,7 @@ def test_an_answer_is_explained(http: FlaskClient, database: str) -> None:
 
 
 def test_forged_reports_are_warned_of(tmp_path: Path) -> None:
-    """A question that honest people cannot have answered so is named in comparisons and tables, too."""
+    """Comparisons and tables, too, name a question whose reports honest people cannot have given."""
     document = verify(publish(survey_from_tree(wave("forged", "1"))))
     contents = [Content((1, 2, i % 4, 2, i % 16), (i % 2, 0)) for i in range(400)]
     source = Counted(document, tally(document, contents), contents)

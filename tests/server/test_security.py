@@ -144,7 +144,7 @@ def test_whatever_is_sent_says_how_to_treat_it(http: FlaskClient, app: Flask) ->
     ("base_path", "policy"), [("", "max-age=31536000; includeSubDomains"), ("/x", "max-age=31536000")]
 )
 def test_tls_is_to_stay(settings: Settings, base_path: str, policy: str) -> None:
-    """Seen by TLS once, for a year by TLS only; for subdomains where the whole host is ours. Without TLS not a word."""
+    """Over TLS only, browsers are told to use TLS for a year; for subdomains too if the whole host is ours."""
     app = create_app(replace(settings, base_path=base_path, trusted_proxies=1))
     for path in ("/healthz", "/nowhere", "/sign-in"):
         secure = app.test_client().get(base_path + path, headers={"X-Forwarded-Proto": "https"})
@@ -154,7 +154,7 @@ def test_tls_is_to_stay(settings: Settings, base_path: str, policy: str) -> None
 
 
 def test_a_proxy_that_is_not_listened_to_is_told_of_once(http: FlaskClient, lines: pytest.LogCaptureFixture) -> None:
-    """One warning, however often it speaks; and what it says changes nothing."""
+    """An untrusted proxy's headers cause one warning, however often they come, and change nothing."""
     for _ in range(3):
         response = http.get("/healthz", headers={"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.7"})
         assert "Strict-Transport-Security" not in response.headers
@@ -167,7 +167,7 @@ def test_a_proxy_that_is_not_listened_to_is_told_of_once(http: FlaskClient, line
 def test_a_session_ends_two_hours_after_its_last_page(
     http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages put its end off, up to twelve hours from the start."""
+    """Opening pages keeps a session alive, for at most twelve hours from its start."""
     enter(http, app)
     for _ in range(7):
         later(monkeypatch, 1.6 * HOUR)
@@ -184,7 +184,7 @@ def test_a_session_ends_two_hours_after_its_last_page(
 def test_a_page_that_follows_by_itself_keeps_no_session_alive(
     http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a script asks for is no sign that somebody is there."""
+    """Requests that a script makes do not keep a session alive."""
     enter(http, app)
     later(monkeypatch, 1.9 * HOUR)
     assert http.get(DASHBOARD, headers={"Sec-Fetch-Mode": "cors"}).status_code == 200
@@ -207,7 +207,7 @@ def test_use_that_cannot_be_noted_is_no_obstacle(
 
 
 def test_other_sessions_can_be_seen_and_ended(http: FlaskClient, app: Flask) -> None:
-    """With the token once more; not without it, not those of others, and not by readers."""
+    """Ending a session takes the token again; nobody can end the sessions of others, and readers cannot end any."""
     secret = enter(http, app)
     elsewhere, stranger, reader = app.test_client(), app.test_client(), app.test_client()
     assert send(elsewhere, "/sign-in", "/sign-in", token=secret).status_code == 303
@@ -229,7 +229,7 @@ def test_other_sessions_can_be_seen_and_ended(http: FlaskClient, app: Flask) -> 
 
 
 def test_the_field_for_a_token(http: FlaskClient) -> None:
-    """What is typed is hidden, password managers know the field, and nothing keeps anybody from pasting."""
+    """Typed text is hidden, password managers recognise the field, and pasting works."""
     (field,) = re.findall(r'<input id="token"[^>]*>', http.get("/sign-in").text)
     assert 'type="password"' in field and 'autocomplete="current-password"' in field
     assert "paste" not in field and "maxlength" not in field
@@ -246,12 +246,12 @@ def test_every_page_has_a_way_out(http: FlaskClient, app: Flask) -> None:
 
 
 def test_a_new_database_lets_nobody_in(app: Flask) -> None:
-    """There is no token before somebody makes one."""
+    """A new database has no tokens."""
     assert storage_of(app).tokens.all() == []
 
 
 def test_a_token_cannot_fill_the_table_of_sessions(app: Flask) -> None:
-    """The oldest of more than twenty sessions of an analyst's token is over."""
+    """An analyst's token has at most twenty sessions; one more ends the oldest."""
     secret, token = make_token(storage_of(app), "analyst", "Ann")
     browsers = [app.test_client() for _ in range(21)]
     for browser in browsers:
@@ -274,7 +274,7 @@ def test_a_link_holds_no_longer_than_its_makers_token(http: FlaskClient, app: Fl
 
 
 def test_the_secret_key_can_be_replaced(settings: Settings, example: bytes) -> None:
-    """It only makes the words in forms: sessions outlive it, forms that were open have to be loaded again."""
+    """The key only makes the words in forms: sessions outlive a new key, open forms have to be loaded again."""
     first = create_app(replace(settings, secret_key="1" * 32))
     storage_of(first).publish(example)
     http = first.test_client()

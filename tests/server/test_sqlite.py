@@ -58,7 +58,7 @@ def test_only_its_owner_can_open_the_database(path: Path, storage: SQLiteStorage
 def test_a_file_system_without_wal_is_refused(
     path: Path, mode: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the settings read back are not WAL and FULL, nothing is opened."""
+    """If the settings read back are not WAL and FULL, nothing is opened."""
     monkeypatch.setattr(Connections, "_enter_wal", lambda *_: mode)
     with pytest.raises(StorageError, match=what):
         SQLiteStorage(path)
@@ -117,7 +117,7 @@ def test_what_is_not_a_database_is_refused(path: Path, tmp_path: Path) -> None:
 
 
 def test_the_forms_of_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path, sqlite:///relative and sqlite:////absolute."""
+    """An address is a path, sqlite:///relative or sqlite:////absolute."""
     monkeypatch.chdir(tmp_path)
     for url, file in (("p.db", "p.db"), ("sqlite:///r.db", "r.db"), (f"sqlite:///{tmp_path}/b.db", "b.db")):
         open_storage(url).close()
@@ -140,7 +140,7 @@ def test_every_column_is_explained(storage: SQLiteStorage, path: Path) -> None:
 
 
 def test_the_schema_holds_its_own_invariants(storage: SQLiteStorage, survey: Published, path: Path) -> None:
-    """What no code writes, the database itself refuses."""
+    """The database itself refuses rows that no code should write."""
     database = sqlite3.connect(path)
     for statement in (
         "INSERT INTO inbox VALUES (1, x'00', '[]')",
@@ -344,7 +344,7 @@ def test_a_closing_that_was_interrupted_is_finished_at_the_next_start(
 
 
 def test_an_old_log_is_never_taken_for_a_new_databases(path: Path, storage: SQLiteStorage) -> None:
-    """Where a database was moved away without its log, none is made in its place: the log may hold submissions."""
+    """If a database was moved away without its log, no new one is made there: the log may contain submissions."""
     storage.close()
     path.rename(path.with_name("old.db"))
     log = Path(f"{path}-wal")
@@ -375,7 +375,7 @@ def test_nothing_is_acknowledged_into_a_file_that_is_gone(
 
 
 def test_a_missing_database_is_not_made_unless_wanted(path: Path) -> None:
-    """create=False says that there is none."""
+    """With create=False, a missing database is an error."""
     with pytest.raises(StorageError, match="There is no database at"):
         SQLiteStorage(path, create=False)
     assert not path.exists()
@@ -418,7 +418,7 @@ def test_servers_together_fold_no_fewer_than_the_threshold(
 def test_what_another_server_stores_while_this_one_folds_is_not_sealed_alone(
     storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It came after what was folded, and by itself it would stand out: it waits for the next folding."""
+    """A submission that arrives during a folding would stand out if sealed alone, so it waits for the next folding."""
     other_server = SQLiteStorage(path, fold_at=50)
     *rows, late = rows_of(survey, example_answers, 51)
     fold_chunk = storage._fold_chunk

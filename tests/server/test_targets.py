@@ -329,7 +329,7 @@ def test_distribution_is_the_likeliest() -> None:
 
 
 def test_no_distribution_where_none_was_asked_for() -> None:
-    """It is there for number questions with a mean, and only if it was asked for."""
+    """Only number questions with a mean have a distribution, and only on request."""
     question, channel = ask("number", 1, min=0, max=8)
     assert estimate_question(question, channel, [1] * 16, 16).distribution is msgspec.UNSET
     question, channel = ask("yes_no", 1)

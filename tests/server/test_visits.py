@@ -94,7 +94,7 @@ def test_under_a_base_path_the_cookie_stays_there(settings: Settings, example: b
     ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)", "/\n/evil.example", "evil"],
 )
 def test_signing_in_leads_nowhere_else(http: FlaskClient, app: Flask, elsewhere: str) -> None:
-    """An address that is not on this server is forgotten."""
+    """After signing in, an address that is not on this server is ignored."""
     secret, _ = make_token(storage_of(app), "analyst", "Ann")
     assert send(http, "/sign-in", "/sign-in", token=secret, next=elsewhere).location == "/"
 
@@ -230,7 +230,7 @@ def test_a_forged_form_changes_nothing(
 
 
 def test_a_link_from_another_site_finds_the_session(http: FlaskClient, app: Flask) -> None:
-    """The browser keeps the cookie back there; a page that follows the link again lets it come along."""
+    """Browsers hold back the cookie on such a link; a page that follows the link again gets it sent."""
     anonymous = app.test_client()
     for site in ("cross-site", "same-site"):
         response = anonymous.get(f"{DASHBOARD}?by=campus", headers={"Sec-Fetch-Site": site, **BROWSER})
@@ -240,7 +240,7 @@ def test_a_link_from_another_site_finds_the_session(http: FlaskClient, app: Flas
 
 
 def test_before_a_session_the_browser_says_where_a_form_is_from(http: FlaskClient, app: Flask) -> None:
-    """The word of the sign-in form is the same for everybody, so that alone it is worth nothing."""
+    """The sign-in form's word is the same for everybody, so it is not enough by itself."""
     secret, _ = make_token(storage_of(app), "analyst", "Ann")
     fields = {"word": word_in(http.get("/sign-in")), "token": secret}
     assert http.post("/sign-in", data=fields).status_code == 403
@@ -270,7 +270,7 @@ def test_each_role_sees_its_pages(http: FlaskClient, app: Flask, role: Role, see
 
 
 def test_a_reader_compares_with_no_other_survey(http: FlaskClient, app: Flask) -> None:
-    """What is shared is one survey: its reader cannot see another through a comparison."""
+    """A reader of one shared survey cannot see another through a comparison."""
     enter(http, app, "reader", "campus-health")
     for path in (f"{DASHBOARD}/compare", "/api/v1/surveys/campus-health/compare"):
         assert http.get(f"{path}?question=vaped&with=other").status_code == 403
@@ -424,7 +424,7 @@ def test_what_fails_after_a_request_is_logged_without_its_content(
 
 
 def test_links_name_the_host_that_was_asked(settings: Settings, example: bytes) -> None:
-    """What a visitor puts into X-Forwarded-Host is not what the links for respondents and readers say."""
+    """A visitor's X-Forwarded-Host does not get into the links for respondents and readers."""
     app = create_app(replace(settings, trusted_proxies=1))
     storage_of(app).publish(example)
     http = app.test_client()

@@ -50,7 +50,7 @@ def test_one_margin_is_poststratification() -> None:
     ],
 )
 def test_unreachable_margins_are_said_to_be(cells: dict[Any, int], margins: dict[int, list[float]]) -> None:
-    """Where no weights exist, the answer is that there are none, not the last attempt."""
+    """If no weights exist, the result is that there are none, not the last attempt."""
     with pytest.raises(ImpossibleWeights):
         rake(cells, margins)
 
@@ -70,7 +70,7 @@ def test_unreachable_margins_are_said_to_be(cells: dict[Any, int], margins: dict
     ],
 )
 def test_equal_weights_change_nothing(kind: str, own: dict[str, Any]) -> None:
-    """Where all weights are the same, weighted numbers are the unweighted ones, for every kind of channel."""
+    """If all weights are the same, weighted numbers equal the unweighted ones, for every kind of channel."""
     question, channel = ask(kind, 1, **own)
     rng = np.random.default_rng(7)
     reports = [*channel.reports()]

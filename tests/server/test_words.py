@@ -69,7 +69,7 @@ def test_a_share_in_words(low: float, estimate: float, high: float, said: str) -
 
 
 def test_a_share_without_data() -> None:
-    """Where nothing is known, nothing is claimed."""
+    """Without data, nothing is claimed."""
     assert sentences.about(Share("a", None, None, None, 0.0, 1.0, TOO_NOISY)) == "no data"
 
 
@@ -113,7 +113,7 @@ WAGE = ask("number", min=0, max=250_000, unit="EUR")[0]
     ],
 )  # fmt: skip
 def test_a_mean_in_words(question: Any, mean: Mean, said: str) -> None:
-    """With its unit, or with the ends of its scale."""
+    """A mean is written with its unit, or with the ends of its scale."""
     assert sentences.about_mean(question, mean) == said
 
 
@@ -183,7 +183,7 @@ def test_what_must_be_said_first() -> None:
     ],
 )
 def test_the_influence_of_false_submissions(question: Any, answers: int, each: float, said: str) -> None:
-    """As if one in a hundred were false, rounded up, and no more than is possible."""
+    """The sentence assumes one false submission in a hundred; the figure is rounded up, within what is possible."""
     assert sentences.influence(question, question_estimate(answers=answers, fake_influence=each)) == said
 
 
@@ -224,7 +224,7 @@ def test_the_influence_is_never_understated(each: float, answers: int) -> None:
 
 
 def test_what_is_not_known_is_not_said() -> None:
-    """No influence and no equivalent, no sentence."""
+    """Without an influence or an equivalent there is no sentence."""
     assert sentences.influence(CHOICE, question_estimate()) == sentences.open_equivalent(question_estimate()) == ""
     assert (
         sentences.open_equivalent(question_estimate(open_equivalent=3120))
@@ -281,7 +281,7 @@ def test_a_difference_in_words(row: Difference, said: str) -> None:
 
 
 def test_the_p_value_that_allows_for_all_decides() -> None:
-    """One that is small only by itself is not called rare."""
+    """A p-value that is small only before adjusting is not called rare."""
     row = msgspec.structs.replace(difference(0.01, 0.03, 0.07, 0.002), adjusted_p_value=0.08)
     assert sentences.difference(row, NAMES).endswith(
         "would be common by chance (p = 0.002, 0.080 allowing for all that are shown)."
@@ -308,13 +308,13 @@ def test_words_never_claim_a_narrower_difference(interval: tuple[float, float, f
 
 
 def test_p_values() -> None:
-    """Never 0 and never 1."""
+    """A p-value is never written as 0 or 1."""
     given = [None, 0.0, 0.0004, 0.0496, 0.21, 0.996, 1.0]
     assert [probability(p) for p in given] == ["unknown", "<0.001", "<0.001", "0.050", "0.21", ">0.99", ">0.99"]
 
 
 def test_independence_in_words() -> None:
-    """What the p-value means, or why there is none."""
+    """The sentence says what the p-value means, or why there is none."""
     test = Independence(5.81, 4, 0.2138)
     assert independence_in_words(test) == (
         "If the two were independent, 21% of surveys would show at least this much dependence "

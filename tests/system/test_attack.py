@@ -38,7 +38,7 @@ def test_what_is_shown_covers_what_false_submissions_moved(tmp_path: Path) -> No
 
 
 def test_a_proof_that_is_not_finished_says_so(tmp_path: Path) -> None:
-    """When the time is up, how far it came is a failure."""
+    """When the time is up, the proof fails and says how far it came."""
     outcome = prove(tmp_path, Watch(0), 20, honest=20, epsilons=("1",), campaigns=2)
     assert outcome.failures == ["stopped after 0 of 2 campaigns"]
 
@@ -83,7 +83,7 @@ def test_no_attack_on_any_question_moves_more(
 
 @given(st.lists(st.floats(-50, 50), min_size=2, max_size=9))
 def test_the_attacker_projects_as_the_server_does(values: list[float]) -> None:
-    """Two ways of finding the nearest point of the simplex."""
+    """The attacker and the server find the same nearest point of the simplex in two different ways."""
     assert nearest(np.array([values]))[0] == pytest.approx(project(values), abs=1e-9)
 
 
@@ -116,7 +116,7 @@ def moved() -> tuple[Told, dict[str, Any], dict[str, Any]]:
 
 
 def test_a_claim_that_is_too_small_is_a_failure(moved: tuple[Told, dict[str, Any], dict[str, Any]]) -> None:
-    """In figures before or after, and in words."""
+    """The proof fails for a claim that is too small, in figures before or after, or in words."""
     told, before, after = moved
     share = numbers_of(after)["yes"][0] - numbers_of(before)["yes"][0]
     for sentence, one, other, what in (

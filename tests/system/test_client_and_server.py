@@ -52,7 +52,7 @@ class Network:
 
 
 def test_a_submission_arrives_as_its_receipt_says(app: Flask, example_answers: dict[str, Any]) -> None:
-    """What the server stored are the reports of the receipt, under its id."""
+    """The server stores the reports of the receipt, under its id."""
     with deniable.Client(LINK, transport=deniable.WSGITransport(app)) as client:
         receipt = client.submit(example_answers, segments={"campus": "south"})
     assert receipt.delivered and receipt.epsilon == "10"

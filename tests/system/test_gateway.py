@@ -131,7 +131,7 @@ def test_head_has_the_headers_and_no_body(port: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 70_000, 2_000_000])
 def test_bodies_within_the_limit_arrive_whole(port: int, size: int) -> None:
-    """With a stated length and in chunks."""
+    """Bodies arrive whole with a stated length and in chunks."""
     body = b"x" * size
     assert told(exchange(port, request("/", f"Content-Length: {size}", method="POST"), body))["body"] == size
     chunks = [b"%x\r\n%s\r\n" % (len(part), part) for part in (body[: size // 2], body[size // 2 :]) if part]
@@ -169,7 +169,7 @@ def test_a_body_that_ends_early_never_reaches_the_app(port: int) -> None:
 
 @pytest.mark.parametrize("rest", [b"", b"nonsense\r\n", b"5\r\nab"], ids=["cut off", "malformed", "within a chunk"])
 def test_chunks_that_break_off_never_reach_the_app(port: int, rest: bytes) -> None:
-    """What came before is not taken for the whole body: it may look like one."""
+    """The part that came is not taken for the whole body, even if it looks like one."""
     sent = request("/", "Transfer-Encoding: chunked", method="POST") + b"5\r\nabcde\r\n"
     response = exchange(port, sent, rest, end=True)
     assert response == b"" or response.startswith((b"HTTP/1.1 408", b"HTTP/1.1 400")), response

@@ -101,7 +101,7 @@ def test_large_bodies_leave_no_memory_behind(running_target: tuple[Server, Targe
 
 
 def test_http_2_is_not_spoken(target: Target) -> None:
-    """Without TLS no browser asks for it, and what guards heads and bodies was made for HTTP/1.1."""
+    """The server speaks no HTTP/2: browsers need TLS for it, and the limits on heads and bodies are for HTTP/1.1."""
     judge = Judge()
     (case,) = [case for case in cases(target, lambda: b"{}", Random(1)) if case.name == "HTTP/2"]
     send_case(target, judge, case)
@@ -109,7 +109,7 @@ def test_http_2_is_not_spoken(target: Target) -> None:
 
 
 def test_a_page_that_is_missing_is_described_as_a_page(running_target: tuple[Server, Target]) -> None:
-    """What respondents see where there is no survey is described with the type that it has."""
+    """The description of a missing survey's page has the content type that the page has."""
     server, _ = running_target
     described = ask(f"{server.base}/openapi.json").json["paths"]["/s/{survey}"]["get"]["responses"]["404"]["content"]
     shown = ask(f"{server.base}/s/{MARK}").headers["content-type"]

@@ -36,7 +36,7 @@ def test_a_database_in_use_is_refused(
 
 
 def test_a_database_of_an_idle_server_is_refused(source: str, target: str, tmp_path: Path, example: bytes) -> None:
-    """Also before its first request."""
+    """A server blocks a move even before its first request."""
     moving.check_an_idle_server_counts(source, target, tmp_path, example)
 
 

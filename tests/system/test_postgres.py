@@ -282,7 +282,7 @@ def test_other_peoples_tables_are_left_alone(address: str) -> None:
 def test_a_database_that_was_replaced_is_noticed(
     address: str, survey: Published, servers: list[PostgresStorage]
 ) -> None:
-    """Where another installation is at the address, new connections read and acknowledge nothing."""
+    """If another installation is at the address, new connections read and acknowledge nothing."""
     with psycopg.connect(address) as connection:
         connection.execute("UPDATE deniable.installation SET id = 'another'")
     servers[0].close()

@@ -132,7 +132,7 @@ def test_the_planner_remembers_nobody(
 def test_a_quiet_folding_leaves_no_file_behind(
     storage: PostgresStorage, survey: Published, address: str, example_answers: dict
 ) -> None:
-    """Where nobody is sending, the inbox has a new, empty file after a folding: the old one told the order."""
+    """If nobody is sending, the inbox gets a new, empty file after a folding: the old one revealed the order."""
     rows = rows_of(survey, example_answers, 120)
     storage.accept(survey, rows[:40])
     assert read(address, f"SELECT pg_relation_size('inbox_{survey.number}') > 0") == [(True,)]
@@ -250,7 +250,7 @@ def test_the_doctor_sees_connections_in_the_log(postgres: Cluster) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_an_id_that_cannot_be_is_no_survey(kind: str, tmp_path: Path, postgres: Cluster) -> None:
-    """Whatever is asked for, a NUL included, is not found, and no trouble of the database's."""
+    """An impossible id, even with a NUL, is not found, and is no error of the database."""
     storage = open_storage(postgres.new_database() if kind == "postgresql" else str(tmp_path / "a.db"))
     for name in ("a\0b", "", "x" * 64, "Größe", "a'b"):
         assert storage.find(name) is None

@@ -43,7 +43,7 @@ def test_a_database_in_use_is_refused(
 
 @pytest.mark.parametrize("databases", [KINDS[1]], indirect=True)
 def test_a_database_of_an_idle_server_is_refused(databases: tuple[str, str], tmp_path: Path, example: bytes) -> None:
-    """Also before its first request."""
+    """A server blocks a move even before its first request."""
     moving.check_an_idle_server_counts(*databases, tmp_path, example)
 
 

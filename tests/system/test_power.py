@@ -73,8 +73,8 @@ def test_unsynced_writes_come_to_every_end(tmp_path: Path) -> None:
 
 
 def test_a_sync_that_failed_owes_nothing_later(tmp_path: Path) -> None:
-    """What a failed sync should have written is lost, even where the next sync succeeds; only writing again helps. And
-    a write that was under way when a sync began is not covered by it.
+    """Data that a failed sync should have written is lost, even if the next sync succeeds; only writing again helps.
+    And a write that was under way when a sync began is not covered by it.
     """
     (tmp_path / "a").write_bytes(b"old")
     disk = Disk(tmp_path)

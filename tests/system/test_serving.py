@@ -309,7 +309,7 @@ def test_an_unknown_schema_is_refused_at_start(database: Path) -> None:
     ],
 )
 def test_a_wrong_setting_is_said_plainly(database: Path, flags: list[str], message: str) -> None:
-    """Each names the flag and what it takes."""
+    """Each message names the flag and what it takes."""
     result = serve("--database", str(database), *flags)
     assert result.returncode == 1 and "Traceback" not in result.stderr
     assert message in " ".join(result.stderr.split())

@@ -47,7 +47,7 @@ def test_a_commit_that_is_not_waited_for_is_found(tmp_path: Path) -> None:
 
 
 def test_a_server_that_forgets_what_is_sealed_is_found(tmp_path: Path) -> None:
-    """Where servers look for an id in the inbox only, what comes again after a folding is stored twice; we see it."""
+    """If servers look for an id in the inbox only, a retry after a folding is stored twice, and the proof sees it."""
     planted = server_faults.postgresql_forgets_what_is_sealed
     outcome = servers.prove(tmp_path, Watch(300), 7, 300, 1, ("fold",), planted)
     assert any("once more" in failure or "twice" in failure for failure in outcome.failures), outcome
