@@ -229,7 +229,7 @@ class Ledger:
         self._furthest = self._off = 0.0
 
     def foresaw(self, told: Told, foreseen: dict[str, float], after: Any) -> None:
-        """The attacker's own estimate is the server's: otherwise it did not know what it was doing."""
+        """The attacker's own estimate must equal the server's: otherwise the attack may not be the worst."""
         for number, (value, _) in numbers_of(after).items():
             if abs(value - foreseen[number]) > 1e-8 * max(1.0, abs(value)):
                 self.failures.append(f"{told.where}: the attacker foresaw {foreseen[number]} of {number}, not {value}")

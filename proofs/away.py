@@ -141,7 +141,7 @@ class _Away:
             )
 
     def _freeze(self) -> None:
-        """It neither answers nor refuses: senders wait, and those before whom the wait is too long get 503."""
+        """It neither answers nor refuses: senders wait, and those that wait too long get 503."""
         postmaster = psutil.Process(self.fleet.cluster.postmaster)
         frozen = [postmaster, *postmaster.children()]
         for process in frozen:

@@ -71,7 +71,7 @@ def content_of(submission: dict[str, Any]) -> str:
 
 
 class Maker:
-    """Makes submissions with the real protocol; which answers they hide is of no account here."""
+    """Makes submissions with the real protocol; which answers they hide does not matter here."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

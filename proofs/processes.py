@@ -58,7 +58,7 @@ class Process:
             return False
 
     def comes_up(self) -> bool:
-        """Wait until it answers; False where it ended instead."""
+        """Wait until it answers; False if it ended instead."""
         until(lambda: self.parent.poll() is not None or self.answers(), pause=0.02)
         return self.parent.poll() is None and self.answers()
 

@@ -32,7 +32,7 @@ class Slow:
         self._socket.setblocking(False)
 
     def step(self) -> None:
-        """Look whether the server has had enough; send another byte if not."""
+        """Check whether the server has closed the connection; send another byte if not."""
         try:
             while part := self._socket.recv(65536):
                 self._answer += part
@@ -125,7 +125,7 @@ def unread(port: int) -> socket.socket:
 
 
 def ordinary(target: Target) -> str:
-    """What went wrong with requests of somebody who does nothing unusual; empty where nothing did."""
+    """What went wrong with ordinary requests; empty if nothing did."""
     known = msgspec.json.encode(target.known[0])
     asked = [
         (GET + b"\r\n", 200),

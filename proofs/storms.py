@@ -128,7 +128,7 @@ class _Storms:
             self.book.fault("a submission was not delivered by the client", receipt.id)
 
     def _repeat(self, port: int, parcel: Parcel) -> None:
-        """A sender that knows nothing but to send the same again until there is an answer."""
+        """A sender that only sends the same bytes again until there is an answer."""
         self.book.about_to_send(parcel)
         connection = Connection(port)
         while True:

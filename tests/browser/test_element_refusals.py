@@ -180,7 +180,7 @@ def test_no_name_of_a_question_confuses_the_form(page: Page, server: Server) -> 
 
 
 def test_weak_protection_is_shown_in_every_view(page: Page, server: Server) -> None:
-    """Below the question, in the review, and first in what the receipt says of the report."""
+    """Weak protection is named below the question, in the review, and in what the receipt says about the report."""
     weak = "This answer is only weakly protected"
     open_survey(page, server, "/s/odd-names")
     expect(field(page, "hint")).to_contain_text(f"{weak}: what is sent may give it away.")

@@ -105,7 +105,7 @@ def test_the_element_in_a_plain_page(visit: Visit, host: Host, server: Server) -
 
 
 def test_the_page_is_told_why_it_failed(context: BrowserContext, host: Host) -> None:
-    """The element's words for the respondent, the reason for the page."""
+    """The respondent sees the element's message, and the page gets the reason."""
     page = Visit(context.new_page(), allow="404").page
     host.put("/survey.js", block(ELEMENT, "js"))
     page.goto(host.put("/page.html", block(ELEMENT, "html").replace("/s/campus-health", "/s/no-such-survey")))
@@ -249,7 +249,7 @@ def test_an_own_form_says_what_is_wrong(context: BrowserContext, host: Host) -> 
 
 
 def test_an_own_form_that_is_refused(context: BrowserContext, host: Host, server: Server) -> None:
-    """The respondent is told, and gets no form to try again with."""
+    """The respondent sees a message, and no form to try again with."""
     page = Visit(context.new_page(), allow="422").page
     page.goto(put_own_form(host))
     refuse_all(page, server)

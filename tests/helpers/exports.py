@@ -85,7 +85,7 @@ def filled(database: str, document: bytes, people: int) -> str:
 
 
 def deniable(*words: str | Path, status: int = 0) -> str:
-    """What a command prints: the result, or where it fails the reason."""
+    """What a command prints: the result, or the reason why it failed."""
     result = CliRunner().invoke(cli, [str(word) for word in words])
     assert result.exit_code == status, result.output
     assert "Traceback" not in result.output

@@ -153,7 +153,7 @@ def check_refused_while_serving(
 
 
 def check_an_idle_server_counts(database: str, other: str, tmp_path: Path, example: bytes) -> None:
-    """A server that nobody has sent anything to yet is in the way as well."""
+    """A server that has had no request yet blocks a move as well."""
     storage = open_storage(database)
     storage.publish(example)
     storage.close()
@@ -172,7 +172,7 @@ def send(server: Server, answers: dict[str, Any]) -> int:
 def check_broken_off(
     source: str, target: str, example: bytes, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error or a kill amid the copy leaves the source as it was and the target empty; then it can be repeated."""
+    """An error or a kill during the copy leaves the source as it was and the target empty; then it can be repeated."""
     fill(source, example, answers)
     before = contents(source)
     for place in (2, 9):  # in the midst of copying, and of comparing

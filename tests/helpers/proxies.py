@@ -125,7 +125,7 @@ class Proxy:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 
     def _fail_handshakes(self) -> None:
-        """No TLS at all, TLS that breaks off, a certificate that is not trusted, and a version that is too old."""
+        """Connections without TLS, with TLS that breaks off, an untrusted certificate, and too old a version."""
         for text in (
             f"GET /{CANARY} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
             b"\x16\x03\x01\x02\x00\x01",

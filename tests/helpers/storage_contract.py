@@ -205,7 +205,7 @@ def test_submissions_are_streamed_by_id(storage: Storage, survey: Published, exa
 def test_a_closed_survey_takes_nothing_new(
     storage: Storage, survey: Published, reopen: Open, example_answers: dict
 ) -> None:
-    """New submissions are refused, on every server; a retry of a stored one is still told that it is stored."""
+    """New submissions are refused on every server; a retry of a stored one still learns that it is stored."""
     rows = rows_of(survey, example_answers, 5)
     server = reopen()
     server.accept(survey, rows[:3])
@@ -338,7 +338,7 @@ def test_a_session_ends_unused(storage: Storage, reopen: Open) -> None:
 
 
 def test_a_token_has_only_so_many_sessions(storage: Storage) -> None:
-    """One more than it may have ends the one that was not used for longest; other tokens' are untouched."""
+    """One session too many ends the one that was unused for longest; sessions of other tokens are untouched."""
     tokens = storage.tokens
     for name in ("ab12", "cd34"):
         tokens.add(Token(name, "analyst", "", (name * 16), "2026-03-01"))

@@ -150,7 +150,7 @@ def estimates(draw: st.DrawFn) -> tuple[Question, QuestionEstimate]:
 @given(estimates())
 @settings(max_examples=150)
 def test_every_estimate_can_be_drawn(drawn: tuple[Question, QuestionEstimate]) -> None:
-    """Of any question and any reports: marks within the plot and in order, labels and tables complete, HTML clean."""
+    """For any question and reports, marks are in the plot and in order, labels and tables complete, and HTML clean."""
     question, estimate = drawn
     chart = question_chart(question, estimate)
     reader = read(chart)

@@ -60,8 +60,8 @@ def test_the_base_install_brings_one_package() -> None:
 
 
 def test_no_package_says_that_it_is_abandoned() -> None:
-    """Of those that a server needs none is marked as inactive by its makers, and each says where it comes from and its
-    licence. Whether a version was withdrawn or has a known hole needs a network to check: docs/security.md.
+    """No package that a server needs is marked as inactive by its makers, and each states its source and licence.
+    Whether a version was withdrawn or has a known hole needs a network to check: docs/security.md.
     """
     for name, found in brought_by("server").items():
         said = found.metadata

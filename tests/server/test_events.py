@@ -120,6 +120,6 @@ def test_programs_are_noted_once_an_hour(lines: pytest.LogCaptureFixture) -> Non
 
 @pytest.mark.parametrize("value", ["a\nb", "a b=c", "\x1b[31m", "ü", "", "x" * 81, "{}", "%s"])
 def test_no_line_can_be_forged(lines: pytest.LogCaptureFixture, value: str) -> None:
-    """What is no plain word is written as a question mark, whatever route it came by."""
+    """A value that is no plain word is logged as a question mark, whatever route it came by."""
     SecurityLog().refused("forbidden", None, survey=value)
     assert events(lines) == ["event=forbidden survey=?"]

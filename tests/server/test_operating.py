@@ -394,7 +394,7 @@ def test_settings_go_through_the_environment_unchanged() -> None:
 
 
 def test_every_setting_is_a_flag_of_serve() -> None:
-    """With its variable in the help; but the secret key, which others on the machine could see, is none."""
+    """The help of each flag names its variable. The secret key has no flag: others on the machine could see it."""
     flags = {option.opts[0]: option for option in serve.params if isinstance(option, click.Option)}
     for row in SETTINGS.values():
         if row.name == "secret_key":

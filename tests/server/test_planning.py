@@ -278,7 +278,7 @@ def test_additive_noise_is_the_textbooks() -> None:
 @settings(max_examples=30)
 @given(st.integers(2, 11), st.integers(100, 100_000))
 def test_bands_never_need_more_than_laplace_noise(points: int, units: int) -> None:
-    """Means of scales and numbers: the planner leaves out bands of which that shows that others decide."""
+    """This is so for means of scales and numbers; the planner relies on it to skip bands that cannot matter."""
     epsilon = f"{units / 10_000:.4f}"
     for question in survey_of(scale(points, epsilon, measure="mean"), number(epsilon)).questions:
         assert designed_variance(question)(0.5) <= 0.25 + 2 / float(epsilon) ** 2

@@ -122,14 +122,14 @@ def test_means_read_the_same(interval: tuple[float, float, float]) -> None:
 
 @given(st.decimals(Decimal("0.0001"), 1000, places=6))
 def test_what_may_not_be_understated_is_rounded_up(number: Decimal) -> None:
-    """Margins by at most 1/15, other numbers to two digits."""
+    """Margins are rounded up by at most 1/15, other numbers to two digits."""
     assert number <= margin(number) <= number * (1 + WIDENING)
     assert number <= up(number) <= number * Decimal("1.1")
     assert len(up(number).normalize().as_tuple().digits) <= 2
 
 
 def test_texts_of_numbers() -> None:
-    """Thousands apart and a real minus for people, digits alone for spreadsheets; zero has no sign."""
+    """People see separated thousands and a real minus, spreadsheets get digits alone; zero has no sign."""
     numbers = Rounded(Decimal("-1234.5"), Decimal("-2000"), Decimal("-0.0"))
     assert numbers.texts() == ("−1,234.5", "−2,000", "0.0")
     assert [figure(number) for number in numbers if number is not None] == ["-1234.5", "-2000", "0.0"]

@@ -97,7 +97,7 @@ def is_built(query: ast.expr) -> bool:
 
 
 def test_the_server_calls_nobody() -> None:
-    """What serves requests opens no connection that a request could name: it listens, and uses its database."""
+    """Code that serves requests opens no connection that a request could name: it listens, and uses its database."""
     server = ROOT / "server/deniable_server"
     reaching = {path.relative_to(server).as_posix() for path in server.rglob("*.py") if set(imports(path)) & OTHERS}
     assert reaching - {"serving/run.py", "serving/gateway.py"} <= REACHES_OUT

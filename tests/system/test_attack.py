@@ -138,7 +138,7 @@ def test_a_claim_that_is_too_small_is_a_failure(moved: tuple[Told, dict[str, Any
 
 
 def test_an_attacker_who_errs_is_a_failure(moved: tuple[Told, dict[str, Any], dict[str, Any]]) -> None:
-    """What is not foreseen was not the worst; and a move that is not the closed formula's is seen."""
+    """The proof fails if the attacker did not foresee a result, or if a move differs from the closed formula."""
     told, before, after = moved
     right = {number: value for number, (value, _) in numbers_of(after).items()}
     ledger = Ledger()

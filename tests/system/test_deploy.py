@@ -195,7 +195,7 @@ def test_the_compose_file_holds_no_secret_and_asks_for_each(compose: dict[str, A
 
 
 def test_the_compose_file_fits_the_other_files(compose: dict[str, Any]) -> None:
-    """As many servers as Caddy is told of, in images and files that are there; all services are kept short."""
+    """Caddy knows all servers, images and files exist, and every service has few rights."""
     services = compose["services"]
     named = services["proxy"]["environment"]["DENIABLE_SERVERS"].split()
     replicas = services["server"]["deploy"]["replicas"]

@@ -46,7 +46,7 @@ def crashing(raw: bytes) -> dict[str, Any]:
 
 
 def forgetful(raw: bytes) -> dict[str, Any]:
-    """Says nothing of what it has read but the digest."""
+    """Leaves out the channels that it has read."""
     meaning = fuzz.in_python(raw)
     return meaning | {"channels": {}} if "channels" in meaning else meaning
 

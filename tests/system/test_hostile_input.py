@@ -74,7 +74,7 @@ TRUNCATED = (
 def test_a_request_of_another_length_than_stated_is_refused(
     running_target: tuple[Server, Target], name: str, example: bytes
 ) -> None:
-    """Cut short on its way, a submission is not stored even where what came is a whole one; too long, neither."""
+    """A submission that is cut short or too long is not stored, even if the part that came is a whole one."""
     server, target = running_target
     before, judge = contents(server.database), Judge()
 

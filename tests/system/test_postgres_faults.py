@@ -186,7 +186,7 @@ def test_durability_cannot_be_taken_away_from_an_open_connection(example: bytes,
 def test_a_database_that_cannot_be_written_is_not_ready(
     postgres: Cluster, address: str, storage: PostgresStorage, survey: Published, example_answers: dict, caplog: Any
 ) -> None:
-    """On a standby, say: every submission is refused, readiness says no, and the log has one line for all of it."""
+    """On a read-only database every submission is refused, readiness says no, and the log has one line for it all."""
     name = address.split("?")[0].rsplit("/", 1)[1]
     postgres.run(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     storage.close()

@@ -44,7 +44,7 @@ def instead_of(owner: Any, name: str) -> Callable[[Callable[..., Any]], Planted]
 
 
 def environment(planted: Planted | None) -> dict[str, str]:
-    """What a Python needs in its environment to have this fault; nothing for none."""
+    """The environment variables that give a Python process this fault; empty without one."""
     if planted is None:
         return {}
     paths = [str(Path(__file__).parent), str(ROOT)]
