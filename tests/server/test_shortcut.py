@@ -1,4 +1,4 @@
-"""The shortcut for submissions: its answers are the same as the ordinary ones."""
+"""The shortcut for submissions: it behaves exactly like the ordinary way."""
 
 from __future__ import annotations
 
