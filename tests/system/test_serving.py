@@ -246,7 +246,11 @@ def test_a_server_can_be_stopped_while_its_workers_start(database: Path, tmp_pat
         workers = children.read_text().split()
         assert process.poll() is None
     process.send_signal(sig)
-    assert process.wait(25) == status
+    try:
+        assert process.wait(25) == status
+    finally:
+        process.kill()  # whatever it does, it is not left behind for other tests
+        process.wait()
     deadline = time.monotonic() + 25
     while any(Path(f"/proc/{worker}").exists() for worker in workers):
         assert time.monotonic() < deadline

@@ -68,8 +68,7 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
             environment["PROMETHEUS_MULTIPROC_DIR"] = folder
         os.environ.update(environment | {THREADS: str(threads)})
         host, port = resolve(settings.bind)
-        forking: list[int] = []
-        os.register_at_fork(before=lambda: forking.append(os.getpid()), after_in_child=lambda: _end_with(forking[-1]))
+        _stop_workers_with(os.getpid())
         server = Granian(
             "deniable_server.serving.gateway:create_gateway",
             address=host,
@@ -95,20 +94,39 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
         log.info("Stopped")
 
 
-def _end_with(parent: int) -> None:
+STOPS = (signal.SIGTERM, signal.SIGINT)
+
+
+def _stop_workers_with(parent: int) -> None:
+    """Workers can be stopped from their first moment on, and end with their parent.
+
+    Right after the fork a worker still has the parent's handlers, which would swallow a signal. So signals wait from
+    before the fork until the worker has the system's own handlers.
+    """
+    os.register_at_fork(
+        before=lambda: _hold_back(signal.SIG_BLOCK),
+        after_in_parent=lambda: _hold_back(signal.SIG_UNBLOCK),
+        after_in_child=lambda: _begin_worker(parent),
+    )
+
+
+def _hold_back(how: int) -> None:
+    signal.pthread_sigmask(how, STOPS)
+
+
+def _begin_worker(parent: int) -> None:
     """A worker whose parent was killed would go on and keep the port: on Linux, have the system end it as well.
 
     With SIGKILL, which a worker that is starting or working cannot miss, and which loses nothing: what it has
     acknowledged is on disk. A parent that stops normally waits for its workers, and this does not happen.
     """
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(
-            number, signal.SIG_DFL
-        )  # not the parent's handlers, which would do nothing until the worker has its own
+    for number in STOPS:
+        signal.signal(number, signal.SIG_DFL)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         if os.getppid() != parent:  # killed before the system knew
             os.kill(os.getpid(), signal.SIGKILL)
+    _hold_back(signal.SIG_UNBLOCK)
 
 
 def logging_config() -> dict[str, object]:
