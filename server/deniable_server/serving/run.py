@@ -68,7 +68,7 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
             environment["PROMETHEUS_MULTIPROC_DIR"] = folder
         os.environ.update(environment | {THREADS: str(threads)})
         host, port = resolve(settings.bind)
-        _stop_workers_with(os.getpid())
+        _watch_forks()
         server = Granian(
             "deniable_server.serving.gateway:create_gateway",
             address=host,
@@ -97,21 +97,23 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
 STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
-def _stop_workers_with(parent: int) -> None:
+def _watch_forks() -> None:
     """Workers can be stopped from their first moment on, and end with their parent.
 
     Right after the fork a worker still has the parent's handlers, which would swallow a signal. So signals wait from
     before the fork until the worker has the system's own handlers.
     """
+    forking: list[int] = []
+
+    def before() -> None:
+        forking.append(os.getpid())
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+
     os.register_at_fork(
-        before=lambda: _hold_back(signal.SIG_BLOCK),
-        after_in_parent=lambda: _hold_back(signal.SIG_UNBLOCK),
-        after_in_child=lambda: _begin_worker(parent),
+        before=before,
+        after_in_parent=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS),
+        after_in_child=lambda: _begin_worker(forking[-1]),
     )
-
-
-def _hold_back(how: int) -> None:
-    signal.pthread_sigmask(how, STOPS)
 
 
 def _begin_worker(parent: int) -> None:
@@ -126,7 +128,7 @@ def _begin_worker(parent: int) -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         if os.getppid() != parent:  # killed before the system knew
             os.kill(os.getpid(), signal.SIGKILL)
-    _hold_back(signal.SIG_UNBLOCK)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
 
 
 def logging_config() -> dict[str, object]:

@@ -217,7 +217,7 @@ class PostgresStorage(DatabaseStorage):
         return outcomes
 
     def _store_all(self, connection: Connection, requests: list[Request]) -> bool:
-        """The fast path, in one round trip: all rows are new and all surveys open. False if that is not so for any
+        """The fast path, in one round trip: all rows are new and all surveys open. False if this fails for any
         request.
         """
         surveys: dict[int, list[Row]] = {}

@@ -124,7 +124,7 @@ class SQLiteStorage(DatabaseStorage):
         return outcomes
 
     def _store_all(self, db: sqlite3.Connection, requests: list[Request]) -> bool:
-        """The fast path: all rows are new and all surveys open. False if that is not so for any request."""
+        """The fast path: all rows are new and all surveys open. False if this fails for any request."""
         surveys: dict[int, tuple[Published, list[Row]]] = {}
         for survey, rows in requests:
             surveys.setdefault(survey.number, (survey, []))[1].extend(rows)
