@@ -96,27 +96,49 @@ def supported(channel: Channel, counts: Sequence[float], n: float) -> list[Suppo
     return found
 
 
+class Chances(NamedTuple):
+    """How the features of a report come together, in a channel that treats all its answers the same.
+
+    A report shows the truth's feature with p and any other with q; the truth's and another one with ``with_truth``, two
+    others with ``others``. The last two are 0 where a report shows one feature.
+    """
+
+    answers: int
+    held: int
+    p: Fraction
+    q: Fraction
+    with_truth: Fraction
+    others: Fraction
+
+
 @lru_cache(maxsize=1024)
-def joint_support(channel: Subset, options: int) -> Rule:
+def chances(channel: Channel) -> Chances:
+    """Of d features that are shown, the others than the truth are drawn without replacement from k - 1: d - 1 of them
+    beside the truth, with p, or d without it. A pair of others is among m drawn ones with m(m-1)/((k-1)(k-2)).
+    """
+    found, k, d = channel.supports()[0], channel.answers, channel.held or 1
+    p = found.p
+    pair = Fraction(1, max((k - 1) * (k - 2), 1))
+    others = pair * (d - 1) * (p * (d - 2) + (1 - p) * d)
+    return Chances(k, d, p, found.q, p * (d - 1) / (k - 1), others)
+
+
+@lru_cache(maxsize=1024)
+def joint_support(channel: Channel, options: int) -> Rule:
     """Of any of t options together: how many of them the report holds.
 
-    A report that holds the truth draws its other d - 1 options from the k - 1 others, one that does not draws all d
-    from them; of t' wanted ones among those, sampling without replacement [4] holds x with mean n t'/(k-1) and
-    variance n (t'/(k-1)) (1 - t'/(k-1)) (k-1-n)/(k-2). The two kinds of report are mixed with p and 1 - p.
+    The square of that number is itself plus twice the number of pairs that are held [4]: of the t(t-1)/2 pairs,
+    t - 1 are with the truth where that is one of the t.
     """
-    k, d, t = channel.options, channel.size, options
-    favoured = Fraction(channel.favour, N)
+    return joint_rule(chances(channel), options)
 
-    def moments(wanted_others: int, true: int) -> tuple[Fraction, Fraction]:
-        """Mean and second moment, given whether the truth is one of the t."""
-        share, first, second = Fraction(wanted_others, k - 1), Fraction(0), Fraction(0)
-        for chance, drawn, held in ((favoured, d - 1, true), (1 - favoured, d, 0)):
-            mean = held + drawn * share
-            variance = drawn * share * (1 - share) * Fraction(k - 1 - drawn, max(k - 2, 1))
-            first, second = first + chance * mean, second + chance * (variance + mean**2)
-        return first, second
 
-    (p, p2), (q, q2) = moments(t - 1, 1), moments(t, 0)
+@lru_cache(maxsize=4096)
+def joint_rule(chance: Chances, options: int) -> Rule:
+    t, (_, d, single, q_single, with_truth, others) = options, chance
+    p, q = single + (t - 1) * q_single, t * q_single
+    p2 = p + 2 * (t - 1) * with_truth + (t - 1) * (t - 2) * others
+    q2 = q + t * (t - 1) * others
     gap = p - q
     v1, v0 = (p2 - p**2) / gap**2, (q2 - q**2) / gap**2
     return Rule(float(p), float(q), float(gap), float(v1), float(v0), counted=d == 1 or t == 1)
