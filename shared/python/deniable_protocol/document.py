@@ -1,8 +1,8 @@
 """The published document: a survey, its parts and its booklets, as bytes that never change.
 
-``publish`` writes one; ``verify`` reads one and proves, in integers, that each channel keeps the epsilon of its part and that
-no booklet spends more than the survey states. The proof runs on the respondent's device: the server's word is not
-trusted for this.
+``publish`` writes one; ``verify`` reads one and proves, in integers, that each channel keeps the epsilon of its part
+and that no booklet spends more than the survey states. The proof runs on the respondent's device: the server's word is
+not trusted for this.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Item:
         if self.option is None or isinstance(truth, Problem):
             return truth
         assert isinstance(truth, tuple)
-        return truth[self.question.codes.index(self.option)]
+        return int(truth[self.question.codes.index(self.option)])
 
 
 Condition: TypeAlias = tuple[tuple[int, frozenset[int]], ...]
