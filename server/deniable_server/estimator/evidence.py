@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from deniable_protocol import Channel, Drawn, Question
+from deniable_protocol import Channel, Document, Drawn, MultiChoice, Question, items_of
 
 from .intervals import Chances, Rule, Supported, chances, joint_rule, sampling_factor
 
@@ -35,12 +35,20 @@ PLANNING = 0.5
 """The share at which parts are weighed against each other: fixed, since weights that look at the counts are biased."""
 
 
+class Counted(NamedTuple):
+    """The ``n`` reports of one part: how many show each feature of its channel."""
+
+    channel: Channel
+    counts: Counts
+    n: float
+
+
 class Heard(NamedTuple):
     """What one part has reported of one item: a question, or one option of a multi_choice (no, yes).
 
     ``counts`` are those of the channel's features in ``n`` reports. ``owned`` has, per code of the item in channel
     order, the paths with that answer; a question that asks for a mean has none. ``shown`` are the paths on which the
-    item is asked at all.
+    item is asked at all. ``part`` tells the parts of a survey apart.
     """
 
     channel: Channel
@@ -48,56 +56,89 @@ class Heard(NamedTuple):
     n: float
     owned: tuple[Paths, ...]
     shown: Paths
+    part: int = 0
 
 
 class Evidence(NamedTuple):
     """Everything heard about a question: of one item, or per option of a multi_choice; each in one or more parts.
 
-    ``answers``: the submissions whose booklet reports on it; of a multi_choice, on any of its options.
+    ``answers``: the submissions whose booklet reports on it; of a multi_choice, on any of its options. ``parts`` are
+    all reports that are about it, of which nothing is counted twice.
     """
 
     question: Question
     answers: float
     items: tuple[tuple[Heard, ...], ...]
+    parts: tuple[Counted, ...]
 
     @property
-    def heard(self) -> list[Heard]:
-        """All of it, whatever it is about."""
-        return [heard for item in self.items for heard in item]
-
-    @property
-    def scored(self) -> Heard | None:
-        """The one part whose reports have scores, and do more than support an answer or not: means, and tables."""
-        heard = self.items[0]
-        return heard[0] if len(heard) == 1 and not heard[0].channel.supports() or self.question.asks_mean else None
+    def is_scored(self) -> bool:
+        """Whether reports have scores, and do more than support an answer or not: means, and shares from a table."""
+        return self.question.asks_mean or not all(heard.channel.supports() for item in self.items for heard in item)
 
     @property
     def is_conditional(self) -> bool:
         """Whether the question is asked of some people only."""
-        return any(len(heard.shown) < heard.channel.answers for heard in self.heard)
+        return self.question.show_if is not None
 
     @property
-    def exclusive(self) -> bool:
+    def is_exclusive(self) -> bool:
         """Whether just one of its answers is true."""
-        return self.question.type != "multi_choice"
+        return not isinstance(self.question, MultiChoice)
 
     def shares(self) -> list[Pooled | None]:
         """Per item the shares of its answers; None where no report is about it."""
         return [pool(item) for item in self.items]
 
+    def applies(self) -> Pooled | None:
+        """The shares of those whom the question is asked, and of the others, from each part once."""
+        parts = {heard.part: heard for item in self.items for heard in item}
+        return pool_sets([(heard, (heard.shown, not_shown(heard))) for heard in parts.values()])
+
+
+def not_shown(heard: Heard) -> Paths:
+    """The paths on which the item is not asked."""
+    return tuple(path for path in range(heard.channel.answers) if path not in heard.shown)
+
 
 def alone(question: Question, channel: Channel, counts: Counts, n: float) -> Evidence:
     """The evidence of a question that is a part by itself."""
-    everything = tuple(range(channel.answers))
-    whole = Heard(channel, counts, n, tuple((path,) for path in everything), everything)
+    return Evidence(question, n, _by_itself(channel, counts, n, 0), (Counted(channel, counts, n),))
+
+
+def _by_itself(channel: Channel, counts: Counts, n: float, part: int) -> tuple[tuple[Heard, ...], ...]:
     if not isinstance(channel, Drawn):
-        return Evidence(question, n, ((whole,),))
+        everything = tuple(range(channel.answers))
+        return ((Heard(channel, counts, n, tuple((path,) for path in everything), everything, part),),)
     # Given how many reports are about it, an option is a yes_no of its own, put to a sample of the respondents.
-    options = []
-    for place, part in enumerate(channel.parts):
-        bits = counts[2 * place : 2 * place + 2]
-        options.append((Heard(part, bits, sum(bits), ((0,), (1,)), (0, 1)),))
-    return Evidence(question, n, tuple(options))
+    bits = [(band, counts[2 * place : 2 * place + 2]) for place, band in enumerate(channel.parts)]
+    return tuple((Heard(band, each, sum(each), ((0,), (1,)), (0, 1), part),) for band, each in bits)
+
+
+def gather(
+    document: Document, question: Question, counts: Sequence[Counts], sizes: Sequence[float], answers: float
+) -> Evidence:
+    """The evidence of a survey's question: from the counts and the number of reports of every part of the document.
+
+    ``answers`` is the number of submissions whose booklet has a part that reports on the question.
+    """
+    about = document.parts_about(question.id)
+    numbers = sorted({number for number, _ in about})
+    parts = tuple(Counted(document.parts[i].channel, counts[i], sizes[i]) for i in numbers)
+    if len(about) == 1 and not document.parts[numbers[0]].paths:
+        return Evidence(question, answers, _by_itself(*parts[0], numbers[0]), parts)
+    names = [item.name for item in items_of(document.survey) if item.question.id == question.id]
+    items = []
+    for name in names:
+        heard = []
+        for number in numbers:
+            part = document.parts[number]
+            if (place := part.place(name)) is not None:
+                codes = range(len(part.items[place].codes) if part.paths else 0)
+                owned = tuple(part.owned(place, code) for code in codes)
+                heard.append(Heard(part.channel, counts[number], sizes[number], owned, part.shown(place), number))
+        items.append(tuple(heard))
+    return Evidence(question, answers, tuple(items), parts)
 
 
 # --- pooling -----------------------------------------------------------------------------------------------------
@@ -152,9 +193,16 @@ class Pooled:
         rule = binary_rule(v1, v0)
         return Supported(rule, self.n * (rule.q + rule.gap * float(sum(self.unbiased[j] for j in places))), self.n)
 
-    def each(self) -> list[Supported]:
-        """The support of each answer by itself."""
-        return [self.together([j]) for j in range(len(self.unbiased))]
+    def apart(self, place: int) -> list[Supported]:
+        """The support of one answer in each part by itself."""
+        found = []
+        for part in self.parts:
+            y, rule = float(part.y[place]), part.rule(part.sizes[place])
+            if not rule.counted:
+                share, rule = (y / part.n - rule.q) / rule.gap, binary_rule(rule.v1, rule.v0)
+                y = part.n * (rule.q + rule.gap * share)
+            found.append(Supported(rule, y, part.n))
+        return found
 
     def merged(self, groups: Sequence[Sequence[int]]) -> Pooled:
         """The shares of these groups of answers instead, with the same weights."""
@@ -194,7 +242,7 @@ def _moments(chance: Chances, sizes: tuple[int, ...]) -> tuple[Array, Array]:
     c1 beside the truth and c0 among the others; one by itself with q + gap s_i. Summed over the sets, with z =
     (H - t q)/gap and E[H_j] = t_j q + gap s_j.
     """
-    _, _, p, q, c1, c0 = map(float, chance)
+    p, q, c1, c0 = map(float, chance[2:])
     gap, t = p - q, np.array(sizes, dtype=float)
     pairs = np.outer(t, t) - np.diag(t)
     none = np.diag(t * q) + c0 * pairs - np.outer(t, t) * q * q
@@ -227,7 +275,11 @@ def pool_sets(heard: Sequence[tuple[Heard, Sequence[Paths]]]) -> Pooled | None:
     certainty = np.array([part.n / part.planned_variance for part in parts])
     weights = certainty / certainty.sum()
     unbiased = sum((w * part.unbiased for w, part in zip(weights, parts, strict=True)), np.zeros(1))
-    n = parts[0].n if len(parts) == 1 else 1 / float(sum(w * w / part.n for w, part in zip(weights, parts, strict=True)))
+    n = (
+        parts[0].n
+        if len(parts) == 1
+        else 1 / float(sum(w * w / part.n for w, part in zip(weights, parts, strict=True)))
+    )
     return Pooled(parts, weights, unbiased, n)
 
 

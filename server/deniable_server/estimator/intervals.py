@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, betaincinv, gammaln, ndtri
 
-from deniable_protocol import Channel, N, Subset, Support
+from deniable_protocol import Channel, Support
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -87,15 +87,6 @@ class Supported(NamedTuple):
     n: float
 
 
-def supported(channel: Channel, counts: Sequence[float], n: float) -> list[Supported]:
-    """Each answer of the channel with the reports that are about it; empty where ``supports`` is."""
-    found = []
-    for each, rule in supports(channel):
-        y = counts[each.feature]
-        found.append(Supported(rule, y, n if each.against is None else y + counts[each.against]))
-    return found
-
-
 class Chances(NamedTuple):
     """How the features of a report come together, in a channel that treats all its answers the same.
 
@@ -142,6 +133,32 @@ def joint_rule(chance: Chances, options: int) -> Rule:
     gap = p - q
     v1, v0 = (p2 - p**2) / gap**2, (q2 - q**2) / gap**2
     return Rule(float(p), float(q), float(gap), float(v1), float(v0), counted=d == 1 or t == 1)
+
+
+def likely_share(counts: Sequence[Supported]) -> float:
+    """The share most likely behind all these counts, not cut off at 0 and 1.
+
+    Log-likelihoods of rates are concave, and so is their sum in s: its slope, the sum of gap (y - nr)/(r(1 - r)) with
+    r = q + s gap, has one root between the least and the largest of the unbiased shares, found by bisection, unless it
+    is beyond where a rate is 0 or 1.
+    """
+    seen = [(count.y / count.n - count.rule.q) / count.rule.gap for count in counts]
+    low = max([min(seen), *(-count.rule.q / count.rule.gap for count in counts)])
+    high = min([max(seen), *((1 - count.rule.q) / count.rule.gap for count in counts)])
+
+    def slope(share: float) -> float:
+        total = 0.0
+        for count, unbiased in zip(counts, seen, strict=True):
+            rate = count.rule.q + share * count.rule.gap
+            total += count.n * count.rule.gap**2 * (unbiased - share) / max(rate * (1 - rate), 1e-300)
+        return total
+
+    if low >= high:
+        return low
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return (low + high) / 2
 
 
 def sampling_factor(n: float, population: int | None) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import chdtrc, ndtri
 
 from .evidence import Array, Pooled
@@ -36,6 +37,7 @@ class Sums(NamedTuple):
     n: float
     sampling: float
     step: float  # between two values of the numerator
+    rarer: float  # reports of the rarer kind, supporting the numerator or the denominator or not
 
     def statistic(self, ratio: Array) -> tuple[Array, Array]:
         """T and its variance, for any number of ratios at once.
@@ -86,19 +88,25 @@ def ratio(
     gains = [gain for _, gain in groups]
     classes = shares.merged([group for group, _ in groups])
     floor = -1.0 if minus else 0.0
-    step = 1 / (shares.n * shares.together(of).rule.gap)
+    above, below = shares.together(of), shares.together(among)
     sums = Sums(
-        classes.unbiased, *classes.moments, np.array(gains), shares.n, sampling_factor(shares.n, population), step
+        unbiased=classes.unbiased,
+        none=classes.moments[0],
+        own=classes.moments[1],
+        gains=np.array(gains),
+        n=shares.n,
+        sampling=sampling_factor(shares.n, population),
+        step=1 / (shares.n * above.rule.gap),
+        rarer=min(min(each.y, each.n - each.y) for each in (above, below)),
     )
     whole = floor - BEYOND, 1 + BEYOND
-    below = float(classes.unbiased.sum())
-    if below <= 0:
+    total = float(classes.unbiased.sum())
+    if total <= 0:
         return Ratio(None, whole, sums)
-    unbiased = float(sums.gains @ classes.unbiased) / below
+    unbiased = float(sums.gains @ classes.unbiased) / total
     inside = min(max(unbiased, floor), 1.0)
-    error = float(np.sqrt(sums.statistic(np.array(inside))[1])) / below
-    support = shares.together(among)
-    if share_limits(support.rule, support.y, support.n, alpha, population)[0] <= 0:
+    error = float(np.sqrt(sums.statistic(np.array(inside))[1])) / total
+    if share_limits(*below, alpha, population)[0] <= 0:
         return Ratio(Raw(unbiased, error, floor, 1.0), whole, sums)
     low, high = _limits(sums, inside, alpha, whole)
     return Ratio(Raw(unbiased, error, min(max(low, floor), 1.0), min(max(high, floor), 1.0)), (low, high), sums)
@@ -108,14 +116,12 @@ def _limits(sums: Sums, start: float, alpha: float, ends: tuple[float, float]) -
     """By bisection from the possible ratio outwards; half a step of the numerator corrects for continuity."""
     z = -float(ndtri(alpha / 2))
 
-    def kept(ratios: Array) -> Array:
+    def kept(ratios: Array) -> npt.NDArray[np.bool_]:
         value, variance = sums.statistic(ratios)
-        # Moved to where the possible ratio would put it, as the support of a share is.
-        value = value - moved * below
-        return np.abs(value) - sums.step / 2 <= z * np.sqrt(variance)
+        return np.asarray(np.abs(value - moved) - sums.step / 2 <= z * np.sqrt(variance))
 
-    below = float(sums.unbiased.sum())
-    moved = float(sums.gains @ sums.unbiased) / below - start
+    # Moved to where the possible ratio would put the numerator, as the support of a share is.
+    moved = float((sums.gains - start) @ sums.unbiased)
     inside, outside = np.array([start, start]), np.array(ends)
     reached = kept(outside)
     for _ in range(ROUNDS):
@@ -127,15 +133,15 @@ def _limits(sums: Sums, start: float, alpha: float, ends: tuple[float, float]) -
 
 
 def same_ratio(one: Sums, two: Sums, fewest: float) -> float | None:
-    """The p-value of one ratio behind both: the least, over it, of the sum of T^2/V is chi-square of one degree [2]."""
-    if min(each.n * each.sampling for each in (one, two)) <= fewest:
+    """The p-value of one ratio behind both: the least, over it, of the sum of T^2/V is chi-square of one degree [2].
+
+    None where either has fewer reports of the rarer kind than this.
+    """
+    if min(one.rarer, two.rarer) < fewest:
         return None
-    ratios = np.linspace(min(one.gains.min(), 0.0), 1.0, 201)
+    ratios = np.linspace(0.0, 1.0, 201)
     for _ in range(3):
-        sums = np.zeros(len(ratios))
-        for each in (one, two):
-            value, variance = each.statistic(ratios)
-            sums += value**2 / variance
-        best, width = ratios[sums.argmin()], ratios[1] - ratios[0]
-        ratios = np.linspace(max(best - width, ratios[0]), min(best + width, ratios[-1]), 201)
-    return float(chdtrc(1, sums.min()))
+        distance = sum((value**2 / variance for value, variance in (each.statistic(ratios) for each in (one, two))))
+        best, step = ratios[np.argmin(distance)], ratios[1] - ratios[0]
+        ratios = np.linspace(max(best - step, 0.0), min(best + step, 1.0), 201)
+    return float(chdtrc(1, np.min(distance)))
