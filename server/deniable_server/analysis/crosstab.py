@@ -92,7 +92,7 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
     elif isinstance(rows, Named):
         result = flipped(_of_segment(source, columns, rows, query, cells))
     else:
-        result = _counted(source, _coded_segment(source, rows), _coded_segment(source, columns), query, cells)
+        result = _counted(_coded_segment(source, rows), _coded_segment(source, columns), query, cells)
     return SurveyCrosstab(
         survey=source.survey.id,
         digest=source.document.digest,
@@ -189,11 +189,9 @@ def _of_segment(source: Source, segment: str, asked: Named, query: CrosstabQuery
     if evidence[0].is_scored:
         part = _coded_question(source, asked.question)
         reports = {codes: cell.counts[part.place].tolist() for codes, cell in cells.items()}
-        return _counted(source, _coded_segment(source, segment), _Counted(part.coded, reports), query, cells)
+        return _counted(_coded_segment(source, segment), _Counted(part.coded, reports), query, cells)
     sizes = [sum(cell.submissions for cell in each.values()) for each in members]
-    result = crosstab_segment(
-        segment, [group.code for group in groups], sizes, evidence, confidence=query.confidence
-    )
+    result = crosstab_segment(segment, [group.code for group in groups], sizes, evidence, confidence=query.confidence)
     return msgspec.structs.replace(result, submissions=int(sum(each.answers for each in evidence)))
 
 
@@ -214,10 +212,10 @@ def _coded_segment(source: Source, name: str) -> _Counted:
     return _Counted(estimator.coded_segment(name, [group.code for group in groups]), counts)
 
 
-def _counted(source: Source, rows: _Counted, columns: _Counted, query: CrosstabQuery, cells: Cells) -> Crosstab:
+def _counted(rows: _Counted, columns: _Counted, query: CrosstabQuery, cells: Cells) -> Crosstab:
     """Two variables of which, in each cell, one has a single value: their counts are those of the other."""
     joint = Joint(rows.coded, columns.coded)
-    for codes, cell in cells.items():
+    for codes in cells:
         for i, j in product(np.flatnonzero(rows.counts[codes]), np.flatnonzero(columns.counts[codes])):
             number = min(rows.counts[codes][i], columns.counts[codes][j])
             joint.add_counts(number * joint.count(np.array([i]), np.array([j])))

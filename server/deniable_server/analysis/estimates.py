@@ -82,8 +82,8 @@ class Weighting(msgspec.Struct, frozen=True):
 
 
 class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Everything that is estimated of a survey, and what was asked for. ``epsilon`` is what one submission may show, all
-    of it together. ``methods`` says of each question, for people who read the numbers elsewhere, how they were made.
+    """Everything that is estimated of a survey, and what was asked for. ``epsilon`` is what one submission may show,
+    all of it together. ``methods`` says of each question how its numbers were made, for people who read them elsewhere.
     """
 
     survey: str

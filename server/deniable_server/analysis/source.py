@@ -65,7 +65,9 @@ class Source(ABC):
     def _booklets(self) -> Counts:
         """A row per booklet, with a 1 for each part that it has."""
         numbers = range(len(self.document.parts))
-        return np.array([[number in booklet.parts for number in numbers] for booklet in self.document.booklets], np.int64)
+        return np.array(
+            [[number in booklet.parts for number in numbers] for booklet in self.document.booklets], np.int64
+        )
 
     @abstractmethod
     def _status(self) -> Status: ...

@@ -29,12 +29,13 @@ ESTIMATE_COLUMNS = [
 
 
 class Line(NamedTuple):
-    """One number of a question as people read it."""
+    """One number of a question as people read it. ``answers``: the reports it is from, if not all to the question."""
 
     label: str
     about: str
     low: str
     high: str
+    answers: int | None = None
 
     @property
     def written(self) -> str:
@@ -58,7 +59,9 @@ def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Lin
     if estimate.applies is not UNSET:
         shown.append(_share_line("applies to", estimate.applies))
     of = "" if estimate.applies is UNSET else " (of those)"
-    shown += [_share_line(f"{labels[share.code]}{of}", share) for share in estimate.shares]
+    for share in estimate.shares:
+        line = _share_line(f"{labels[share.code]}{of}", share)
+        shown.append(line if share.answers is UNSET else line._replace(answers=share.answers))
     answering = estimate.among_answering or ()
     shown += [_share_line(f"{labels[share.code]} (of those who answered)", share) for share in answering]
     for summary in estimate.summaries or ():

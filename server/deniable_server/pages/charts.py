@@ -7,7 +7,7 @@ size. May not: know of HTTP, or contain HTML; texts are plain and escaped by the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import ClassVar, NamedTuple
@@ -24,7 +24,7 @@ from deniable_server.analysis.rounding import (
     short_text,
     two_digits,
 )
-from deniable_server.estimator import Mean, Point, QuestionEstimate, Share, Summary, Weighted
+from deniable_server.estimator import Applies, Mean, Point, QuestionEstimate, Share, Summary, Weighted
 from deniable_server.wording import SUMMARIES, answer_texts, is_noisy, said
 
 from . import sentences
@@ -226,16 +226,22 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
     weighted = [] if estimate.weighted is UNSET else estimate.weighted.shares
     axis = share_axis(max(share.high for share in (*estimate.shares, *weighted)))
     marks: list[Mark | None] = [share_mark(share, axis) for share in weighted]
-    tables = [_share_table(estimate, texts, f"In percent; {limits_at(confidence)}")]
+    tables = _share_tables(estimate, texts, "", limits_at(confidence))
     if estimate.weighted is not UNSET:
-        tables.append(_share_table(estimate.weighted, texts, "Weighted, in percent"))
+        tables += _share_tables(estimate.weighted, texts, "Weighted, ", limits_at(confidence))
+    answering = {share.code: share for share in estimate.among_answering or ()}
+    rows = []
+    for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True):
+        row = share_row(texts[share.code], share, axis, mark)
+        if share.code in answering:
+            value, low, high = share_in_percent(answering[share.code]).texts()
+            extra = f"{said(answering[share.code], f'{value}%')} ({low}–{high}%) of those who answered"
+            row = replace(row, extra=extra)
+        rows.append(row)
     return Bars(
         about=f"Shares. {sentences.headline(question, estimate)}",
         axis=axis,
-        rows=tuple(
-            share_row(texts[share.code], share, axis, mark)
-            for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True)
-        ),
+        rows=tuple(rows),
         tables=tuple(tables),
         weighted=bool(weighted),
     )
@@ -253,10 +259,20 @@ def share_row(text: str, share: Share, axis: Axis, weighted: Mark | None = None,
     return ChartRow(*label(text), share_mark(share, axis), said(share, f"{value}%"), limits, weighted, shape=shape)
 
 
-def _share_table(estimate: QuestionEstimate | Weighted, texts: Mapping[str, str], caption: str) -> NumberTable:
-    lines = [(texts[share.code], share_cells(share)) for share in estimate.shares]
+def _share_tables(
+    estimate: QuestionEstimate | Weighted, texts: Mapping[str, str], start: str, limits: str
+) -> list[NumberTable]:
+    """The shares of all people, or of those whom the question is asked; and of those who answered."""
+    of = "" if estimate.applies is UNSET else " of those whom it applies to"
+    lines = [("Applies to, of all", share_cells(each)) for each in (estimate.applies,) if each]
+    lines += [(texts[share.code], share_cells(share)) for share in estimate.shares]
     lines += [(sentences.capitalized(SUMMARIES[each.id]), share_cells(each)) for each in estimate.summaries or ()]
-    return NumberTable(caption, ("Answer", *HEADS), tuple(lines))
+    tables = [NumberTable(sentences.capitalized(f"{start}in percent{of}; {limits}"), ("Answer", *HEADS), tuple(lines))]
+    if estimate.among_answering:
+        rest = tuple((texts[share.code], share_cells(share)) for share in estimate.among_answering)
+        caption = sentences.capitalized(f"{start}in percent of those who answered")
+        tables.append(NumberTable(caption, ("Answer", *HEADS), rest))
+    return tables
 
 
 HEADS = ("Estimate", "Low", "High", "Standard error")
@@ -266,7 +282,7 @@ def limits_at(confidence: float) -> str:
     return f"low and high are the limits of a {100 * confidence:.4g}% interval, rounded outwards"
 
 
-def share_cells(share: Share | Summary) -> tuple[str, ...]:
+def share_cells(share: Share | Applies | Summary) -> tuple[str, ...]:
     """Estimate, limits and standard error in percent."""
     numbers = score_in_points(share) if isinstance(share, Summary) and share.minus else share_in_percent(share)
     return cells(numbers, share.standard_error, scale=100)
