@@ -27,7 +27,6 @@ from deniable_server.storage.tokens import make_token
 from .analysis.crosstab import SurveyCrosstab
 from .errors import SimulationError
 from .estimator import QuestionEstimate
-from .estimator.questions import Share
 from .storage import Published, Storage
 from .web.submission_reader import MAX_BATCH, SubmissionReader
 
@@ -327,16 +326,15 @@ def compare(
 
 def _compare_question(truth: Truth, estimate: QuestionEstimate) -> Iterator[Compared]:
     name = estimate.id
-
-    def compared(kind: Kind, code: str, true: float, share: Share) -> Compared:
-        return Compared(name, kind, code, true, share.estimate, share.low, share.high)
-
     if estimate.applies:
-        yield compared("applies", "", truth.applies(name), estimate.applies)
+        applies = estimate.applies
+        yield Compared(name, "applies", "", truth.applies(name), applies.estimate, applies.low, applies.high)
     for share in estimate.shares:
-        yield compared("share", share.code, truth.share(name, share.code), share)
+        true = truth.share(name, share.code)
+        yield Compared(name, "share", share.code, true, share.estimate, share.low, share.high)
     for share in estimate.among_answering or ():
-        yield compared("among_answering", share.code, truth.share(name, share.code, answering=True), share)
+        true = truth.share(name, share.code, answering=True)
+        yield Compared(name, "among_answering", share.code, true, share.estimate, share.low, share.high)
     if estimate.mean is not None:
         mean = estimate.mean
         yield Compared(name, "mean", "", truth.mean(name), mean.value, mean.low, mean.high)
