@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -20,13 +20,14 @@ import numpy.typing as npt
 from scipy.special import betaincinv, ndtr
 
 from deniable import Client, DocumentError, Unreachable, randomize
-from deniable_protocol import Choice, Item, MultiChoice, Number, Question, Scale, Segment, Survey, YesNo, items_of
+from deniable_protocol import Choice, MultiChoice, Number, Question, Scale, Segment, Survey, YesNo
 from deniable_protocol.checks import DECLINED
 from deniable_server.storage.tokens import make_token
 
 from .analysis.crosstab import SurveyCrosstab
 from .errors import SimulationError
 from .estimator import QuestionEstimate
+from .estimator.joint import NOT_ASKED
 from .storage import Published, Storage
 from .web.submission_reader import MAX_BATCH, SubmissionReader
 
@@ -45,7 +46,7 @@ CLIENTS = 8
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Pair: TypeAlias = tuple[str, str, str, str]
-"""Two names of a planned cross-tab, and the code of an answer to each."""
+"""Two questions of a planned cross-tab, and the code of an answer to each."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class Population:
         groups = [(segment.id, option.code) for segment in survey.segments for option in segment.options]
         self._leanings = {group: random.normal(0.0, LEANING) for group in groups}
         self.pairs = planned_pairs(survey)
-        self._alike = {item.name for pair in self.pairs for item in pair}
+        self._alike = {name for names in survey.together for name in names}
         self.truth = Truth(survey)
         self.groups = {group: Truth(survey) for group in groups}
 
@@ -178,7 +179,7 @@ class Population:
         if isinstance(question, MultiChoice):
             names = [f"{question.id}.{code}" for code in question.codes]
         own = self._random.standard_normal((len(common), len(names)))
-        weight = np.array([ALIKE**0.5 if name in self._alike else 0.0 for name in names])
+        weight = np.array([ALIKE**0.5 if self._alike & {question.id, name} else 0.0 for name in names])
         mixed = weight * common[:, None] + (1 - weight**2) ** 0.5 * own + leaning[:, None]
         given = self._habits[question.id](ndtr(mixed))
         if question.decline:
@@ -199,26 +200,20 @@ class Population:
                 codes[question.id] = _codes(question, answers[question.id])
         numbers = {name: answer for name, answer in shown.items() if name not in codes}
         pairs = [
-            (first.name, second.name, _code(first, codes), _code(second, codes))
-            for first, second in self.pairs
-            if first.question.id in codes and second.question.id in codes
+            (*names, *chosen)
+            for names in self.pairs
+            for chosen in product(*(codes.get(name, {NOT_ASKED}) for name in names))
         ]
         for truth in (self.truth, *(self.groups[group] for group in segments.items())):
             truth.add(codes, numbers, pairs)
         return Respondent(shown, segments)
 
 
-def planned_pairs(survey: Survey) -> list[tuple[Item, Item]]:
-    """The pairs whose cross-tab the survey plans; several choices are there option by option."""
-    pairs: dict[tuple[str, str], tuple[Item, Item]] = {}
-    for names in survey.together:
-        for first, second in combinations([_named(survey, name) for name in names], 2):
-            pairs |= {(one.name, two.name): (one, two) for one in first for two in second}
-    return [*pairs.values()]
-
-
-def _named(survey: Survey, name: str) -> list[Item]:
-    return [item for item in items_of(survey) if name in (item.name, item.question.id)]
+def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
+    """The pairs of questions whose cross-tab the survey plans."""
+    questions = [[name.partition(".")[0] for name in names] for names in survey.together]
+    pairs = dict.fromkeys(pair for names in questions for pair in combinations(names, 2))
+    return [(first, second) for first, second in pairs if first != second]
 
 
 def _codes(question: Question, answer: Any) -> set[str]:
@@ -227,12 +222,6 @@ def _codes(question: Question, answer: Any) -> set[str]:
     assert isinstance(truth, int | tuple)
     places = [truth] if isinstance(truth, int) else [j for j, bit in enumerate(truth) if bit]
     return {question.codes[place] for place in places}
-
-
-def _code(item: Item, codes: Mapping[str, set[str]]) -> str:
-    """The code of an item's answer."""
-    chosen = codes[item.question.id]
-    return next(iter(chosen)) if item.option is None else "yes" if item.option in chosen else "no"
 
 
 def check_same_database(storage: Storage, base: str) -> None:

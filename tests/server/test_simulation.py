@@ -75,14 +75,14 @@ def test_groups_have_a_truth_of_their_own(population: Population, people: list[R
 
 
 def test_pairs_of_options_and_of_three_questions() -> None:
-    """A multi_choice that is planned with others is there option by option, and three questions make three pairs."""
+    """Three questions make three pairs; several options of a question may be true, and of a hidden one none."""
     options = [{"code": code, "text": code} for code in "ab"]
     survey = survey_from_tree(
         {
             "id": "pairs",
             "title": "Pairs",
             "epsilon": "2",
-            "together": [["one", "several"], ["one", "other", "several.b"]],
+            "together": [["one", "several"], ["one", "other", "several.b"], ["one", "which"]],
             "questions": [
                 {"id": "one", "type": "yes_no", "text": "?"},
                 {"id": "other", "type": "choice", "text": "?", "options": options},
@@ -98,16 +98,13 @@ def test_pairs_of_options_and_of_three_questions() -> None:
             ],
         }
     )
-    assert [(first.name, second.name) for first, second in planned_pairs(survey)] == [
-        ("one", "several.a"),
-        ("one", "several.b"),
-        ("one", "other"),
-        ("other", "several.b"),
-    ]
+    assert planned_pairs(survey) == [("one", "several"), ("one", "other"), ("other", "several"), ("one", "which")]
     population = Population(survey, seed=1)
     people = list(population.respondents(500))
-    both = sum(person.answers["one"] and "b" not in person.answers["several"] for person in people)
-    assert population.truth.pair(("one", "several.b", "yes", "no")) == both / 500
+    both = sum(person.answers["one"] and "b" in person.answers["several"] for person in people)
+    assert population.truth.pair(("one", "several", "yes", "b")) == both / 500
+    neither = sum(not person.answers["one"] and "which" not in person.answers for person in people)
+    assert population.truth.pair(("one", "which", "no", "(not asked)")) == neither / 500
     assert all(("which" in person.answers) == ("a" in person.answers["several"]) for person in people)
     which = answered(people, "which")
     truly = which.count("a") / (len(which) - which.count("declined"))

@@ -25,6 +25,7 @@ from deniable_server.analysis.compare import compare as compare_groups
 from deniable_server.analysis.rounding import difference
 from deniable_server.analysis.source import StoredSurvey
 from deniable_server.errors import SimulationError
+from deniable_server.estimator.joint import NOT_ASKED
 from deniable_server.planning.design import publish_survey
 from deniable_server.serving.run import listen_error
 from deniable_server.simulate import Compared, Population, simulate_over_http
@@ -41,8 +42,6 @@ SEED = 6
 
 PEOPLE = 3
 """Of whom it is shown what left their device; each has another booklet."""
-
-NOT_ASKED = "(not asked)"
 
 
 @click.command(short_help="Try everything at once, on an example.")

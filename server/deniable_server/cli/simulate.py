@@ -7,7 +7,7 @@ from functools import partial
 import click
 from rich.text import Text
 
-from deniable_protocol import Survey, items_of
+from deniable_protocol import Survey
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
 from deniable_server.analysis.estimates import EstimateQuery, estimates
 from deniable_server.analysis.rounding import rounded
@@ -23,7 +23,7 @@ from deniable_server.simulate import (
     simulate_over_http,
 )
 from deniable_server.storage import Published, Storage
-from deniable_server.wording import answer_texts, item_texts
+from deniable_server.wording import answer_texts
 
 from .common import DATABASE, JSON, existing, find_survey, out, print_json, progress_bar
 from .plan import table
@@ -89,7 +89,7 @@ def read_source(storage: Storage, published: Published) -> StoredSurvey:
 
 def compare_all(source: StoredSurvey, population: Population) -> list[Compared]:
     """Every estimate, and every cell of the planned cross-tabs, with its truth."""
-    pairs = [CrosstabQuery(rows=first.name, columns=second.name) for first, second in population.pairs]
+    pairs = [CrosstabQuery(rows=rows, columns=columns) for rows, columns in population.pairs]
     crosstabs = [crosstab(source, query) for query in pairs]
     return compare(population.truth, estimates(source, EstimateQuery()).questions, crosstabs)
 
@@ -124,9 +124,8 @@ def verdict(one: Compared) -> Text:
 
 
 def answer_labels(survey: Survey) -> dict[str, dict[str, str]]:
-    """What the answers to each question are called, and those to each option of several choices."""
-    options = {item.name: item_texts(item) for item in items_of(survey)}
-    return options | {question.id: answer_texts(question) for question in survey.questions}
+    """What the answers to each question are called."""
+    return {question.id: answer_texts(question) for question in survey.questions}
 
 
 def answer_label(one: Compared, texts: dict[str, dict[str, str]]) -> str:
@@ -137,7 +136,7 @@ def answer_label(one: Compared, texts: dict[str, dict[str, str]]) -> str:
         return "of everybody: this applies"
     if one.kind == "pair":
         names, codes = one.question.split(" × "), one.code.split(" × ")
-        return " and ".join(texts[name][code] for name, code in zip(names, codes, strict=True))
+        return " and ".join(texts[name].get(code, code) for name, code in zip(names, codes, strict=True))
     answer = texts[one.question][one.code]
     return f"{answer} (of those who answer)" if one.kind == "among_answering" else answer
 
