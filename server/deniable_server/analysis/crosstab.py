@@ -168,9 +168,9 @@ def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> 
     """Two questions that everybody is asked, each reported by itself: from both reports of every submission."""
     if rows.option or columns.option:
         raise BadQuery("where questions have an epsilon of their own, an option is crossed with segments only")
-    variables = [_coded_question(source, each.question) for each in (rows, columns)]
-    joint = Joint(*(each.coded for each in variables))
-    source.count(Crossing(*variables, source.grouping.positions(query.where), joint))
+    first, second = (_coded_question(source, each.question) for each in (rows, columns))
+    joint = Joint(first.coded, second.coded)
+    source.count(Crossing(first, second, source.grouping.positions(query.where), joint))
     return estimator.crosstab(joint, confidence=query.confidence)
 
 
