@@ -28,13 +28,16 @@ ESTIMATE_COLUMNS = [
 
 
 class Line(NamedTuple):
-    """One number of a question as people read it. ``answers``: the reports it is from, if not all to the question."""
+    """One number of a question as people read it. ``answers``: the reports it is from, if not all to the question;
+    ``of``: whose share it is, if not everybody's.
+    """
 
     label: str
     about: str
     low: str
     high: str
     answers: int | None = None
+    of: str = ""
 
     @property
     def written(self) -> str:
@@ -55,14 +58,15 @@ def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Lin
     """Label, estimate and limits of every number of a question."""
     labels = answer_texts(question)
     shown = []
+    of = ""
     if estimate.applies is not UNSET:
         shown.append(_share_line("applies to", estimate.applies))
-    of = "" if estimate.applies is UNSET else " (of those)"
+        of = "of those"
     for share in estimate.shares:
-        line = _share_line(f"{labels[share.code]}{of}", share)
+        line = _share_line(labels[share.code], share, of)
         shown.append(line if share.answers is UNSET else line._replace(answers=share.answers))
-    answering = estimate.among_answering or ()
-    shown += [_share_line(f"{labels[share.code]} (of those who answered)", share) for share in answering]
+    for share in estimate.among_answering or ():
+        shown.append(_share_line(labels[share.code], share, "of those who answered"))
     for summary in estimate.summaries or ():
         if summary.minus:
             about, low, high = score_in_points(summary).signed()
@@ -77,9 +81,9 @@ def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Lin
     return shown
 
 
-def _share_line(label: str, share: AnyShare) -> Line:
+def _share_line(label: str, share: AnyShare, of: str = "") -> Line:
     about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
-    return Line(label, said(share, about), low, high)
+    return Line(label, said(share, about), low, high, of=of)
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------

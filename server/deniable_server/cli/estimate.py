@@ -95,14 +95,19 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
             if note == NOT_HONEST:
                 heading.append(f"\n⚠ {note}", style="yellow")
         others = lines(question, estimate.weighted) if estimate.weighted is not UNSET else []
+        whose = ""
         for line, other in zip_longest([*lines(question, estimate), *curve(estimate)], others):
+            if line.of != whose and line.of:
+                table.add_row(heading, Text(f"{line.of}:", style="dim"))
+                heading = Text("")
+            whose = line.of
             if weighted:
                 more = [other.about, other.short] if other else ["", ""]
             else:
-                asked_of = line.answers if line.answers is not None else estimate.answers if heading else None
-                more = ["" if asked_of is None else f"{asked_of:,}"]
+                reports = line.answers if line.answers is not None else estimate.answers if heading else None
+                more = ["" if reports is None else f"{reports:,}"]
             between = line.short if weighted else line.between
-            table.add_row(heading, Text(line.label), line.about, between, *more)
+            table.add_row(heading, Text(f"  {line.label}" if whose else line.label), line.about, between, *more)
             heading = Text("")
         table.add_section()
     out.print(table)
