@@ -7,7 +7,7 @@ size. May not: know of HTTP, or contain HTML; texts are plain and escaped by the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import ClassVar, NamedTuple
@@ -229,19 +229,13 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
     tables = _share_tables(estimate, texts, "", limits_at(confidence))
     if estimate.weighted is not UNSET:
         tables += _share_tables(estimate.weighted, texts, "Weighted, ", limits_at(confidence))
-    answering = {share.code: share for share in estimate.among_answering or ()}
-    rows = []
-    for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True):
-        row = share_row(texts[share.code], share, axis, mark)
-        if share.code in answering:
-            value, low, high = share_in_percent(answering[share.code]).texts()
-            extra = f"{said(answering[share.code], f'{value}%')} ({low}–{high}%) of those who answered"
-            row = replace(row, extra=extra)
-        rows.append(row)
     return Bars(
         about=f"Shares. {sentences.headline(question, estimate)}",
         axis=axis,
-        rows=tuple(rows),
+        rows=tuple(
+            share_row(texts[share.code], share, axis, mark)
+            for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True)
+        ),
         tables=tuple(tables),
         weighted=bool(weighted),
     )

@@ -23,6 +23,7 @@ from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.source import Source
 from deniable_server.errors import BadQuery, Withheld
+from deniable_server.estimator import QuestionEstimate
 from deniable_server.storage import utc_today
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
@@ -59,6 +60,7 @@ class Card:
     weighted: str
     chart: Bars | MeanChart | Empty | None
     groups: Dots | Empty | None
+    answering: list[tuple[str, str]]
     summaries: list[tuple[str, str]]
     facts: list[str]
     method: str
@@ -222,15 +224,24 @@ def _cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str]) -
                 notices=[notice for notice in sentences.notices(estimate) if notice not in everywhere],
                 applies=sentences.applies(estimate),
                 headline=sentences.headline(question, estimate),
-                weighted=sentences.headline(question, estimate.weighted) if estimate.weighted else "",
+                weighted=_weighted(question, estimate),
                 chart=question_chart(question, estimate, result.confidence) if estimate.answers else None,
                 groups=groups_chart(question, [*zip(named, parts, strict=True)], result.confidence) if parts else None,
+                answering=sentences.answering(question, estimate) if estimate.answers else [],
                 summaries=sentences.summaries(estimate) if estimate.answers else [],
                 facts=[fact for fact in facts if fact],
                 method=_method(source.survey, question, result.methods[question.id]),
             )
         )
     return cards
+
+
+def _weighted(question: Question, estimate: QuestionEstimate) -> str:
+    """What the weighted numbers say first; empty without weights."""
+    if not estimate.weighted:
+        return ""
+    applies = sentences.applies(estimate.weighted)
+    return f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
 
 
 def _method(survey: Survey, question: Question, words: str) -> str:

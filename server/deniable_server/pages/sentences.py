@@ -130,6 +130,13 @@ def summaries(estimate: QuestionEstimate | Weighted) -> list[tuple[str, str]]:
     ]
 
 
+def answering(question: Question, estimate: QuestionEstimate | Weighted) -> list[tuple[str, str]]:
+    """Each answer's share of those who did not decline; empty where the headline has it."""
+    texts = answer_texts(question)
+    shares = [] if isinstance(question, YesNo) else estimate.among_answering or []
+    return [(quoted(texts[share.code]), about(share)) for share in shares]
+
+
 def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
