@@ -69,11 +69,11 @@ min = 5
 max = 5
 """
     assert errors(text) == [
-        "titel: no such key here; known are id, title, questions, notice, segments",
+        "titel: no such key here; known are id, title, questions, notice, epsilon, together, respondents, segments",
         "title: missing",
         "id: 'Campus' does not match ^[a-z0-9][a-z0-9-]{1,62}$",
         "questions[0].epsilon: 0 is not between 0.01 and 10",
-        "questions[1].epsilon: missing: each question states its own epsilon; there is no default",
+        "questions[1].epsilon: missing: the survey has no epsilon, so each question states its own; there is no default",
         "questions[1].id: 'a' is already used by another question or segment",
         "questions[1].text: must not be empty",
         "questions[1].options[1].code: 'x' is already used",
@@ -164,15 +164,16 @@ def test_bins_may_list_or_leave_out_the_ends() -> None:
 
 def test_numbers_are_shown_as_people_write_them() -> None:
     """No trailing zeros, no exponents, no digits that only a double has; totals are exact, never rounded down."""
-    assert [plain(x) for x in (3.0, 0.1, -2.5, 1e-7, 1e15, 0.0)] == [
+    assert [plain(x) for x in (3.0, 0.1, -2.5, 1e-7, 1e15, 0.0, -0.0)] == [
         "3",
         "0.1",
         "-2.5",
         "0.0000001",
         "1000000000000000",
         "0",
+        "0",
     ]
     question = {"type": "yes_no", "text": "?", "epsilon": "9.1234"}
     questions = [{**question, "id": f"q{i}"} for i in range(123)]
     survey = survey_from_tree({"id": "ab", "title": "t", "questions": questions})
-    assert survey.epsilon == "1122.1782" and Fraction(survey.epsilon) == survey.exact_epsilon
+    assert survey.total_epsilon == "1122.1782" and Fraction(survey.total_epsilon) == survey.exact_epsilon
