@@ -220,12 +220,12 @@ class _Asked:
         before = len(self.check.problems)
         clean = self._fields(item, place)
         right = clean is not None and len(self.check.problems) == before
-        found = msgspec.convert(clean, QUESTIONS[clean["type"]]) if clean is not None and right else None
+        found = alone = msgspec.convert(clean, QUESTIONS[clean["type"]]) if clean is not None and right else None
         if isinstance(item, dict) and "show_if" in item:
-            condition = self._show_if(item["show_if"], join(place, "show_if"), found)
-            found = None if found is None or condition is None else msgspec.structs.replace(found, show_if=condition)
+            condition = self._show_if(item["show_if"], join(place, "show_if"), alone)
+            found = None if alone is None or condition is None else msgspec.structs.replace(alone, show_if=condition)
         if isinstance(item, dict) and isinstance(item.get("id"), str):
-            self.seen[item["id"]] = found
+            self.seen[item["id"]] = alone  # when it is shown makes no difference to what depends on it
         return found
 
     def _fields(self, item: object, place: str) -> dict[str, Any] | None:
