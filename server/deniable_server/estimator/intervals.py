@@ -189,11 +189,11 @@ def share_limits(rule: Rule, y: float, n: float, alpha: float, population: int |
     """The limits of the share as they are before they are cut off at 0 and 1."""
     p, q = rule.p, rule.q
     inside = min(max(y, n * q), n * p)
-    few = rule.counted and n * min(q, 1 - p) < FEW
-    if few and population is not None:
+    few = n * min(q, 1 - p) < FEW
+    if few and rule.counted and population is not None:
         nearest = min(max(y, math.floor(n * q)), math.ceil(n * p))  # a count that can be: exact limits take no other
         return finite_limits(rule, nearest * int(n) / n, int(n), alpha, population)
-    if not few and not (rule.counted and population is None and alpha < FAR):
+    if population is not None or not (few or alpha < FAR):
         return score_limits(rule, inside, n, alpha, sampling_factor(n, population))
     low, high = clopper_pearson(inside, n, alpha)
     return (low - q) / rule.gap, (high - q) / rule.gap
@@ -218,8 +218,7 @@ def score_limits(rule: Rule, y: float, n: float, alpha: float, sampling: float =
         root = k * k * b * b + 4 * k * (rule.v0 + u * b - f * u * u + k * f * rule.v0)
         return (2 * u + k * b + side * math.sqrt(max(root, 0.0))) / (2 * (1 + k * f))
 
-    # A report may hold several of the options that count together: then there can be more than n.
-    return limit(max(y - 0.5, 0.0), -1.0), limit(min(y + 0.5, n) if rule.counted else y + 0.5, 1.0)
+    return limit(max(y - 0.5, 0.0), -1.0), limit(min(y + 0.5, n), 1.0)
 
 
 def clopper_pearson(y: float, n: float, alpha: float) -> tuple[float, float]:

@@ -19,15 +19,16 @@ from scipy.special import chdtrc, ndtri
 from .evidence import Array, Pooled
 from .intervals import Raw, sampling_factor, share_limits
 
-ROUNDS = 45
+ROUNDS = 40
 BEYOND = 1.5
 """How far outside the possible ratios limits are sought, where they are not to be cut off there."""
 
 
 class Sums(NamedTuple):
-    """The classes that a ratio is made of: unbiased shares, what one report of each adds to E[u u'], and their gains.
+    """The classes that a ratio is made of: unbiased shares, their moments (``Pooled.moments``), and their gains.
 
-    A person of class c counts ``gains[c]`` in the numerator and 1 in the denominator; all others count nowhere.
+    A person of class c counts ``gains[c]`` in the numerator and 1 in the denominator; all others count nowhere. All
+    arrays may be of many ratios at once, along the first axes.
     """
 
     unbiased: Array
@@ -36,20 +37,23 @@ class Sums(NamedTuple):
     gains: Array
     n: float
     sampling: float
-    step: float  # between two values of the numerator
-    rarer: float  # reports of the rarer kind, supporting the numerator or the denominator or not
+    step: Array  # between two values of the numerator
+    rarer: Array  # reports of the rarer kind, supporting the numerator or the denominator or not
+
+    def at(self, place: int) -> Sums:
+        """One of many."""
+        unbiased, none, own, gains, n, sampling, step, rarer = self
+        return Sums(unbiased[place], none[place], own[place], gains, n, sampling, step[place], rarer[place])
 
     def statistic(self, ratio: Array) -> tuple[Array, Array]:
-        """T and its variance, for any number of ratios at once.
+        """T and its variance at these ratios.
 
         Of all shares on which T vanishes, those nearest to the unbiased ones, in the metric of their covariance C, are
         u - C c (c'u)/(c'C c) with c = gains - R.
         """
         c = self.gains - ratio[..., None]
-        value = c @ self.unbiased
-        seen = np.clip(self.unbiased, 0.0, 1.0)
-        covariance = self._covariance(np.broadcast_to(seen, c.shape))
-        pull = np.einsum("...ij,...j->...i", covariance, c)
+        value = np.einsum("...i,...i->...", c, self.unbiased)
+        pull = np.einsum("...ij,...j->...i", self._covariance(np.clip(self.unbiased, 0.0, 1.0)), c)
         spread = np.maximum(np.einsum("...i,...i->...", c, pull), 1e-300)
         under = np.clip(self.unbiased - pull * (value / spread)[..., None], 0.0, 1.0)
         variance = np.einsum("...i,...ij,...j->...", c, self._covariance(under), c)
@@ -58,8 +62,28 @@ class Sums(NamedTuple):
     def _covariance(self, shares: Array) -> Array:
         square = shares[..., :, None] * shares[..., None, :]
         among = shares[..., :, None] * np.eye(shares.shape[-1]) - square
-        total = self.none + np.einsum("...c,cij->...ij", shares, self.own) - square / self.n
+        total = self.none + np.einsum("...c,...cij->...ij", shares, self.own) - square / self.n
         return np.asarray(total - (1 - self.sampling) * among / self.n)
+
+    def limits(self, start: Array, alpha: float, ends: tuple[float, float]) -> Array:
+        """The furthest ratios from the possible one, downwards and upwards, that are not rejected; by bisection.
+
+        Half a step of the numerator corrects for continuity.
+        """
+        z = -float(ndtri(alpha / 2))
+        # Moved to where the possible ratio would put the numerator, as the support of a share is.
+        moved = np.einsum("...i,...i->...", self.gains - start[..., None], self.unbiased)
+
+        def kept(ratios: Array) -> npt.NDArray[np.bool_]:
+            value, variance = self.statistic(ratios)
+            return np.asarray(np.abs(value - moved) - self.step / 2 <= z * np.sqrt(variance))
+
+        inside, outside = np.stack([start, start]), np.stack([np.full_like(start, end) for end in ends])
+        for _ in range(ROUNDS):
+            middle = (inside + outside) / 2
+            good = kept(middle)
+            inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
+        return outside
 
 
 class Ratio(NamedTuple):
@@ -70,66 +94,60 @@ class Ratio(NamedTuple):
     sums: Sums
 
 
-def ratio(
+def ratios(
     shares: Pooled,
-    of: Sequence[int],
+    numerators: Sequence[Sequence[int]],
     among: Sequence[int],
     alpha: float,
     population: int | None = None,
     minus: Sequence[int] = (),
-) -> Ratio:
-    """The share of the answers in ``of``, less that of those in ``minus``, among those who gave one in ``among``.
+) -> list[Ratio]:
+    """The share of the answers in each numerator, less that of those in ``minus``, among those who gave one in
+    ``among``.
 
     Where the denominator could be 0, every ratio is possible; ``raw`` is None where its estimate is not above 0.
     """
-    rest = [j for j in among if j not in of and j not in minus]
-    groups = [(of, 1.0), (minus, -1.0), (rest, 0.0)]
-    groups = [group for group in groups if group[0]]
-    gains = [gain for _, gain in groups]
-    classes = shares.merged([group for group, _ in groups])
-    floor = -1.0 if minus else 0.0
-    above, below = shares.together(of), shares.together(among)
-    sums = Sums(
-        unbiased=classes.unbiased,
-        none=classes.moments[0],
-        own=classes.moments[1],
-        gains=np.array(gains),
-        n=shares.n,
-        sampling=sampling_factor(shares.n, population),
-        step=1 / (shares.n * above.rule.gap),
-        rarer=min(min(each.y, each.n - each.y) for each in (above, below)),
-    )
+    floor, below = -1.0 if minus else 0.0, shares.together(among)
+    sums = _sums(shares, numerators, among, minus, sampling_factor(shares.n, population))
     whole = floor - BEYOND, 1 + BEYOND
-    total = float(classes.unbiased.sum())
+    total = float(sum(shares.unbiased[j] for j in among))
     if total <= 0:
-        return Ratio(None, whole, sums)
-    unbiased = float(sums.gains @ classes.unbiased) / total
-    inside = min(max(unbiased, floor), 1.0)
-    error = float(np.sqrt(sums.statistic(np.array(inside))[1])) / total
-    if share_limits(*below, alpha, population)[0] <= 0:
-        return Ratio(Raw(unbiased, error, floor, 1.0), whole, sums)
-    low, high = _limits(sums, inside, alpha, whole)
-    return Ratio(Raw(unbiased, error, min(max(low, floor), 1.0), min(max(high, floor), 1.0)), (low, high), sums)
+        return [Ratio(None, whole, sums.at(place)) for place in range(len(numerators))]
+    unbiased = (sums.unbiased @ sums.gains) / total
+    start = np.clip(unbiased, floor, 1.0)
+    errors = np.sqrt(sums.statistic(start)[1]) / total
+    clear = share_limits(*below, alpha, population)[0] > 0
+    limits = sums.limits(start, alpha, whole) if clear else np.broadcast_to(np.array(whole)[:, None], (2, len(start)))
+    cut = np.clip(limits, floor, 1.0)
+    return [
+        Ratio(
+            Raw(float(unbiased[i]), float(errors[i]), float(cut[0, i]), float(cut[1, i])),
+            (float(limits[0, i]), float(limits[1, i])),
+            sums.at(i),
+        )
+        for i in range(len(numerators))
+    ]
 
 
-def _limits(sums: Sums, start: float, alpha: float, ends: tuple[float, float]) -> tuple[float, float]:
-    """By bisection from the possible ratio outwards; half a step of the numerator corrects for continuity."""
-    z = -float(ndtri(alpha / 2))
-
-    def kept(ratios: Array) -> npt.NDArray[np.bool_]:
-        value, variance = sums.statistic(ratios)
-        return np.asarray(np.abs(value - moved) - sums.step / 2 <= z * np.sqrt(variance))
-
-    # Moved to where the possible ratio would put the numerator, as the support of a share is.
-    moved = float((sums.gains - start) @ sums.unbiased)
-    inside, outside = np.array([start, start]), np.array(ends)
-    reached = kept(outside)
-    for _ in range(ROUNDS):
-        middle = (inside + outside) / 2
-        good = kept(middle)
-        inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
-    low, high = np.where(reached, ends, outside).tolist()
-    return low, high
+def _sums(
+    shares: Pooled, numerators: Sequence[Sequence[int]], among: Sequence[int], minus: Sequence[int], sampling: float
+) -> Sums:
+    classes = []
+    for of in numerators:
+        groups = [(of, 1.0), (minus, -1.0), ([j for j in among if j not in of and j not in minus], 0.0)]
+        present = [(group, gain) for group, gain in groups if group]
+        classes.append(shares.merged([group for group, _ in present]))
+    above, below = [shares.together(of) for of in numerators], shares.together(among)
+    return Sums(
+        unbiased=np.array([each.unbiased for each in classes]),
+        none=np.array([each.moments[0] for each in classes]),
+        own=np.array([each.moments[1] for each in classes]),
+        gains=np.array([gain for _, gain in present]),
+        n=shares.n,
+        sampling=sampling,
+        step=np.array([1 / (shares.n * each.rule.gap) for each in above]),
+        rarer=np.array([min(each.y, each.n - each.y, below.y, below.n - below.y) for each in above]),
+    )
 
 
 def same_ratio(one: Sums, two: Sums, fewest: float) -> float | None:
@@ -139,9 +157,9 @@ def same_ratio(one: Sums, two: Sums, fewest: float) -> float | None:
     """
     if min(one.rarer, two.rarer) < fewest:
         return None
-    ratios = np.linspace(0.0, 1.0, 201)
+    tried = np.linspace(0.0, 1.0, 201)
     for _ in range(3):
-        distance = sum((value**2 / variance for value, variance in (each.statistic(ratios) for each in (one, two))))
-        best, step = ratios[np.argmin(distance)], ratios[1] - ratios[0]
-        ratios = np.linspace(max(best - step, 0.0), min(best + step, 1.0), 201)
+        distance = sum(value**2 / variance for value, variance in (each.statistic(tried) for each in (one, two)))
+        best, step = tried[np.argmin(distance)], tried[1] - tried[0]
+        tried = np.linspace(max(best - step, 0.0), min(best + step, 1.0), 201)
     return float(chdtrc(1, np.min(distance)))

@@ -16,7 +16,7 @@ from deniable_protocol.checks import DECLINED
 
 from .evidence import Evidence, Pooled
 from .intervals import Raw, Supported, clip, sampling_factor, share_of_support
-from .ratios import Ratio, ratio
+from .ratios import Ratio, ratios
 from .scores import pooled_scores, share_scores
 
 TOO_NOISY = "too noisy to say"
@@ -64,23 +64,23 @@ def known_shares(evidence: Evidence, alpha: float, population: int | None = None
     """Of each code of the question, in channel order."""
     if evidence.is_scored:
         return _scored(evidence, alpha, population)
-    pooled = evidence.shares()
-    if not evidence.is_exclusive:
-        each = [(shares, 1) for shares in pooled]  # of an option, the share of yes
-    else:
-        each = [(pooled[0], place) for place in range(len(evidence.question.codes))]
-    return [
-        Known() if shares is None else _known(shares, place, evidence.is_conditional, alpha, population)
-        for shares, place in each
-    ]
+    if evidence.is_exclusive:
+        return _of_item(evidence, evidence.shares()[0], range(len(evidence.question.codes)), alpha, population)
+    # Of an option, the share of yes.
+    return [known for shares in evidence.shares() for known in _of_item(evidence, shares, [1], alpha, population)]
 
 
-def _known(shares: Pooled, place: int, is_conditional: bool, alpha: float, population: int | None) -> Known:
-    if is_conditional:
-        found = ratio(shares, [place], range(len(shares.unbiased)), alpha, population)
-        return Known(found.raw, None, found)
-    support = shares.together([place])
-    return Known(share_of_support(*support, alpha, population), support)
+def _of_item(
+    evidence: Evidence, shares: Pooled | None, places: Sequence[int], alpha: float, population: int | None
+) -> list[Known]:
+    if shares is None:
+        return [Known()] * len(places)
+    if evidence.is_conditional:
+        asked = range(len(shares.unbiased))
+        found = ratios(shares, [[place] for place in places], asked, alpha, population)
+        return [Known(each.raw, None, each) for each in found]
+    supports = [shares.together([place]) for place in places]
+    return [Known(share_of_support(*support, alpha, population), support) for support in supports]
 
 
 def _scored(evidence: Evidence, alpha: float, population: int | None) -> list[Known]:
@@ -116,7 +116,9 @@ def among_answering(
     (shares,) = evidence.shares()
     if shares is None:
         return _possible(codes, [None] * len(codes))
-    return _possible(codes, [ratio(shares, [place], places, level, population).raw for place in places])
+    return _possible(
+        codes, [each.raw for each in ratios(shares, [[place] for place in places], places, level, population)]
+    )
 
 
 def applies_to(evidence: Evidence, alpha: float, population: int | None = None) -> Applies:

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from .evidence import Array, Evidence, Pooled
 from .intervals import clip, sampling_factor, share_of_support
-from .ratios import ratio
+from .ratios import ratios
 from .scores import combined_scores, pooled_scores
 
 FEWEST = 4
@@ -96,7 +96,7 @@ def _limits(
     (pooled,) = evidence.shares()
     assert pooled is not None
     if evidence.is_conditional:
-        found = ratio(pooled, of, range(len(shares)), alpha, population, minus).raw
+        found = ratios(pooled, [of], range(len(shares)), alpha, population, minus)[0].raw
         assert found is not None, "shares among those asked are known where these are some"
         return found[1:]
     if not minus:
