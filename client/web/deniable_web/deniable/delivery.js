@@ -95,10 +95,10 @@ class Receipt {
   #reached = false;
 
   constructor(entry) {
-    const { id, digest, reports, segments } = JSON.parse(entry.body);
+    const { id, digest, booklet, reports, segments } = JSON.parse(entry.body);
     this.#outcome = entry;
     const settled = this.#deliver(entry);
-    Object.freeze(Object.assign(this, { id, digest, reports, segments, epsilon: entry.epsilon, settled }));
+    Object.freeze(Object.assign(this, { id, digest, booklet, reports, segments, epsilon: entry.epsilon, settled }));
   }
 
   get delivered() {

@@ -7,6 +7,7 @@ export const N = 2 ** 53; // the denominator of every probability; all integers 
 const BIG_N = 1n << 53n;
 const ONE = 1n << 256n; // fixed-point one of expFloor
 export const MAX_BYTES = 1_000_000;
+const MAX_PATHS = 51;
 export const DECLINED = "declined";
 
 /** Everything that Deniable throws on purpose. `reason` is one stable word, `place` says where. */
@@ -29,6 +30,18 @@ const decimal = (text) => {
   const [whole, places = ""] = text.split(".");
   return [BigInt(whole + places), 10n ** BigInt(places.length)];
 };
+
+/** A decimal of at most 12 places as a number of their units. */
+export const units = (text) => {
+  const [whole, places = ""] = text.split(".");
+  return BigInt(whole + places.padEnd(12, "0"));
+};
+
+const fromUnits = (amount) => `${amount}`.padStart(13, "0").replace(/(.{12})$/, ".$1").replace(/\.?0+$/, "");
+const total = (amounts) => amounts.reduce((sum, amount) => sum + units(amount), 0n);
+
+/** The sum of decimals, as a decimal: 0.1 + 0.2 is 0.3 here. */
+export const sum = (amounts) => fromUnits(total(amounts));
 
 /** L with L / 2^256 <= e^epsilon: Taylor terms, each rounded down. */
 export function expFloor(epsilon) {
@@ -134,10 +147,13 @@ const OWN_KEYS = {
 };
 const MECHANISMS = { choice: ["krr"], scale: ["krr", "exponential"], number: ["laplace", "gaussian"] };
 
+const epsilonString = (value, place) => decimalString(value, place, /^[0-9]{1,2}(\.[0-9]{1,4})?$/, "0.01", "10");
+
 function checkSurvey(survey, place) {
-  table(survey, place, ["id", "title", "questions"], ["notice", "segments"]);
+  table(survey, place, ["id", "title", "questions"], ["notice", "epsilon", "together", "segments"]);
   name(survey.id, join(place, "id"), /^[a-z0-9][a-z0-9-]{1,62}$/);
   for (const key of ["title", "notice"]) if (has(survey, key)) text(survey[key], join(place, key));
+  if (has(survey, "epsilon")) epsilonString(survey.epsilon, join(place, "epsilon"));
   const taken = new Set();
   if (has(survey, "segments")) {
     list(survey.segments, join(place, "segments"), 0, 10, (item, where) => {
@@ -221,12 +237,55 @@ function checkBins({ min, max, bins }, place) {
 const measure = (question) => question.measure ?? { scale: "shares", number: "mean" }[question.type];
 export const innerEdges = ({ min, max, bins }) => bins.filter((edge) => min < edge && edge < max);
 
-/** How many answers a question has in channel order, "declined" last; undefined where the channel says. */
-export function answerCount(question) {
-  const { type } = question;
-  if (type === "number" && !question.bins) return undefined;
-  const own = { yes_no: 2, scale: question.labels?.length, number: type === "number" && innerEdges(question).length + 1 };
-  return (own[type] ?? question.options.length) + (question.decline ? 1 : 0);
+const asksShares = (question) => !question.mechanism && measure(question) !== "mean";
+
+/** A number as people write it, never with an exponent. */
+const plain = (number) =>
+  `${number}`.replace(/(\d)(?:\.(\d+))?e-(.+)/, (_, first, rest = "", places) => `0.${"0".repeat(places - 1)}${first}${rest}`);
+
+/** The codes of a question's answers in channel order, "declined" last; none where answers are not options. */
+export function codesOf(question) {
+  const { type, decline, options, labels, min, max, bins } = question;
+  const edges = bins ? [min, ...innerEdges(question), max].map(plain) : [];
+  const own = {
+    yes_no: () => (decline ? ["yes", "no"] : ["no", "yes"]),
+    scale: () => labels.map((_, i) => `${i + 1}`),
+    number: () => edges.slice(1).map((high, i) => `${edges[i]}..${high}`),
+  }[type] ?? (() => options.map(({ code }) => code));
+  return decline ? [...own(), DECLINED] : own();
+}
+
+// --- items and their paths ----------------------------------------------------------------------------------------
+
+/** What parts report on, by name, in the survey's order: a question, or with a survey's epsilon each option of a multi_choice. */
+function itemsOf(survey) {
+  const options = (question) =>
+    question.options.map(({ code }) => ({ name: `${question.id}.${code}`, question, option: code, codes: ["no", "yes"] }));
+  const item = (question) => [{ name: question.id, question, codes: codesOf(question) }];
+  const all = survey.questions.flatMap((question) =>
+    has(survey, "epsilon") && question.type === "multi_choice" ? options(question) : item(question),
+  );
+  return all;
+}
+
+/** Whether a question is shown to somebody for whom `chose(id, code)` says what was answered. */
+export const isShown = ({ show_if: rule }, chose) =>
+  !rule || Object.keys(rule).every((id) => rule[id].some((code) => chose(id, code)));
+
+/** All combinations of answers to these items, the last varying fastest: places among the codes, null where not shown. */
+function pathsOf(items, place) {
+  return items.reduce((paths, { question, codes }) => {
+    const longer = paths.flatMap((path) => {
+      const chose = (id, code) =>
+        items.some((item, i) => {
+          if (item.question.id !== id) return false;
+          return item.option ? item.option === code && path[i] === 1 : item.codes[path[i]] === code;
+        });
+      return isShown(question, chose) ? codes.map((_, answer) => [...path, answer]) : [[...path, null]];
+    });
+    if (longer.length > MAX_PATHS) refuse(place, "paths", `makes more than ${MAX_PATHS} paths`);
+    return longer;
+  }, [[]]);
 }
 
 // --- channels: shape, then proof ----------------------------------------------------------------------------------

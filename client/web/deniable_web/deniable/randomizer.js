@@ -3,30 +3,59 @@
 // May not: use any randomness but crypto.getRandomValues, do floating-point arithmetic in a channel, let an answer into
 // an error message, or keep one.
 
-import { answerCount, DECLINED, has, hex, innerEdges, isTable, N, refuse } from "./protocol.js";
+import { codesOf, DECLINED, has, hex, innerEdges, isShown, isTable, N, refuse } from "./protocol.js";
 
-/** The submission that these answers give, once: `survey`, `channels` and `digest` are of a verified document. */
-export function randomizeVerified({ survey, channels, digest }, answers, segments) {
+/**
+ * The submission that these answers give, once, to a verified document. The booklet is drawn where none is given; only
+ * answers to questions that it asks and shows are read.
+ */
+export function randomizeVerified(verified, answers, segments, booklet) {
+  const { survey, parts, booklets, digest } = verified;
   const segmentList = survey.segments ?? [];
   onlyKnown(answers, "answers", survey.questions);
   onlyKnown(segments, "segments", segmentList);
-  const truths = survey.questions.map((question) => {
-    if (!has(answers, question.id)) refuse(question.id, "missing", "has no answer; every question needs one");
-    return encode(question, channels[question.id], answers[question.id]);
-  });
+  if (booklet !== undefined && !booklets.some((_, i) => i === booklet)) refuse("booklet", "range", "there is no such booklet");
+  // The order of draws is part of the protocol: the booklet, the id, then the reports in the booklet's order of parts.
+  // No answer has been looked at when the booklet is drawn: it reveals nothing, and its parts spend all that is spent.
+  booklet ??= drawBooklet(verified);
+  const asked = new Set(itemsIn(verified, booklet).map(({ question }) => question));
+  const truths = readAnswers(survey.questions.filter((question) => asked.has(question)), answers, true);
   for (const { id, options } of segmentList) {
     if (!has(segments, id)) refuse(id, "missing", "has no code; every segment needs one");
     if (!options.some(({ code }) => code === segments[id])) refuse(id, "range", "is not one of the codes of this segment");
   }
-  // The order of draws is part of the protocol: the id, then the questions as the survey lists them.
-  const id = hex(randomBytes(16));
-  const reports = {};
-  survey.questions.forEach((question, i) => {
-    const channel = channels[question.id];
-    const levelled = question.type === "number" && channel.kind !== "subset";
-    reports[question.id] = draw(channel, levelled ? roundToLevel(truths[i]) : truths[i]);
+  return {
+    id: hex(randomBytes(16)),
+    digest,
+    booklet,
+    reports: booklets[booklet].parts.map((index) => drawReport(parts[index], truths)),
+    segments: Object.fromEntries(segmentList.map(({ id }) => [id, segments[id]])),
+  };
+}
+
+/** The place of a booklet, each with probability weight / total: it owns as many of the equally likely numbers. */
+export function drawBooklet({ booklets }) {
+  if (booklets.length === 1) return 0;
+  let left = below(booklets.reduce((total, { weight }) => total + weight, 0));
+  return booklets.findIndex(({ weight }) => (left -= weight) < 0);
+}
+
+const itemsIn = ({ parts, booklets }, booklet) => booklets[booklet].parts.flatMap((index) => parts[index].items);
+
+/** The questions of a booklet, in the survey's order; of a multi_choice only the options that the booklet reports on. */
+export function askedIn(verified, booklet) {
+  const items = itemsIn(verified, booklet);
+  return verified.survey.questions.flatMap((question) => {
+    const codes = items.filter((item) => item.question === question).map(({ option }) => option);
+    if (!codes[0]) return codes.length ? [question] : [];
+    return [Object.freeze({ ...question, options: question.options.filter(({ code }) => codes.includes(code)) })];
   });
-  return { id, digest, reports, segments: Object.fromEntries(segmentList.map((segment) => [segment.id, segments[segment.id]])) };
+}
+
+/** Those of the questions that are shown to somebody who has given these answers so far. */
+export function shownQuestions(questions, answers) {
+  const truths = readAnswers(questions, answers);
+  return questions.filter(({ id }) => truths.has(id));
 }
 
 function onlyKnown(given, what, known) {
@@ -37,10 +66,29 @@ function onlyKnown(given, what, known) {
   }
 }
 
-/** The answer as its channel takes it: an index, a position among the levels, or a bit per option. */
-function encode(question, channel, answer) {
+/**
+ * The encoded answers by id, of those questions only that are shown. What was answered to a hidden question is not even
+ * looked at: all that comes after is the same as if it had never been given.
+ */
+function readAnswers(questions, answers, complete) {
+  const truths = new Map();
+  const chosen = new Map();
+  for (const question of questions) {
+    const { id } = question;
+    if (!isShown(question, (parent, code) => chosen.get(parent)?.includes(code))) continue;
+    const given = has(answers, id);
+    if (complete && !given) refuse(id, "missing", "has no answer; every question that is shown needs one");
+    const truth = given ? encode(question, answers[id]) : undefined;
+    truths.set(id, truth);
+    chosen.set(id, codesOf(question).filter((_, i) => truth === i || truth?.[i]));
+  }
+  return truths;
+}
+
+/** The answer as a channel takes it: a place among the codes, a part of the way from min to max, or a bit per option. */
+function encode(question, answer) {
   const { id, type, decline, options } = question;
-  if (decline && answer === DECLINED) return answerCount(question) - 1;
+  if (decline && answer === DECLINED) return codesOf(question).length - 1;
   if (type === "yes_no") {
     if (typeof answer !== "boolean") refuse(id, "type", "takes true or false");
     return answer === !decline ? 1 : 0; // alone: no, yes; with decline: yes, no, declined
@@ -67,10 +115,29 @@ function encode(question, channel, answer) {
     if (!Number.isInteger(answer) || answer < 1 || answer > points) refuse(id, "range", `takes a whole number from 1 to ${points}`);
     return answer - 1;
   }
-  const { min, max } = question;
+  const { min, max, bins } = question;
   if (!(min <= answer && answer <= max)) refuse(id, "range", `takes a number from ${min} to ${max}`);
-  if (channel.kind === "subset") return innerEdges(question).filter((edge) => edge <= answer).length;
-  return ((answer - min) / (max - min)) * ((channel.levels ?? channel.weights.length) - 1);
+  return bins ? innerEdges(question).filter((edge) => edge <= answer).length : (answer - min) / (max - min);
+}
+
+/**
+ * What a part's channel takes for these answers: of several items the place of their path. The paths are all that the
+ * rules of display allow, no two alike, and the answers have passed the same rules: exactly one path is theirs.
+ */
+function pathOf({ items, paths }, truths) {
+  const own = items.map(({ question, option }) => {
+    const truth = truths.get(question.id) ?? null; // null where it is not shown, as in a path
+    return option && truth ? truth[question.options.findIndex(({ code }) => code === option)] : truth;
+  });
+  return items.length > 1 ? paths.findIndex((path) => path.every((place, i) => place === own[i])) : own[0];
+}
+
+function drawReport(part, truths) {
+  const { channel, items } = part;
+  const truth = pathOf(part, truths);
+  const { type, bins } = items[0].question;
+  const levels = channel.levels ?? channel.weights?.length;
+  return draw(channel, type === "number" && !bins ? roundToLevel(truth * (levels - 1)) : truth);
 }
 
 /** One of the two levels around a position, so that its mean is kept. Encoding, not protection. */
