@@ -20,9 +20,10 @@ from .document import Document, publish, verify
 from .draws import Draws, RandomBytes
 from .errors import AnswerError, DeniableError, DocumentError, Problem, SubmissionError, SurveyError
 from .exact import ONE, N, exp_floor, largest_favour, log_ceiling
-from .questions import QUESTIONS, Choice, MultiChoice, Number, Option, Question, Scale, YesNo
+from .parts import Booklet, Item, Part, TooManyPaths, atoms_of, items_of, needs, paths_of
+from .questions import QUESTIONS, Choice, MultiChoice, Number, Option, Question, Scale, ShowIf, YesNo
 from .receive import Accepted
-from .submission import Submission, check_answers, draw_report, randomize
+from .submission import Submission, check_answers, draw_booklet, draw_report, randomize
 from .survey import Segment, Survey, parse_survey, survey_from_tree
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Accepted",
     "AnswerError",
     "Band",
+    "Booklet",
     "Channel",
     "Choice",
     "DeniableError",
@@ -39,15 +41,18 @@ __all__ = [
     "DocumentError",
     "Drawn",
     "Draws",
+    "Item",
     "MultiChoice",
     "N",
     "Number",
     "Option",
+    "Part",
     "Problem",
     "Question",
     "RandomBytes",
     "Scale",
     "Segment",
+    "ShowIf",
     "Submission",
     "SubmissionError",
     "Subset",
@@ -55,21 +60,27 @@ __all__ = [
     "Survey",
     "SurveyError",
     "Table",
+    "TooManyPaths",
     "YesNo",
     "advanced_composition",
+    "atoms_of",
     "basic_composition",
     "check_answers",
     "decode",
     "decoding_matrix",
     "design",
     "detection_power",
+    "draw_booklet",
     "draw_report",
     "exact_composition",
     "exp_floor",
     "gaussian_sigma",
+    "items_of",
     "largest_favour",
     "log_ceiling",
+    "needs",
     "parse_survey",
+    "paths_of",
     "publish",
     "randomize",
     "shuffled",

@@ -154,7 +154,7 @@ class Checker:
 
 
 _MISSING = {
-    "epsilon": "missing: each question states its own epsilon; there is no default",
+    "epsilon": "missing: the survey has no epsilon, so each question states its own; there is no default",
     "delta": "missing: the gaussian mechanism needs a delta, such as 0.000001",
     "bins": 'missing: measure = "shares" needs bins, a list of edges',
 }

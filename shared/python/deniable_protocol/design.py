@@ -1,4 +1,4 @@
-"""Choosing the channel for a question: the most useful one that keeps the stated epsilon.
+"""Choosing the channel for a part: the most useful one that keeps the stated epsilon.
 
 Runs once, when a survey is published. Which subset size or band width is *best* may be found with floating point:
 a poor choice costs accuracy, never privacy, because ``largest_favour`` and the client's verification are exact.
@@ -7,49 +7,56 @@ a poor choice costs accuracy, never privacy, because ``largest_favour`` and the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 from .channel import Channel
 from .channels import Band, Drawn, Subset, Table
 from .exact import ONE, N, exp_floor, largest_favour
+from .parts import Item, paths_of
 from .questions import Question
 
 GAUSSIAN_BINS = 193  # coarser bins waste delta: 129 of them up to 5%, these at most 2.1%
 
 
-def design(question: Question) -> Channel:
-    """The channel of a question: its default, or the mechanism that the survey names."""
-    return DESIGNS[question.channel_kind](question)
+def design(items: Sequence[Item], epsilon: Fraction, size: int | None = None) -> Channel:
+    """The channel of a part: of one question its default or the mechanism that the survey names, of several a subset
+    of their paths, of the best size unless one is given.
+    """
+    if len(items) > 1:
+        return subset(len(paths_of(items)), epsilon, size)
+    item = items[0]
+    if item.option is not None:
+        return band(2, epsilon)
+    return DESIGNS[item.channel_kind](item.question, epsilon)
 
 
-def _levels(question: Question) -> int:
+def _levels(question: Question, epsilon: Fraction) -> int:
     """A level per code; a number is put on as many as its epsilon can tell apart."""
-    return len(question.codes) or (17 if question.exact_epsilon >= 4 else 9)
+    return len(question.codes) or (17 if epsilon >= 4 else 9)
 
 
-def _subset(question: Question) -> Channel:
-    size = 1 if question.mechanism == "krr" else None
-    return subset(len(question.codes), question.exact_epsilon, size)
+def _subset(question: Question, epsilon: Fraction) -> Channel:
+    return subset(len(question.codes), epsilon, 1 if question.mechanism == "krr" else None)
 
 
-def _band(question: Question) -> Channel:
-    return band(_levels(question), question.exact_epsilon)
+def _band(question: Question, epsilon: Fraction) -> Channel:
+    return band(_levels(question, epsilon), epsilon)
 
 
-def _drawn(question: Question) -> Channel:
-    return Drawn(parts=(band(2, question.exact_epsilon),) * len(question.codes))
+def _drawn(question: Question, epsilon: Fraction) -> Channel:
+    return Drawn(parts=(band(2, epsilon),) * len(question.codes))
 
 
-def _table(question: Question) -> Channel:
-    levels, epsilon, delta = _levels(question), question.exact_epsilon, question.exact_delta
+def _table(question: Question, epsilon: Fraction) -> Channel:
+    levels, delta = _levels(question, epsilon), question.exact_delta
     if question.mechanism == "exponential":
         return exponential(levels, epsilon)
     return laplace(levels, epsilon) if delta is None else gaussian(levels, epsilon, delta)
 
 
-DESIGNS: dict[type[Channel], Callable[[Question], Channel]] = {
+DESIGNS: dict[type[Channel], Callable[[Question, Fraction], Channel]] = {
     Subset: _subset,
     Band: _band,
     Drawn: _drawn,

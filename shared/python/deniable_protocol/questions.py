@@ -41,6 +41,13 @@ class Option(msgspec.Struct, frozen=True):
     text: str
 
 
+class ShowIf(msgspec.Struct, frozen=True):
+    """A question is shown only after one of these answers to an earlier one."""
+
+    question: str
+    codes: tuple[str, ...]
+
+
 class Asked(msgspec.Struct, frozen=True):
     """What questions and segments have in common."""
 
@@ -77,10 +84,14 @@ class Fields:
 
 
 class Question(Asked, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """What every type of question has and offers. ``epsilon`` is a decimal string: exact in every language."""
+    """What every type of question has and offers.
 
-    epsilon: str
+    ``epsilon`` is a decimal string, exact in every language; there is none where the survey has one.
+    """
+
+    epsilon: str | None = None
     decline: bool = False
+    show_if: ShowIf | None = None
 
     # What only some types have as fields.
     options: ClassVar[tuple[Option, ...]] = ()
@@ -98,10 +109,6 @@ class Question(Asked, frozen=True, kw_only=True, omit_defaults=True, tag_field="
         return str(self.__struct_config__.tag)
 
     @property
-    def exact_epsilon(self) -> Fraction:
-        return Fraction(self.epsilon)
-
-    @property
     def exact_delta(self) -> Fraction | None:
         return None if self.delta is None else Fraction(self.delta)
 
@@ -109,6 +116,11 @@ class Question(Asked, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     def asks_mean(self) -> bool:
         """Whether the mean of the answers is estimated; of all other questions it is shares."""
         return self.measure == "mean"
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether others can depend on its answers, or be reported with them: it has shares and names no mechanism."""
+        return not self.asks_mean and self.mechanism is None
 
     @property
     def codes(self) -> tuple[str, ...]:

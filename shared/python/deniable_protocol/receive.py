@@ -14,9 +14,10 @@ import msgspec
 
 from .checks import MAX_SAFE, Checker, join
 from .document import Document
+from .parts import Part
 
 SUBMISSION_ID = re.compile(r"[0-9a-f]{32}")
-KEYS = ("id", "digest", "reports", "segments")
+KEYS = ("id", "digest", "booklet", "reports", "segments")
 
 
 class Accepted(msgspec.Struct, frozen=True):
@@ -27,7 +28,7 @@ class Accepted(msgspec.Struct, frozen=True):
 
 
 def check_submission(check: Checker, document: Document, tree: object, place: str = "") -> dict[str, Any] | None:
-    """The submission in this tree, with a report for every question and a code for every segment.
+    """The submission in this tree, with a report for every part of its booklet and a code for every segment.
 
     Notes every problem in ``check``; returns None if there was one.
     """
@@ -39,10 +40,13 @@ def check_submission(check: Checker, document: Document, tree: object, place: st
         check.note(join(place, "id"), "format", "must be 32 hexadecimal digits in lower case")
     if tree["digest"] != document.digest:
         check.note(join(place, "digest"), "digest", "is not the digest of this survey's published document")
-    questions, reports = document.survey.questions, tree["reports"]
-    if _fields(check, reports, join(place, "reports"), [question.id for question in questions]):
-        for question in questions:
-            _report(check, document, question.id, reports[question.id], join(place, f"reports.{question.id}"))
+    booklet = tree["booklet"]
+    if isinstance(booklet, bool) or not isinstance(booklet, int):
+        check.note(join(place, "booklet"), "type", "must be an integer")
+    elif not 0 <= booklet < len(document.booklets):
+        check.note(join(place, "booklet"), "range", "is not a booklet of this survey")
+    else:
+        _reports(check, document.parts_of(booklet), tree["reports"], join(place, "reports"))
     segments = tree["segments"]
     if _fields(check, segments, join(place, "segments"), [segment.id for segment in document.survey.segments]):
         for segment in document.survey.segments:
@@ -65,8 +69,14 @@ def _fields(check: Checker, tree: object, place: str, required: Sequence[str]) -
     return not missing
 
 
-def _report(check: Checker, document: Document, question: str, value: object, place: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        check.note(place, "type", "must be an integer")
-    elif not 0 <= value <= MAX_SAFE or not document.channels[question].is_report(value):
-        check.note(place, "range", "is not a report of this question's channel")
+def _reports(check: Checker, parts: Sequence[Part], reports: object, place: str) -> None:
+    if not isinstance(reports, list):
+        check.note(place, "type", "must be a list")
+    elif len(reports) != len(parts):
+        check.note(place, "range", f"must have a report for each of the {len(parts)} parts of the booklet")
+    else:
+        for number, (part, value) in enumerate(zip(parts, reports, strict=True)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                check.note(f"{place}[{number}]", "type", "must be an integer")
+            elif not 0 <= value <= MAX_SAFE or not part.channel.is_report(value):
+                check.note(f"{place}[{number}]", "range", "is not a report of this part's channel")

@@ -22,11 +22,12 @@ NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Submission(TypedDict):
-    """One respondent's reports, as they are sent."""
+    """One respondent's booklet and its reports, as they are sent."""
 
     id: str
     digest: str
-    reports: dict[str, int]
+    booklet: int
+    reports: list[int]
     segments: dict[str, str]
 
 
@@ -35,23 +36,42 @@ def randomize(
     answers: Mapping[str, object],
     segments: Mapping[str, str] = NONE,
     *,
+    booklet: int | None = None,
     read: RandomBytes = os.urandom,
 ) -> Submission:
-    """One submission: verify the document, check every answer, then draw. ``read`` is for tests and vectors."""
+    """One submission: verify the document, draw a booklet unless one is given, check its answers, then draw reports.
+
+    The answers may be those to the booklet's questions or to all; others than the booklet's are not looked at.
+    ``read`` is for tests and vectors.
+    """
     if not isinstance(document, Document):
         document = verify(document)
-    truths = check_answers(document, answers, segments)
     draws = Draws(read)
-    # The order of draws is part of the protocol: the id, then the questions as the survey lists them.
+    # The order of draws is part of the protocol: the booklet, the id, then the reports as the booklet lists its parts.
+    if booklet is None:
+        booklet = draw_booklet(document, draws)
+    truths = check_answers(document, booklet, answers, segments)
     return {
         "id": read(16).hex(),
         "digest": document.digest,
-        "reports": {
-            question.id: draw_report(document.channels[question.id], truth, draws)
-            for question, truth in zip(document.survey.questions, truths, strict=True)
-        },
+        "booklet": booklet,
+        "reports": [
+            draw_report(part.channel, truth, draws)
+            for part, truth in zip(document.parts_of(booklet), truths, strict=True)
+        ],
         "segments": {segment.id: segments[segment.id] for segment in document.survey.segments},
     }
+
+
+def draw_booklet(document: Document, draws: Draws = SYSTEM) -> int:
+    """The booklet of a device. No answer is looked at, so that it shows nothing: epsilon is that of the booklet."""
+    rest = draws.below(sum(booklet.weight for booklet in document.booklets))
+    # Booklet b owns as many of the sum's numbers as its weight says: P = weight / sum.
+    for number, booklet in enumerate(document.booklets):
+        if rest < booklet.weight:
+            return number
+        rest -= booklet.weight
+    raise AssertionError("what was drawn is below the sum of the weights")
 
 
 def draw_report(channel: Channel, truth: Truth, draws: Draws = SYSTEM) -> int:
@@ -71,8 +91,10 @@ def round_to_level(position: float, draws: Draws) -> int:
     return level + 1 if draws.word() < (position - level) * 9007199254740992.0 else level
 
 
-def check_answers(document: Document, answers: Mapping[str, object], segments: Mapping[str, str] = NONE) -> list[Truth]:
-    """The checked answers in survey order, or an AnswerError that lists every problem and no answer."""
+def check_answers(
+    document: Document, booklet: int, answers: Mapping[str, object], segments: Mapping[str, str] = NONE
+) -> list[Truth]:
+    """What each channel of the booklet takes, or an AnswerError that lists every problem and no answer."""
     survey = document.survey
     problems: list[Problem] = []
     for given, what, known in (
@@ -86,13 +108,10 @@ def check_answers(document: Document, answers: Mapping[str, object], segments: M
             names = f"holds a name that is not one of {', '.join(known)}" if known else f"this survey has no {what}"
             problems.append(Problem(what, "unknown", names))
     truths: list[Truth] = []
-    for question in survey.questions:
-        if question.id not in answers:
-            problems.append(Problem(question.id, "missing", "has no answer; every question needs one"))
-            continue
-        truth = question.encode(answers[question.id])
-        if isinstance(truth, Problem):
-            problems.append(truth)
+    for part in document.parts_of(booklet):
+        truth = part.encode(answers)
+        if isinstance(truth, list):
+            problems += [problem for problem in truth if problem not in problems]
         else:
             truths.append(truth)
     for segment in survey.segments:

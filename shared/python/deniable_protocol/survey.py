@@ -6,6 +6,7 @@ May not: read files, choose channels, or know anything about transport.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -15,10 +16,17 @@ import msgspec
 
 from .checks import SURVEY_ID, Checker, check_id, check_options, join, strict_json
 from .errors import Problem, SurveyError
-from .questions import EPSILON, QUESTIONS, Asked, Fields, Option, Question, plain
+from .parts import MAX_PATHS, Item, TooManyPaths, atoms_of, items_of, paths_of, with_needs
+from .questions import EPSILON, QUESTIONS, Asked, Fields, MultiChoice, Option, Question, ShowIf, plain
 
 MAX_QUESTIONS = 200
 MAX_SEGMENTS = 10
+MAX_TOGETHER = 100
+
+NO_EPSILON = (
+    "missing: the survey states what everything that one person sends may show, such as epsilon = 2.0; there is no "
+    "default. (Or each question states its own, and they add up.)"
+)
 
 
 class Segment(Asked, frozen=True):
@@ -28,23 +36,32 @@ class Segment(Asked, frozen=True):
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A survey that passed every check."""
+    """A survey that passed every check.
+
+    With an ``epsilon``, a decimal string, each device is asked a booklet of few questions and spends all of it there;
+    without one every question has its own, and everybody is asked everything. ``respondents`` is for planning only.
+    """
 
     id: str
     title: str
     notice: str | None = None
+    epsilon: str | None = None
+    together: tuple[tuple[str, ...], ...] = ()
+    respondents: int | None = None
     segments: tuple[Segment, ...] = ()
     questions: tuple[Question, ...]
 
     @property
     def exact_epsilon(self) -> Fraction:
-        """What one submission spends: the sum over the questions (basic composition)."""
-        return sum((question.exact_epsilon for question in self.questions), Fraction(0))
+        """What one submission spends: the survey's epsilon, or the sum of the questions' (basic composition)."""
+        return Fraction(self.total_epsilon)
 
     @property
-    def epsilon(self) -> str:
+    def total_epsilon(self) -> str:
         """The same as an exact decimal: epsilons have four places, and so has their sum."""
-        return plain(int(self.exact_epsilon * 10_000) / Decimal(10_000))
+        if self.epsilon is not None:
+            return self.epsilon
+        return plain(sum((Decimal(question.epsilon or 0) for question in self.questions), Decimal(0)))
 
 
 # msgspec describes a type to itself when it first meets it, and two threads that do so at once crash the process
@@ -79,15 +96,18 @@ def check_survey(check: Checker, tree: object, place: str, *, published: bool) -
     clean = _check_fields(check, tree, place, published=published)
     if check.problems:
         return None
-    questions = tuple(msgspec.convert(each, QUESTIONS[each["type"]]) for each in clean.pop("questions"))
     segments = tuple(msgspec.convert(each, Segment) for each in clean.pop("segments", ()))
-    return Survey(**clean, segments=segments, questions=questions)
+    survey = Survey(**clean, segments=segments)
+    if not published:
+        _check_fit(check, survey)
+    return None if check.problems else survey
 
 
 def _check_fields(check: Checker, tree: object, place: str, *, published: bool) -> dict[str, Any]:
-    """The clean tree, of use only if there were no problems."""
+    """The clean fields, of use only if there were no problems."""
     clean: dict[str, Any] = {}
-    fields = check.table(tree, place, ("id", "title", "questions"), ("notice", "segments"))
+    optional = ("notice", "epsilon", "together", *(() if published else ("respondents",)), "segments")
+    fields = check.table(tree, place, ("id", "title", "questions"), optional)
     if fields is None:
         return clean
     if "id" in fields:
@@ -95,6 +115,15 @@ def _check_fields(check: Checker, tree: object, place: str, *, published: bool) 
     for key in ("title", "notice"):
         if key in fields:
             clean[key] = check.text(fields[key], join(place, key))
+    shared = "epsilon" in fields
+    if shared:
+        at = join(place, "epsilon")
+        clean["epsilon"] = check.decimal(fields["epsilon"], at, EPSILON, "0.01", "10", published=published)
+    elif not any(isinstance(each, dict) and "epsilon" in each for each in _listed(fields.get("questions"))):
+        check.note(join(place, "epsilon"), "missing", NO_EPSILON)
+        shared = True  # what is said of the rest supposes that one is added
+    if "respondents" in fields:
+        clean["respondents"] = check.integer(fields["respondents"], join(place, "respondents"), 1, 10**10)
     taken: set[str] = set()
     if "segments" in fields:
         clean["segments"] = check.items(
@@ -104,15 +133,54 @@ def _check_fields(check: Checker, tree: object, place: str, *, published: bool) 
             MAX_SEGMENTS,
             lambda item, where: _check_segment(check, item, where, taken),
         )
+    asked = _Asked(check, taken, _ids(fields.get("questions")), shared=shared, published=published)
     if "questions" in fields:
-        clean["questions"] = check.items(
-            fields["questions"],
-            join(place, "questions"),
-            1,
-            MAX_QUESTIONS,
-            lambda item, where: _check_question(check, item, where, taken, published=published),
-        )
+        questions = check.items(fields["questions"], join(place, "questions"), 1, MAX_QUESTIONS, asked.question)
+        clean["questions"] = tuple(questions or ())
+    if "together" in fields:
+        at = join(place, "together")
+        together = check.items(fields["together"], at, 1, MAX_TOGETHER, asked.together)
+        clean["together"] = tuple(together or ())
+        if not shared:
+            check.note(at, "conflict", "together goes with an epsilon of the survey; otherwise all questions are asked")
     return clean
+
+
+def _listed(value: object) -> list[Any]:
+    return [*value] if isinstance(value, list | tuple) else []
+
+
+def _ids(questions: object) -> set[str]:
+    """The ids of all questions, whether the rest of them is right or not."""
+    ids = [each.get("id") for each in _listed(questions) if isinstance(each, dict)]
+    return {name for name in ids if isinstance(name, str)}
+
+
+def _check_fit(check: Checker, survey: Survey) -> None:
+    """That what has to be reported together has no more combinations of answers than a report can tell apart.
+
+    A question and its follow-ups go together, and so do those whose cross-tabulation is wanted. Only files are checked:
+    a document says itself what its parts are.
+    """
+    numbers = {question.id: number for number, question in enumerate(survey.questions)}
+    for atom in atoms_of(survey) if survey.epsilon is not None else ():
+        if len(atom) > 1:
+            _check_paths(check, atom, f"questions[{numbers[atom[-1].question.id]}].show_if")
+    for number, names in enumerate(survey.together):
+        items = [next(item for item in items_of(survey) if name in (item.name, item.question.id)) for name in names]
+        _check_paths(check, with_needs(survey, items), f"together[{number}]")
+
+
+def _check_paths(check: Checker, items: Sequence[Item], place: str) -> None:
+    try:
+        paths_of(items)
+    except TooManyPaths as error:
+        names = ", ".join(item.name for item in items)
+        check.note(
+            place,
+            "paths",
+            f"{names} have {error.in_words} combinations of answers, and one report can tell {MAX_PATHS} apart",
+        )
 
 
 def _check_segment(check: Checker, item: object, place: str, taken: set[str]) -> dict[str, Any] | None:
@@ -128,32 +196,105 @@ def _check_segment(check: Checker, item: object, place: str, taken: set[str]) ->
     return fields
 
 
-def _check_question(
-    check: Checker, item: object, place: str, taken: set[str], *, published: bool
-) -> dict[str, Any] | None:
-    if not isinstance(item, dict):
-        return check.note(place, "type", "must be a table (a JSON object)")
-    if "type" not in item:
-        check.note(join(place, "type"), "missing", f"missing: one of {', '.join(QUESTIONS)}")
-        name = None
-    else:
-        name = check.choice(item["type"], join(place, "type"), tuple(QUESTIONS))
-    if name is None:  # what every question has can be checked all the same
-        asked = {key: item[key] for key in ("id", "text", "epsilon") if key in item}
-        _check_question(check, {**asked, "type": "yes_no"}, place, taken, published=published)
-        return None
-    kind = QUESTIONS[name]
-    own, optional = _own_keys(kind)
-    required = ("id", "type", "text", "epsilon", *own, *kind.also_required(item))
-    check.table(item, place, required, ("decline", *optional))
-    fields = Fields(check, item, place, published=published)
-    fields.take("id", lambda value, where: check_id(check, value, where, taken))
-    fields.take("text", check.text)
-    fields.decimal("epsilon", EPSILON, "0.01", "10")
-    decline = fields.take("decline", check.flag)
-    if not kind.check(fields) and decline:
-        fields.conflict("decline", 'decline goes with yes_no, choice, and measure = "shares" (not exponential)')
-    return {"type": name, **fields.clean}
+class _Asked:
+    """Checks the questions one by one, knowing those before; ``shared``: the survey has an epsilon for all of them."""
+
+    def __init__(self, check: Checker, taken: set[str], ids: set[str], *, shared: bool, published: bool) -> None:
+        self.check, self.taken, self.ids = check, taken, ids
+        self.shared, self.published = shared, published
+        self.seen: dict[str, Question | None] = {}
+
+    def question(self, item: object, place: str) -> Question | None:
+        """The question in this tree. One that is wrong is remembered by its id, so that no more is said of it."""
+        before = len(self.check.problems)
+        clean = self._fields(item, place)
+        right = clean is not None and len(self.check.problems) == before
+        found = msgspec.convert(clean, QUESTIONS[clean["type"]]) if clean is not None and right else None
+        if isinstance(item, dict) and "show_if" in item:
+            condition = self._show_if(item["show_if"], join(place, "show_if"), found)
+            found = None if found is None or condition is None else msgspec.structs.replace(found, show_if=condition)
+        if isinstance(item, dict) and isinstance(item.get("id"), str):
+            self.seen[item["id"]] = found
+        return found
+
+    def _fields(self, item: object, place: str) -> dict[str, Any] | None:
+        check = self.check
+        if not isinstance(item, dict):
+            return check.note(place, "type", "must be a table (a JSON object)")
+        if "type" not in item:
+            check.note(join(place, "type"), "missing", f"missing: one of {', '.join(QUESTIONS)}")
+            name = None
+        else:
+            name = check.choice(item["type"], join(place, "type"), tuple(QUESTIONS))
+        if name is None:  # what every question has can be checked all the same
+            asked = {key: item[key] for key in ("id", "text", "epsilon") if key in item}
+            self._fields({**asked, "type": "yes_no"}, place)
+            return None
+        kind = QUESTIONS[name]
+        own, optional = _own_keys(kind)
+        required = ("id", "type", "text", *(() if self.shared else ("epsilon",)), *own, *kind.also_required(item))
+        check.table(item, place, required, ("epsilon", "decline", "show_if", *optional))
+        fields = Fields(check, item, place, published=self.published)
+        fields.take("id", lambda value, where: check_id(check, value, where, self.taken))
+        fields.take("text", check.text)
+        if self.shared and "epsilon" in item:
+            fields.conflict("epsilon", "the survey has an epsilon for all that one person sends: leave this one out")
+        else:
+            fields.decimal("epsilon", EPSILON, "0.01", "10")
+        decline = fields.take("decline", check.flag)
+        if not kind.check(fields) and decline:
+            fields.conflict("decline", 'decline goes with yes_no, choice, and measure = "shares" (not exponential)')
+        return {"type": name, **fields.clean}
+
+    def _show_if(self, condition: object, place: str, question: Question | None) -> ShowIf | None:
+        check = self.check
+        if not self.shared:
+            return check.note(place, "conflict", "show_if goes with an epsilon of the survey")
+        if question is not None and not question.has_answers:
+            return check.note(place, "conflict", "a question that is not always shown has shares, and no mechanism")
+        if not isinstance(condition, dict):
+            return check.note(place, "type", "must be a table (a JSON object)")
+        if len(condition) != 1:
+            return check.note(place, "range", "must name one earlier question")
+        ((name, given),) = condition.items()
+        where = join(place, str(name))
+        if name not in self.seen:
+            if name in self.ids:
+                return check.note(where, "order", "must be a question before this one")
+            return check.note(where, "unknown", "there is no such question")
+        parent = self.seen[name]
+        if parent is not None and not parent.has_answers:
+            return check.note(where, "conflict", "must be a question with shares and no mechanism")
+
+        def code(value: object, at: str) -> str | None:
+            return check.text(value, at) if parent is None else check.choice(value, at, parent.codes)
+
+        codes = check.items(given, where, 1, MAX_PATHS, code)
+        if codes is not None and len(set(codes)) < len(codes):
+            return check.note(where, "duplicate", "names an answer twice")
+        return None if codes is None else ShowIf(name, tuple(codes))
+
+    def together(self, item: object, place: str) -> tuple[str, ...] | None:
+        """The names of questions, or of options of a multi_choice, whose cross-tabulation is wanted."""
+        names = self.check.items(item, place, 2, 3, self._name)
+        if names is not None and len(set(names)) < len(names):
+            return self.check.note(place, "duplicate", "names a question twice")
+        return None if names is None else tuple(names)
+
+    def _name(self, value: object, place: str) -> str | None:
+        if not isinstance(value, str):
+            return self.check.note(place, "type", "must be text")
+        name, _, option = value.partition(".")
+        if name not in self.seen:
+            return self.check.note(place, "unknown", "there is no such question")
+        question = self.seen[name]
+        if question is None:
+            return value
+        if not question.has_answers:
+            return self.check.note(place, "conflict", "must be a question with shares and no mechanism")
+        if "." in value and not (isinstance(question, MultiChoice) and option in question.codes):
+            return self.check.note(place, "unknown", "there is no such option")
+        return value
 
 
 @lru_cache
