@@ -3,23 +3,23 @@
 // May not: use any randomness but crypto.getRandomValues, do floating-point arithmetic in a channel, let an answer into
 // an error message, or keep one.
 
-import { codesOf, DECLINED, has, hex, innerEdges, isShown, isTable, N, refuse } from "./protocol.js";
+import { choseOn, codesOf, DECLINED, has, hex, innerEdges, isShown, isTable, N, refuse } from "./protocol.js";
 
 /**
- * The submission that these answers give, once, to a verified document. The booklet is drawn where none is given; only
+ * The submission that these answers give, once, to a verified document. The booklet is drawn unless one is given; only
  * answers to questions that it asks and shows are read.
  */
 export function randomizeVerified(verified, answers, segments, booklet) {
   const { survey, parts, booklets, digest } = verified;
-  const segmentList = survey.segments ?? [];
-  onlyKnown(answers, "answers", survey.questions);
-  onlyKnown(segments, "segments", segmentList);
-  if (booklet !== undefined && !booklets.some((_, i) => i === booklet)) refuse("booklet", "range", "there is no such booklet");
   // The order of draws is part of the protocol: the booklet, the id, then the reports in the booklet's order of parts.
   // No answer has been looked at when the booklet is drawn: it reveals nothing, and its parts spend all that is spent.
   booklet ??= drawBooklet(verified);
-  const asked = new Set(itemsIn(verified, booklet).map(({ question }) => question));
-  const truths = readAnswers(survey.questions.filter((question) => asked.has(question)), answers, true);
+  if (!booklets.some((_, i) => i === booklet)) refuse("booklet", "range", "the survey has no such booklet");
+  const segmentList = survey.segments ?? [];
+  onlyKnown(answers, "answers", survey.questions);
+  onlyKnown(segments, "segments", segmentList);
+  const reported = booklets[booklet].parts.map((index) => parts[index]);
+  const truths = reported.map((part) => encodePart(part, answers));
   for (const { id, options } of segmentList) {
     if (!has(segments, id)) refuse(id, "missing", "has no code; every segment needs one");
     if (!options.some(({ code }) => code === segments[id])) refuse(id, "range", "is not one of the codes of this segment");
@@ -28,24 +28,21 @@ export function randomizeVerified(verified, answers, segments, booklet) {
     id: hex(randomBytes(16)),
     digest,
     booklet,
-    reports: booklets[booklet].parts.map((index) => drawReport(parts[index], truths)),
+    reports: reported.map((part, i) => drawReport(part, truths[i])),
     segments: Object.fromEntries(segmentList.map(({ id }) => [id, segments[id]])),
   };
 }
 
-/** The place of a booklet, each with probability weight / total: it owns as many of the equally likely numbers. */
+/** The place of a booklet: each owns as many of the equally likely numbers as its weight says, so P = weight/sum. */
 export function drawBooklet({ booklets }) {
-  if (booklets.length === 1) return 0;
-  let left = below(booklets.reduce((total, { weight }) => total + weight, 0));
+  let left = below(booklets.reduce((sum, { weight }) => sum + weight, 0));
   return booklets.findIndex(({ weight }) => (left -= weight) < 0);
 }
 
-const itemsIn = ({ parts, booklets }, booklet) => booklets[booklet].parts.flatMap((index) => parts[index].items);
-
 /** The questions of a booklet, in the survey's order; of a multi_choice only the options that the booklet reports on. */
-export function askedIn(verified, booklet) {
-  const items = itemsIn(verified, booklet);
-  return verified.survey.questions.flatMap((question) => {
+export function askedIn({ survey, parts, booklets }, booklet) {
+  const items = booklets[booklet].parts.flatMap((index) => parts[index].items);
+  return survey.questions.flatMap((question) => {
     const codes = items.filter((item) => item.question === question).map(({ option }) => option);
     if (!codes[0]) return codes.length ? [question] : [];
     return [Object.freeze({ ...question, options: question.options.filter(({ code }) => codes.includes(code)) })];
@@ -54,8 +51,16 @@ export function askedIn(verified, booklet) {
 
 /** Those of the questions that are shown to somebody who has given these answers so far. */
 export function shownQuestions(questions, answers) {
-  const truths = readAnswers(questions, answers);
-  return questions.filter(({ id }) => truths.has(id));
+  const chosen = new Map();
+  return questions.filter((question) => {
+    const { id } = question;
+    const shown = isShown(question, (parent, code) => chosen.get(parent)?.includes(code));
+    if (shown && has(answers, id)) {
+      const truth = encode(question, answers[id]);
+      chosen.set(id, codesOf(question).filter((_, i) => truth === i || truth[i]));
+    }
+    return shown;
+  });
 }
 
 function onlyKnown(given, what, known) {
@@ -64,25 +69,6 @@ function onlyKnown(given, what, known) {
   if (!Object.keys(given).every((key) => known.some(({ id }) => id === key))) {
     refuse(what, "unknown", `holds a name that is not one of ${known.map(({ id }) => id).join(", ")}`);
   }
-}
-
-/**
- * The encoded answers by id, of those questions only that are shown. What was answered to a hidden question is not even
- * looked at: all that comes after is the same as if it had never been given.
- */
-function readAnswers(questions, answers, complete) {
-  const truths = new Map();
-  const chosen = new Map();
-  for (const question of questions) {
-    const { id } = question;
-    if (!isShown(question, (parent, code) => chosen.get(parent)?.includes(code))) continue;
-    const given = has(answers, id);
-    if (complete && !given) refuse(id, "missing", "has no answer; every question that is shown needs one");
-    const truth = given ? encode(question, answers[id]) : undefined;
-    truths.set(id, truth);
-    chosen.set(id, codesOf(question).filter((_, i) => truth === i || truth?.[i]));
-  }
-  return truths;
 }
 
 /** The answer as a channel takes it: a place among the codes, a part of the way from min to max, or a bit per option. */
@@ -121,20 +107,26 @@ function encode(question, answer) {
 }
 
 /**
- * What a part's channel takes for these answers: of several items the place of their path. The paths are all that the
- * rules of display allow, no two alike, and the answers have passed the same rules: exactly one path is theirs.
+ * What a part's channel takes for these answers: of several items the place of their path. An answer to a question that
+ * is not shown is never looked at, so that it can leave no trace. The paths are all ways through the questions that the
+ * same rules allow, no two alike, and the answers go one of these ways: exactly one path is theirs.
  */
-function pathOf({ items, paths }, truths) {
-  const own = items.map(({ question, option }) => {
-    const truth = truths.get(question.id) ?? null; // null where it is not shown, as in a path
-    return option && truth ? truth[question.options.findIndex(({ code }) => code === option)] : truth;
-  });
-  return items.length > 1 ? paths.findIndex((path) => path.every((place, i) => place === own[i])) : own[0];
+function encodePart({ items, paths }, answers) {
+  const way = [];
+  for (const { question, option } of items) {
+    const { id, options } = question;
+    if (!isShown(question, choseOn(items, way))) {
+      way.push(null);
+      continue;
+    }
+    if (!has(answers, id)) refuse(id, "missing", "has no answer; every question that is shown needs one");
+    const truth = encode(question, answers[id]);
+    way.push(option ? truth[options.findIndex(({ code }) => code === option)] : truth);
+  }
+  return items.length > 1 ? paths.findIndex((path) => path.every((place, i) => place === way[i])) : way[0];
 }
 
-function drawReport(part, truths) {
-  const { channel, items } = part;
-  const truth = pathOf(part, truths);
+function drawReport({ items, channel }, truth) {
   const { type, bins } = items[0].question;
   const levels = channel.levels ?? channel.weights?.length;
   return draw(channel, type === "number" && !bins ? roundToLevel(truth * (levels - 1)) : truth);
