@@ -1,12 +1,145 @@
-"""Questions for tests: the one that is wanted, and random valid ones."""
+"""Surveys for tests: ready-made ones of both designs, the one question that is wanted, and random valid ones."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
+import msgspec
+from hypothesis import reject
 from hypothesis import strategies as st
 
-from deniable_protocol import Channel, Question, design, survey_from_tree
+from deniable_protocol import (
+    Channel,
+    Item,
+    Question,
+    Survey,
+    SurveyError,
+    TooManyPaths,
+    atoms_of,
+    design,
+    items_of,
+    paths_of,
+    publish,
+    survey_from_tree,
+    verify,
+)
+
+CAMPUS = {
+    "id": "campus",
+    "text": "Which campus?",
+    "options": [{"code": "north", "text": "North"}, {"code": "south", "text": "South"}],
+}
+TEXTBOOK: dict[str, Any] = {
+    "id": "textbook",
+    "title": "Each question has an epsilon of its own",
+    "segments": [CAMPUS],
+    "questions": [
+        {"id": "vaped", "type": "yes_no", "text": "Vaped?", "epsilon": "1.0"},
+        {
+            "id": "support",
+            "type": "multi_choice",
+            "text": "Who helped?",
+            "epsilon": "2.0",
+            "options": [{"code": code, "text": code} for code in ("doctor", "friend", "nobody")],
+        },
+        {
+            "id": "stress",
+            "type": "scale",
+            "text": "Stress?",
+            "epsilon": "1.5",
+            "labels": ["none", "some", "much"],
+            "decline": True,
+        },
+        {"id": "hours", "type": "number", "text": "Hours?", "epsilon": "1.0", "min": 0, "max": 80},
+    ],
+}
+JOINT: dict[str, Any] = {
+    "id": "joint",
+    "title": "One epsilon for everything",
+    "epsilon": "2.0",
+    "together": [["vaped", "stress"], ["vaped", "support.doctor"]],
+    "segments": [CAMPUS],
+    "questions": [
+        {"id": "vaped", "type": "yes_no", "text": "Vaped?"},
+        {
+            "id": "how_often",
+            "type": "choice",
+            "text": "How often?",
+            "show_if": {"vaped": ["yes"]},
+            "options": [{"code": code, "text": code} for code in ("monthly", "weekly", "daily")],
+        },
+        {
+            "id": "support",
+            "type": "multi_choice",
+            "text": "Who helped?",
+            "options": [{"code": code, "text": code} for code in ("doctor", "friend", "nobody")],
+        },
+        {"id": "stress", "type": "scale", "text": "Stress?", "labels": ["none", "some", "much"], "decline": True},
+        {"id": "hours", "type": "number", "text": "Hours?", "min": 0, "max": 80},
+    ],
+}
+JOINT_PARTS: list[tuple[list[str], int | None]] = [
+    (["vaped", "how_often", "stress"], None),  # 4 x 4 paths
+    (["vaped", "how_often", "support.doctor"], 1),  # 4 x 2 paths, one in each report
+    (["support.friend", "support.nobody"], None),
+    (["stress"], None),
+    (["support.doctor"], None),
+    (["hours"], None),
+]
+JOINT_BOOKLETS = [([0], 5), ([1], 3), ([2], 2), ([3], 1), ([4], 1), ([5], 4)]
+
+
+@cache
+def textbook() -> bytes:
+    """The published document of a survey whose questions have their own epsilons: one booklet of one part each."""
+    return publish(survey_from_tree(TEXTBOOK))
+
+
+@cache
+def joint() -> bytes:
+    """The published document of a survey with one epsilon: a follow-up, options, a mean, and questions in two parts."""
+    return publish(survey_from_tree(JOINT), JOINT_PARTS, JOINT_BOOKLETS)
+
+
+@cache
+def several() -> bytes:
+    """The same survey with booklets of one, two and three parts, which share the epsilon, and not in their order."""
+    survey = survey_from_tree(JOINT)
+    shared = [(names, size, epsilon) for (names, size), epsilon in zip(JOINT_PARTS, SHARED, strict=True)]
+    return with_epsilons(survey, shared, [([0], 5), ([5, 1], 3), ([2, 5, 3], 2), ([4, 0], 1)])
+
+
+SHARED = ("1.0", "1.5", "0.5", "1.0", "0.75", "0.5")
+
+
+def with_epsilons(
+    survey: Survey,
+    parts: Sequence[tuple[Sequence[str], int | None, str]],
+    booklets: Sequence[tuple[Sequence[int], int]],
+) -> bytes:
+    """A document whose parts have less than the survey's epsilon, so that a booklet can have several of them."""
+    known = {item.name: item for item in items_of(survey)}
+    atoms = [[item.name for item in atom] for atom in atoms_of(survey)]
+    tree = msgspec.json.decode(publish(survey, [(names, None) for names in atoms], _one_by_one(len(atoms))))
+    tree["parts"] = [
+        {
+            "questions": names,
+            "epsilon": epsilon,
+            "channel": design([known[name] for name in names], Fraction(epsilon), size),
+        }
+        for names, size, epsilon in parts
+    ]
+    tree["booklets"] = [{"parts": [*numbers], "weight": weight} for numbers, weight in booklets]
+    document = msgspec.json.encode(tree)
+    verify(document)
+    return document
+
+
+def _one_by_one(parts: int) -> list[tuple[list[int], int]]:
+    return [([number], 1) for number in range(parts)]
 
 
 def ask(kind: str, epsilon: str | float = 1, **own: Any) -> tuple[Question, Channel]:
@@ -17,7 +150,7 @@ def ask(kind: str, epsilon: str | float = 1, **own: Any) -> tuple[Question, Chan
 def channelled(tree: dict[str, Any]) -> tuple[Question, Channel]:
     """The question of this tree, and its channel."""
     (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
-    return question, design(question)
+    return question, design([Item(question)], Fraction(str(question.epsilon)))
 
 
 epsilons = st.one_of(
@@ -79,3 +212,51 @@ def surveys(draw: st.DrawFn, most_questions: int = 4) -> dict[str, Any]:
     if draw(st.booleans()):
         tree["segments"] = [{"id": "segment", "text": draw(texts), "options": draw(options(4))}]
     return tree
+
+
+@st.composite
+def joint_surveys(draw: st.DrawFn, most_questions: int = 4) -> dict[str, Any]:
+    """A survey with one epsilon; some questions depend on the one before."""
+    tree = draw(surveys(most_questions))
+    tree["epsilon"] = draw(epsilons)
+    before: Question | None = None
+    for question in tree["questions"]:
+        del question["epsilon"]
+        (alone,) = survey_from_tree({"id": "survey", "title": "T", "epsilon": 1, "questions": [question]}).questions
+        if before is not None and before.has_answers and alone.has_answers and draw(st.booleans()):
+            codes = draw(st.lists(st.sampled_from(before.codes), min_size=1, max_size=2, unique=True))
+            question["show_if"] = {before.id: codes}
+        before = alone
+    return tree
+
+
+@st.composite
+def documents(draw: st.DrawFn, most_questions: int = 4) -> bytes:
+    """The published document of a random survey, of either design; with one epsilon, of random parts and booklets."""
+    if draw(st.booleans()):
+        return publish(survey_from_tree(draw(surveys(most_questions))))
+    try:
+        survey = survey_from_tree(draw(joint_surveys(most_questions)))
+    except SurveyError:  # too many combinations of answers
+        reject()
+    parts: list[list[Item]] = []
+    for atom in atoms_of(survey):
+        joined = {item.name for item in (*(parts[-1] if parts else ()), *atom)}
+        items = [item for item in items_of(survey) if item.name in joined]
+        join: bool = draw(st.booleans())
+        if parts and join and all(item.can_join for item in items) and _fits(items):
+            parts[-1] = items
+        else:
+            parts.append([*atom])
+    booklets = _one_by_one(len(parts))
+    drawn = [([number], draw(st.integers(1, 50))) for ([number], _) in draw(st.permutations(booklets))]
+    return publish(
+        survey, [([item.name for item in items], draw(st.sampled_from([None, 1]))) for items in parts], drawn
+    )
+
+
+def _fits(items: Sequence[Item]) -> bool:
+    try:
+        return bool(paths_of(items))
+    except TooManyPaths:
+        return False
