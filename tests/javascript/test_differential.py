@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable_protocol import Document, DocumentError, publish, randomize, survey_from_tree, verify
-from tests.helpers.booklets import shared_document, shared_surveys
-from tests.helpers.surveys import surveys
+from deniable_protocol import (
+    Document,
+    DocumentError,
+    SurveyError,
+    TooManyPaths,
+    atoms_of,
+    items_of,
+    paths_of,
+    randomize,
+    survey_from_tree,
+    verify,
+)
+from tests.helpers.surveys import documents as random_documents
+from tests.helpers.surveys import joint, joint_surveys, several, textbook, with_epsilons
 
 
 def run_node(node: str, root: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -40,11 +52,46 @@ def collect(count: int, strategy: st.SearchStrategy[Any]) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def documents() -> list[bytes]:
-    """Surveys of both designs: an epsilon per question, and one that the parts of booklets share."""
-    textbook = [publish(survey_from_tree(tree)) for tree in collect(75, surveys(most_questions=3))]
-    chance = random.Random("parts")
-    shared = [shared_document(tree, chance) for tree in collect(120, shared_surveys())]
-    return [*textbook, *(document for document in shared if document is not None)]
+    """Surveys of both designs, with booklets of one part and of several."""
+    chance = random.Random("booklets")
+    shared = [sharing(tree, chance) for tree in collect(120, joint_surveys())]
+    made = [*(textbook(), joint(), several()), *collect(100, random_documents()), *shared]
+    return [document for document in made if document is not None]
+
+
+def sharing(tree: dict[str, Any], chance: random.Random) -> bytes | None:
+    """A document whose parts overlap and whose booklets have several of them; None where the survey does not fit."""
+    try:
+        survey = survey_from_tree(tree)
+    except SurveyError:
+        return None
+    atoms = atoms_of(survey)
+    parts = []
+    for atom in atoms:
+        items = {item.name: item for item in atom}
+        more = items | {item.name: item for item in chance.choice(atoms)}
+        wanted = [item for item in items_of(survey) if item.name in more]
+        fits = all(item.can_join for item in wanted) and can_report(wanted)
+        names = [item.name for item in (wanted if fits else atom)]
+        share = int(survey.exact_epsilon * chance.choice([10_000, 5_000, 3_333]))
+        parts.append((names, None, f"{max(share, 100) / 10_000:.4f}"))
+    booklets = [([number], chance.randint(1, 40)) for number in range(len(parts))]
+    for _ in range(3):
+        taken: list[int] = []
+        for number in chance.sample(range(len(parts)), k=len(parts)):
+            names = [name for each in (*taken, number) for name in parts[each][0]]
+            spent = sum(Fraction(parts[each][2]) for each in (*taken, number))
+            taken += [number] if len({*names}) == len(names) and spent <= survey.exact_epsilon else []
+        booklets.append((taken, chance.randint(1, 40)))
+    chance.shuffle(booklets)
+    return with_epsilons(survey, parts, booklets)
+
+
+def can_report(items: list[Any]) -> bool:
+    try:
+        return bool(paths_of(items))
+    except TooManyPaths:
+        return False
 
 
 def some_answers(document: Document, booklet: int | None, chance: random.Random) -> dict[str, Any]:
@@ -125,7 +172,7 @@ def nodes(tree: Any) -> list[tuple[Any, Any]]:
 
 
 def rearranged(text: str, chance: random.Random) -> str:
-    """The document after a few edits that leave it JSON: values moved, removed, doubled, swapped or a little changed."""
+    """The document after a few edits that leave it JSON: values removed, doubled, moved or a little changed."""
     tree = json.loads(text)
     for _ in range(chance.randint(1, 2)):
         # A survey has many more places than the parts and booklets: half of the edits are theirs.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-PARTS = ("protocol", "randomizer", "transport", "device", "delivery")
+PARTS = ("checks", "survey", "protocol", "randomizer", "transport", "device", "delivery")
 """The modules that deniable.js needs for a Client, each after those that it needs."""
 
 

@@ -13,7 +13,8 @@ import {
   keepDocument,
   waiting,
 } from "./deniable/device.js";
-import { contrast, DeniableError, expFloor, has, isTable, largestFavour, readDocument, refuse } from "./deniable/protocol.js";
+import { DeniableError, has, isTable, refuse } from "./deniable/checks.js";
+import { contrast, expFloor, largestFavour, readDocument } from "./deniable/protocol.js";
 import { askedIn, drawBooklet, randomizeVerified, shownQuestions } from "./deniable/randomizer.js";
 import { parseAddress, request } from "./deniable/transport.js";
 
@@ -80,6 +81,7 @@ export class Client {
       parts: Object.freeze(document.booklets[booklet].parts.map((index) => document.parts[index])),
       digest,
       epsilon,
+      delta: document.delta,
       offline,
       closed: response.headers?.get("Deniable-Status") === "closed",
       persistent: await isPersistent(),

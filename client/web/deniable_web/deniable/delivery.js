@@ -4,7 +4,7 @@
 // send a submission twice, since a delivery that was not confirmed may yet have happened; the server counts it once.
 
 import { record, settle, waiting } from "./device.js";
-import { DeniableError, isTable } from "./protocol.js";
+import { DeniableError, isTable } from "./checks.js";
 import { request } from "./transport.js";
 
 const FIRST_PAUSE = 500;

@@ -3,7 +3,7 @@
 //
 // May not: hold an answer, or the time of one. Only published documents, booklets and randomised submissions are written.
 
-import { DeniableError, refuse, sum, units } from "./protocol.js";
+import { DeniableError, refuse, sum, units } from "./checks.js";
 
 const memory = { documents: [], booklets: [], ledger: [] };
 const PATIENCE = 10_000;

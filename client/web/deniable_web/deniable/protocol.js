@@ -1,46 +1,39 @@
-// Reading a published survey, and proving on this device that it protects as much as it states.
+// Reading a published document, and proving on this device that it protects as much as it states.
 //
-// May not: use the network, storage or a clock, or do floating-point arithmetic. With randomizer.js the twin of the
-// Python package deniable_protocol: shared/vectors/ hold both to the same results, shared/PROTOCOL.md describes them.
+// May not: use the network, storage or a clock, or do floating-point arithmetic. With checks.js, survey.js and
+// randomizer.js the twin of the Python package deniable_protocol: shared/vectors/ hold both to the same results,
+// shared/PROTOCOL.md describes them.
 
-export const N = 2 ** 53; // the denominator of every probability; all integers up to it are exact
+import {
+  choice,
+  distinct,
+  epsilonString,
+  fromUnits,
+  has,
+  hex,
+  integer,
+  isTable,
+  isText,
+  join,
+  list,
+  MAX_PATHS,
+  N,
+  refuse,
+  strictJson,
+  string,
+  sum,
+  table,
+  total,
+  UNIT,
+  units,
+} from "./checks.js";
+import { asksShares, checkSurvey, codesOf, measure } from "./survey.js";
+
 const BIG_N = 1n << 53n;
 const ONE = 1n << 256n; // fixed-point one of expFloor
 export const MAX_BYTES = 1_000_000;
-const MAX_PATHS = 51;
 const MAX_PARTS = 10_000;
 const MAX_WEIGHT = 10_000; // of all booklets together
-export const DECLINED = "declined";
-
-/** Everything that Deniable throws on purpose. `reason` is one stable word, `place` says where. */
-export class DeniableError extends Error {
-  constructor(place, reason, message) {
-    super(place ? `${place}: ${message}` : message);
-    this.name = "DeniableError";
-    this.place = place;
-    this.reason = reason;
-  }
-}
-
-export const refuse = (place, reason, message = `the document is not valid (${reason})`) => {
-  throw new DeniableError(place, reason, message);
-};
-
-// --- exact arithmetic ---------------------------------------------------------------------------------------------
-
-const UNIT = 10n ** 12n;
-
-/** A decimal of at most 12 places, in units of the last. */
-export const units = (text) => {
-  const [whole, places = ""] = text.split(".");
-  return BigInt(whole + places.padEnd(12, "0"));
-};
-
-const fromUnits = (amount) => `${amount}`.padStart(13, "0").replace(/(.{12})$/, ".$1").replace(/\.?0+$/, "");
-const total = (amounts) => amounts.reduce((sum, amount) => sum + units(amount), 0n);
-
-/** The sum of decimals, as a decimal: 0.1 + 0.2 is 0.3 here. */
-export const sum = (amounts) => fromUnits(total(amounts));
 
 /** L with L / 2^256 <= e^epsilon: Taylor terms, each rounded down. */
 export function expFloor(epsilon) {
@@ -56,248 +49,6 @@ export function expFloor(epsilon) {
 export function largestFavour(epsilon, unfavoured, favoured) {
   const weight = expFloor(epsilon) * BigInt(favoured);
   return Number((weight * BIG_N) / (weight + BigInt(unfavoured) * ONE));
-}
-
-// --- reading a document -------------------------------------------------------------------------------------------
-
-export const has = (object, key) => Object.hasOwn(object, key);
-export const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-const join = (place, key) => (place ? `${place}.${key}` : key);
-// Half of a surrogate pair matches; a whole pair is one code point under the u flag and does not.
-const isText = (value) => !/\p{Surrogate}/u.test(value);
-
-function strictJson(text) {
-  let keys = 0;
-  let tree;
-  try {
-    tree = JSON.parse(text, (key, value) => {
-      if (!isText(key) || (typeof value === "string" && !isText(value))) throw new SyntaxError();
-      if (isTable(value)) keys += Object.keys(value).length;
-      return value;
-    });
-  } catch {
-    refuse("", "json"); // the parser's message may repeat parts of the text
-  }
-  // JSON.parse keeps the last of two equal keys. Outside strings, every colon belongs to one key of the text.
-  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1 !== keys) refuse("", "json", "a key occurs twice");
-  return tree;
-}
-
-function table(tree, place, required, optional = []) {
-  if (!isTable(tree)) refuse(place, "type");
-  for (const key of Object.keys(tree)) {
-    if (!required.includes(key) && !optional.includes(key)) refuse(join(place, key), "unknown");
-  }
-  for (const key of required) if (!has(tree, key)) refuse(join(place, key), "missing");
-}
-
-function string(value, place) {
-  if (typeof value !== "string") refuse(place, "type");
-}
-
-function text(value, place) {
-  string(value, place);
-  if (!value) refuse(place, "range");
-}
-
-function name(value, place, pattern) {
-  string(value, place);
-  if (!pattern.test(value)) refuse(place, "format");
-}
-
-function choice(value, place, known) {
-  string(value, place);
-  if (!known.includes(value)) refuse(place, "range");
-}
-
-function number(value, place) {
-  if (typeof value !== "number") refuse(place, "type");
-  if (!(Math.abs(value) < N)) refuse(place, "range");
-}
-
-function integer(value, place, low, high) {
-  number(value, place);
-  if (!Number.isInteger(value)) refuse(place, "type");
-  if (!(low <= value && value <= high)) refuse(place, "range");
-}
-
-function list(value, place, low, high, each) {
-  if (!Array.isArray(value)) refuse(place, "type");
-  if (value.length < low || value.length > high) refuse(place, "range");
-  value.forEach((item, i) => each(item, `${place}[${i}]`));
-}
-
-function distinct(values, place) {
-  if (new Set(values).size < values.length) refuse(place, "duplicate");
-}
-
-function decimalString(value, place, pattern, low, high) {
-  string(value, place);
-  if (!pattern.test(value)) refuse(place, "format");
-  if (units(value) < units(low) || units(value) > units(high)) refuse(place, "range");
-}
-
-const OWN_KEYS = {
-  yes_no: [[], []],
-  choice: [["options"], ["mechanism"]],
-  multi_choice: [["options"], []],
-  scale: [["labels"], ["measure", "mechanism"]],
-  number: [["min", "max"], ["unit", "measure", "bins", "mechanism", "delta"]],
-};
-const MECHANISMS = { choice: ["krr"], scale: ["krr", "exponential"], number: ["laplace", "gaussian"] };
-
-const epsilonString = (value, place) => decimalString(value, place, /^[0-9]{1,2}(\.[0-9]{1,4})?$/, "0.01", "10");
-
-function checkSurvey(survey, place) {
-  const at = (key) => join(place, key);
-  table(survey, place, ["id", "title", "questions"], ["notice", "epsilon", "together", "segments"]);
-  name(survey.id, at("id"), /^[a-z0-9][a-z0-9-]{1,62}$/);
-  for (const key of ["title", "notice"]) if (has(survey, key)) text(survey[key], at(key));
-  const { questions } = survey;
-  const shared = has(survey, "epsilon");
-  if (shared) epsilonString(survey.epsilon, at("epsilon"));
-  else if (!Array.isArray(questions) || !questions.some((item) => isTable(item) && has(item, "epsilon"))) {
-    refuse(at("epsilon"), "missing");
-  }
-  const taken = new Set();
-  if (has(survey, "segments")) {
-    list(survey.segments, at("segments"), 0, 10, (item, where) => {
-      table(item, where, ["id", "text", "options"]);
-      checkId(item.id, join(where, "id"), taken);
-      text(item.text, join(where, "text"));
-      checkOptions(item.options, join(where, "options"), 200);
-    });
-  }
-  const seen = new Map();
-  list(questions, at("questions"), 1, 200, (item, where) => {
-    checkQuestion(item, where, taken, shared);
-    if (has(item, "show_if")) checkShowIf(item, join(where, "show_if"), shared, seen, questions);
-    seen.set(item.id, item);
-  });
-  if (has(survey, "together")) {
-    list(survey.together, at("together"), 1, 100, (names, where) => {
-      list(names, where, 2, 3, (value, which) => checkTogether(value, which, seen));
-      distinct(names, where);
-    });
-    if (!shared) refuse(at("together"), "conflict");
-  }
-}
-
-function checkShowIf(question, place, shared, seen, questions) {
-  const rule = question.show_if;
-  if (!shared) refuse(place, "conflict");
-  if (!asksShares(question)) refuse(place, "conflict");
-  if (!isTable(rule)) refuse(place, "type");
-  const [parent, more] = Object.keys(rule);
-  if (parent === undefined || more !== undefined) refuse(place, "range");
-  const where = join(place, parent);
-  if (!seen.has(parent)) {
-    const later = questions.some((other) => isTable(other) && other.id === parent);
-    refuse(where, later ? "order" : "unknown");
-  }
-  if (!asksShares(seen.get(parent))) refuse(where, "conflict");
-  const codes = codesOf(seen.get(parent));
-  list(rule[parent], where, 1, MAX_PATHS, (code, which) => choice(code, which, codes));
-  distinct(rule[parent], where);
-}
-
-function checkTogether(value, place, seen) {
-  string(value, place);
-  const [id, ...code] = value.split(".");
-  const question = seen.get(id) ?? refuse(place, "unknown");
-  if (!asksShares(question)) refuse(place, "conflict");
-  if (code.length && !(question.type === "multi_choice" && codesOf(question).includes(code.join(".")))) {
-    refuse(place, "unknown");
-  }
-}
-
-function checkId(value, place, taken) {
-  name(value, place, /^[a-z][a-z0-9_]{0,40}$/);
-  if (taken.has(value)) refuse(place, "duplicate");
-  taken.add(value);
-}
-
-function checkOptions(options, place, high) {
-  const codes = new Set([DECLINED]);
-  list(options, place, 2, high, (item, where) => {
-    table(item, where, ["code", "text"]);
-    name(item.code, join(where, "code"), /^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$/);
-    if (codes.has(item.code)) refuse(join(where, "code"), "duplicate");
-    codes.add(item.code);
-    text(item.text, join(where, "text"));
-  });
-}
-
-function checkQuestion(item, place, taken, shared) {
-  if (!isTable(item)) refuse(place, "type");
-  const at = (key) => join(place, key);
-  if (!has(item, "type")) refuse(at("type"), "missing");
-  choice(item.type, at("type"), Object.keys(OWN_KEYS));
-  const kind = item.type;
-  const isNumber = kind === "number";
-  const [required, optional] = OWN_KEYS[kind];
-  const needed = ["id", "type", "text", ...(shared ? [] : ["epsilon"]), ...required];
-  if (isNumber && item.measure === "shares") needed.push("bins");
-  if (isNumber && item.mechanism === "gaussian") needed.push("delta");
-  table(item, place, needed, ["epsilon", "decline", "show_if", ...optional]);
-  checkId(item.id, at("id"), taken);
-  text(item.text, at("text"));
-  if (!shared) epsilonString(item.epsilon, at("epsilon"));
-  else if (has(item, "epsilon")) refuse(at("epsilon"), "conflict");
-  if (has(item, "decline") && typeof item.decline !== "boolean") refuse(at("decline"), "type");
-  if (required.includes("options")) checkOptions(item.options, at("options"), 50);
-  if (kind === "scale") list(item.labels, at("labels"), 2, 11, text);
-  if (has(item, "measure")) choice(item.measure, at("measure"), ["shares", "mean"]);
-  const measured = measure(item);
-  if (has(item, "mechanism")) choice(item.mechanism, at("mechanism"), MECHANISMS[kind]);
-  if (isNumber) {
-    number(item.min, at("min"));
-    number(item.max, at("max"));
-    if (!(item.min < item.max)) refuse(at("max"), "range");
-    if (has(item, "unit")) text(item.unit, at("unit"));
-    if (has(item, "bins")) {
-      if (measured !== "shares") refuse(at("bins"), "conflict");
-      checkBins(item, at("bins"));
-    }
-    if (has(item, "delta")) {
-      if (item.mechanism !== "gaussian") refuse(at("delta"), "conflict");
-      decimalString(item.delta, at("delta"), /^0\.[0-9]{1,12}$/, "0.000000001", "0.01");
-    }
-    if (item.mechanism && measured === "shares") refuse(at("mechanism"), "conflict");
-  }
-  if (item.decline && (kind === "multi_choice" || measured === "mean" || item.mechanism === "exponential")) {
-    refuse(at("decline"), "conflict");
-  }
-}
-
-function checkBins({ min, max, bins }, place) {
-  list(bins, place, 1, 51, number);
-  bins.forEach((edge, i) => {
-    if (!(min <= edge && edge <= max)) refuse(`${place}[${i}]`, "range");
-    if (i && !(bins[i - 1] < edge)) refuse(`${place}[${i}]`, "range");
-  });
-  const inner = innerEdges({ min, max, bins }).length;
-  if (inner < 1 || inner > 49) refuse(place, "range");
-}
-
-const measure = (question) => question.measure ?? { scale: "shares", number: "mean" }[question.type];
-export const innerEdges = ({ min, max, bins }) => bins.filter((edge) => min < edge && edge < max);
-
-const asksShares = (question) => !question.mechanism && measure(question) !== "mean";
-
-/** A number as people write it, never with an exponent. */
-const plain = (number) =>
-  `${number}`.replace(/(\d)(?:\.(\d+))?e-(.+)/, (_, first, rest = "", places) => `0.${"0".repeat(places - 1)}${first}${rest}`);
-
-/** The codes of a question's answers in channel order, "declined" last; none where answers are not options. */
-export function codesOf(question) {
-  const { type, decline, options, labels, min, max, bins } = question;
-  const edges = bins ? [min, ...innerEdges(question), max].map(plain) : [];
-  let own = edges.slice(1).map((high, i) => `${edges[i]}..${high}`);
-  if (type === "yes_no") own = decline ? ["yes", "no"] : ["no", "yes"];
-  if (options) own = options.map(({ code }) => code);
-  if (labels) own = labels.map((_, i) => `${i + 1}`);
-  return decline ? [...own, DECLINED] : own;
 }
 
 // --- items and their paths ----------------------------------------------------------------------------------------
@@ -413,6 +164,8 @@ function checkPrivacy(channel, epsilon, delta, place) {
 export const contrast = ({ kind, options, size, levels, width }) =>
   kind === "subset" ? [options - size, size] : [levels - 1, width];
 
+const largest = (values) => values.reduce((a, b) => (a > b ? a : b));
+
 function checkTable(weights, expEpsilon, delta, place) {
   const rows = weights.map((row) => row.map(BigInt));
   rows.forEach((row, i) => {
@@ -420,18 +173,14 @@ function checkTable(weights, expEpsilon, delta, place) {
   });
   rows[0].forEach((_, y) => {
     const column = rows.map((row) => row[y]);
-    const most = column.reduce((a, b) => (a > b ? a : b));
-    const least = column.reduce((a, b) => (a < b ? a : b));
+    const most = largest(column);
     if (!most) refuse(place, "unreachable");
-    if (!delta && most * ONE > expEpsilon * least) refuse(place, "ratio", "less private than stated");
+    if (!delta && column.some((weight) => most * ONE > expEpsilon * weight)) refuse(place, "ratio", "less private than stated");
   });
   if (!delta) return;
   for (const first of rows) {
     for (const second of rows) {
-      const excess = first.reduce((sum, x, y) => {
-        const over = x * ONE - expEpsilon * second[y];
-        return over > 0n ? sum + over : sum;
-      }, 0n);
+      const excess = first.reduce((sum, x, y) => sum + largest([0n, x * ONE - expEpsilon * second[y]]), 0n);
       if (excess * UNIT > units(delta) * BIG_N * ONE) refuse(place, "delta", "less private than stated");
     }
   }
@@ -457,9 +206,7 @@ function checkPart(part, place, survey, known) {
   // What decides whether an item is shown is in the part, and so is what decides about that: each item is checked.
   const depends = ({ question: { show_if: rule = {} } }) =>
     Object.keys(rule).flatMap((id) => (known.has(id) ? [id] : rule[id].map((code) => `${id}.${code}`)));
-  if (items.flatMap(depends).some((need) => !part.questions.includes(need))) {
-    refuse(at, "missing");
-  }
+  if (items.flatMap(depends).some((need) => !part.questions.includes(need))) refuse(at, "missing");
   part.items = items;
   part.paths = isWhole(items[0]) ? [] : pathsOf(items, at);
   epsilonString(part.epsilon, join(place, "epsilon"));
@@ -497,7 +244,7 @@ function checkWhole({ survey, parts, booklets }, known) {
 /** What the worst booklet has beyond epsilon: deltas add up, too. */
 const deltaOf = ({ parts, booklets }) => {
   const deltas = booklets.map((booklet) => total(booklet.parts.map((index) => parts[index].items[0].question.delta ?? "0")));
-  return fromUnits(deltas.reduce((most, delta) => (delta > most ? delta : most)));
+  return fromUnits(largest(deltas));
 };
 
 /** The verified document, frozen. With `pinned`, any other document is refused. */
@@ -527,5 +274,3 @@ function deepFreeze(value) {
   if (!Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(deepFreeze);
   return value;
 }
-
-export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -3,7 +3,9 @@
 // May not: use any randomness but crypto.getRandomValues, do floating-point arithmetic in a channel, let an answer into
 // an error message, or keep one.
 
-import { choseOn, codesOf, DECLINED, has, hex, innerEdges, isShown, isTable, N, refuse } from "./protocol.js";
+import { DECLINED, has, hex, isTable, N, refuse } from "./checks.js";
+import { choseOn, isShown } from "./protocol.js";
+import { codesOf, innerEdges } from "./survey.js";
 
 /**
  * The submission that these answers give, once, to a verified document. The booklet is drawn unless one is given; only
@@ -73,32 +75,30 @@ function onlyKnown(given, what, known) {
 
 /** The answer as a channel takes it: a place among the codes, a part of the way from min to max, or a bit per option. */
 function encode(question, answer) {
-  const { id, type, decline, options } = question;
-  if (decline && answer === DECLINED) return codesOf(question).length - 1;
+  const { id, type, decline } = question;
+  const codes = codesOf(question);
+  if (decline && answer === DECLINED) return codes.length - 1;
   if (type === "yes_no") {
     if (typeof answer !== "boolean") refuse(id, "type", "takes true or false");
-    return answer === !decline ? 1 : 0; // alone: no, yes; with decline: yes, no, declined
+    return codes.indexOf(answer ? "yes" : "no");
   }
   if (type === "choice") {
-    if (typeof answer !== "string") refuse(id, "type", "takes the code of an option, as text");
-    const index = options.findIndex(({ code }) => code === answer);
-    if (index < 0) refuse(id, "range", "takes the code of one of its options");
-    return index;
+    if (typeof answer !== "string") refuse(id, "type", "takes the code of one of its options");
+    if (!codes.includes(answer)) refuse(id, "range", "takes the code of one of its options");
+    return codes.indexOf(answer);
   }
   if (type === "multi_choice") {
     if (!Array.isArray(answer) || !answer.every((code) => typeof code === "string")) {
-      refuse(id, "type", "takes a list of option codes");
+      refuse(id, "type", "takes a list of the codes of its options, each at most once");
     }
-    const bits = options.map(({ code }) => (answer.includes(code) ? 1 : 0));
-    if (new Set(answer).size !== answer.length || bits.filter((bit) => bit).length !== answer.length) {
+    if (new Set(answer).size < answer.length || !answer.every((code) => codes.includes(code))) {
       refuse(id, "range", "takes a list of the codes of its options, each at most once");
     }
-    return bits;
+    return codes.map((code) => (answer.includes(code) ? 1 : 0));
   }
   if (typeof answer !== "number") refuse(id, "type", "takes a number");
   if (type === "scale") {
-    const points = question.labels.length;
-    if (!Number.isInteger(answer) || answer < 1 || answer > points) refuse(id, "range", `takes a whole number from 1 to ${points}`);
+    if (!codes.includes(`${answer}`)) refuse(id, "range", `takes a whole number from 1 to ${question.labels.length}`);
     return answer - 1;
   }
   const { min, max, bins } = question;
@@ -114,14 +114,14 @@ function encode(question, answer) {
 function encodePart({ items, paths }, answers) {
   const way = [];
   for (const { question, option } of items) {
-    const { id, options } = question;
-    if (!isShown(question, choseOn(items, way))) {
-      way.push(null);
-      continue;
+    const { id } = question;
+    let truth = null;
+    if (isShown(question, choseOn(items, way))) {
+      if (!has(answers, id)) refuse(id, "missing", "has no answer; every question that is shown needs one");
+      truth = encode(question, answers[id]);
+      if (option) truth = truth[codesOf(question).indexOf(option)];
     }
-    if (!has(answers, id)) refuse(id, "missing", "has no answer; every question that is shown needs one");
-    const truth = encode(question, answers[id]);
-    way.push(option ? truth[options.findIndex(({ code }) => code === option)] : truth);
+    way.push(truth);
   }
   return items.length > 1 ? paths.findIndex((path) => path.every((place, i) => place === way[i])) : way[0];
 }

@@ -2,7 +2,8 @@
 //
 // May not: see an answer, follow a redirect, send a cookie, or say who is sending.
 
-import { MAX_BYTES, refuse } from "./protocol.js";
+import { refuse } from "./checks.js";
+import { MAX_BYTES } from "./protocol.js";
 
 /** Two links to one survey give one address. The query is left out: it says where a respondent found the link. */
 export function parseAddress(link, base) {
