@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from deniable_protocol import (
     Document,
     DocumentError,
+    Number,
     SurveyError,
     TooManyPaths,
     atoms_of,
@@ -101,7 +102,7 @@ def some_answers(document: Document, booklet: int | None, chance: random.Random)
     asked = document.survey.questions if booklet is None else document.asked(booklet)
     for question in asked:
         _, answer = chance.choice(question.panel(9))
-        if question.type == "number" and answer != "declined":
+        if isinstance(question, Number) and answer != "declined":
             answer = min(
                 max(question.min + chance.random() * (question.max - question.min), question.min), question.max
             )

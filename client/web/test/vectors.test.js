@@ -65,7 +65,7 @@ run("randomize", async (vector, { documents }) => {
   await scripted(bytes, async () => {
     let got;
     const refused = await refusal(() => {
-      got = verified.randomize(answers, segments, { booklet: booklet ?? undefined });
+      got = verified.randomize(answers, segments, { booklet });
     });
     if (result === "valid") assert.deepEqual(got, submission);
     else assert.deepEqual(refused, { reason, place });
@@ -97,5 +97,6 @@ run("address", async ({ link, result, url, survey, digest }) => {
 
 test("every file of vectors is run", () => {
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
-  assert.deepEqual(files.map((name) => name.slice(0, -5)).sort(), names.sort());
+  const here = files.map((name) => name.slice(0, -5)).filter((name) => name !== "submission"); // what a server receives
+  assert.deepEqual(here.sort(), names.sort());
 });
