@@ -96,16 +96,22 @@ function randomizeVerified(verified, answers, segments, booklet) {
 function drawBooklet({ booklets }) {
   return below(booklets.length);
 }"""),
-    "a path index off by one": JavaScriptFault("randomizer", "encodePart", """
-function encodePart(part, answers) {
-  const place = original(part, answers);
+    "a path index off by one": JavaScriptFault("randomizer", "placeOf", """
+function placeOf(part, truths) {
+  const place = original(part, truths);
   return part.items.length > 1 ? (place + 1) % part.paths.length : place;
 }"""),
-    "a hidden answer in the path": JavaScriptFault("randomizer", "encodePart", """
-function encodePart(part, answers) {
-  const place = original(part, answers);
-  const hidden = part.items.some(({ question }, i) => part.paths[place]?.[i] === null && has(answers, question.id));
-  return hidden ? part.paths.length - 1 : place;
+    "a hidden answer in the path": JavaScriptFault("randomizer", "readAnswers", """
+function readAnswers(questions, answers, complete) {
+  const truths = original(questions, answers, complete);
+  const hidden = questions.filter(({ id }) => !truths.has(id) && has(answers, id));
+  for (const { id } of hidden) truths.set(id, 0);
+  return truths;
+}"""),
+    "hidden answers are checked all the same": JavaScriptFault("randomizer", "readAnswers", """
+function readAnswers(questions, answers, complete) {
+  questions.forEach((question) => has(answers, question.id) && encode(question, answers[question.id]));
+  return original(questions, answers, complete);
 }"""),
     "paths that leave out what is not shown": JavaScriptFault("protocol", "pathsOf", """
 function pathsOf(items, place) {

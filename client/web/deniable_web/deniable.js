@@ -58,14 +58,13 @@ export class Client {
     const published = offline ? await findDocument(url) : response.text;
     if (published === undefined) {
       if (response.error instanceof DeniableError) throw response.error;
-      const trouble = `the survey at ${url} cannot be loaded (${describe(response)})`;
-      refuse("", "unreachable", `${trouble}. Check the link and the network`);
+      refuse("", "unreachable", `the survey cannot be loaded (${describe(response)}). Check the link and the network`);
     }
     const document = await verify(published, pinned);
     if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
     if (!offline && (await keepDocument(url, published, pinned)) !== published) {
-      const seen = "this is not the document that this device has seen here, and a published survey never changes";
-      refuse("", "changed", `${seen}. Nothing was sent. Ask the people who run the survey`);
+      const seen = "a published survey never changes, but this device has seen another document here";
+      refuse("", "changed", `${seen}. Ask the people who run the survey`);
     }
     const { digest, epsilon } = document;
     client.#entry = { address: url, digest, epsilon, status: "waiting" };

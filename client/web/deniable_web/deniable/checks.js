@@ -16,7 +16,7 @@ export class DeniableError extends Error {
   }
 }
 
-export const refuse = (place, reason, message = `the document is not valid (${reason})`) => {
+export const refuse = (place, reason, message = `the document cannot be trusted (${reason})`) => {
   throw new DeniableError(place, reason, message);
 };
 
@@ -57,7 +57,7 @@ export function strictJson(text) {
     refuse("", "json"); // the parser's message may repeat parts of the text
   }
   // JSON.parse keeps the last of two equal keys. Outside strings, every colon belongs to one key of the text.
-  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1 !== keys) refuse("", "json", "a key occurs twice");
+  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1 !== keys) refuse("", "json");
   return tree;
 }
 

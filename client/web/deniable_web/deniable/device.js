@@ -92,11 +92,13 @@ export const keepDocument = (address, published, pinned) =>
   });
 
 /** The row with this device's booklet of a survey: the first that was drawn, in whichever tab, stays. */
-export const keepBooklet = ({ address, digest }, draw) =>
-  transact("booklets", `${address}#${digest}`, ([row], put) => {
-    if (!row) put((row = { address: `${address}#${digest}`, booklet: draw() }));
+export const keepBooklet = (survey, draw) =>
+  transact("booklets", pinned(survey), ([row], put) => {
+    if (!row) put((row = { address: pinned(survey), booklet: draw() }));
     return row;
   });
+
+const pinned = ({ address, digest }) => `${address}#${digest}`;
 
 const readLedger = (work) => transact("ledger", undefined, work);
 const sameSurvey = (rows, { address, digest }) => rows.find((row) => row.address === address || row.digest === digest);
@@ -133,14 +135,14 @@ export const settle = (id, outcome) =>
  * survey can be answered again then, with a booklet drawn afresh, and nobody counts what was spent before.
  */
 export async function forgetSurvey(survey) {
-  const { address, digest } = survey;
-  await readLedger((rows, put, remove) => {
+  const { address } = survey;
+  await readLedger((rows, _, remove) => {
     const entry = sameSurvey(rows, survey);
     if (entry?.status === "waiting") refuse("", "waiting", "the submission is not delivered yet");
     if (entry) remove(entry);
   });
-  const forget = ([row], put, remove) => void (row && remove(row));
-  await transact("booklets", `${address}#${digest}`, forget);
+  const forget = (rows, _, remove) => rows.forEach(remove);
+  await transact("booklets", pinned(survey), forget);
   await transact("documents", address, forget);
 }
 

@@ -32,8 +32,7 @@ import { asksShares, checkSurvey, codesOf, measure } from "./survey.js";
 const BIG_N = 1n << 53n;
 const ONE = 1n << 256n; // fixed-point one of expFloor
 export const MAX_BYTES = 1_000_000;
-const MAX_PARTS = 10_000;
-const MAX_WEIGHT = 10_000; // of all booklets together
+const MOST = 10_000; // of parts, and of the weights of all booklets together
 
 /** L with L / 2^256 <= e^epsilon: Taylor terms, each rounded down. */
 export function expFloor(epsilon) {
@@ -68,19 +67,17 @@ function itemsOf(survey) {
 export const isShown = ({ show_if: rule }, chose) =>
   !rule || Object.keys(rule).every((id) => rule[id].some((code) => chose(id, code)));
 
-/** What was answered on the way so far: per item the place of its answer, null where it is not shown. */
-export const choseOn = (items, path) => (id, code) =>
-  path.some((place, i) => {
-    const { question, option, codes } = items[i];
-    return question.id === id && (option ? option === code && place === 1 : codes[place] === code);
-  });
-
-/** All combinations of answers to these items, the last varying fastest. */
+/** All combinations of answers, the last varying fastest: the place of each among its codes, null where not shown. */
 function pathsOf(items, place) {
   return items.reduce((paths, { question, codes }) => {
-    const longer = paths.flatMap((path) =>
-      isShown(question, choseOn(items, path)) ? codes.map((_, answer) => [...path, answer]) : [[...path, null]],
-    );
+    const longer = paths.flatMap((path) => {
+      const chose = (id, code) =>
+        path.some((answer, i) => {
+          const { question, option, codes } = items[i];
+          return question.id === id && (option ? option === code && answer === 1 : codes[answer] === code);
+        });
+      return isShown(question, chose) ? codes.map((_, answer) => [...path, answer]) : [[...path, null]];
+    });
     if (longer.length > MAX_PATHS) refuse(place, "paths");
     return longer;
   }, [[]]);
@@ -155,9 +152,10 @@ function checkPrivacy(channel, epsilon, delta, place) {
     const favour = BigInt(channel.favour);
     const likely = favour * BigInt(u);
     const unlikely = (BIG_N - favour) * BigInt(v);
-    if (likely * ONE > expFloor(epsilon) * unlikely) refuse(join(place, "favour"), "favour_high", "less private than stated");
+    const at = join(place, "favour");
+    if (likely * ONE > expFloor(epsilon) * unlikely) refuse(at, "favour_high", "less private than stated");
     // Below even odds the proof turns upside down: a small F reveals what the answer is *not*.
-    if (likely <= unlikely) refuse(join(place, "favour"), "favour_low");
+    if (likely <= unlikely) refuse(at, "favour_low");
   }
 }
 
@@ -175,13 +173,13 @@ function checkTable(weights, expEpsilon, delta, place) {
     const column = rows.map((row) => row[y]);
     const most = largest(column);
     if (!most) refuse(place, "unreachable");
-    if (!delta && column.some((weight) => most * ONE > expEpsilon * weight)) refuse(place, "ratio", "less private than stated");
+    if (!delta && column.some((weight) => most * ONE > expEpsilon * weight)) refuse(place, "ratio");
   });
   if (!delta) return;
   for (const first of rows) {
     for (const second of rows) {
       const excess = first.reduce((sum, x, y) => sum + largest([0n, x * ONE - expEpsilon * second[y]]), 0n);
-      if (excess * UNIT > units(delta) * BIG_N * ONE) refuse(place, "delta", "less private than stated");
+      if (excess * UNIT > units(delta) * BIG_N * ONE) refuse(place, "delta");
     }
   }
 }
@@ -220,25 +218,25 @@ function checkBooklet(booklet, place, parts, epsilon) {
   table(booklet, place, ["parts", "weight"]);
   const at = join(place, "parts");
   list(booklet.parts, at, 1, parts.length, (value, where) => integer(value, where, 0, parts.length - 1));
-  integer(booklet.weight, join(place, "weight"), 1, MAX_WEIGHT);
+  integer(booklet.weight, join(place, "weight"), 1, MOST);
   distinct(booklet.parts.flatMap((index) => parts[index].questions), at); // nothing is reported on twice
   // Basic composition over independent reports: epsilons add up. They are decimals, and whole units add up exactly.
   if (total(booklet.parts.map((index) => parts[index].epsilon)) > units(epsilon)) {
-    refuse(at, "budget", "less private than stated");
+    refuse(at, "budget");
   }
 }
 
 /** That the booklets can be drawn, leave nothing out, and with an epsilon per question are one that has them all. */
 function checkWhole({ survey, parts, booklets }, known) {
-  if (booklets.reduce((sum, { weight }) => sum + weight, 0) > MAX_WEIGHT) refuse("booklets", "range");
+  if (booklets.reduce((sum, { weight }) => sum + weight, 0) > MOST) refuse("booklets", "range");
   const used = new Set(booklets.flatMap((booklet) => booklet.parts));
   parts.forEach((_, i) => used.has(i) || refuse(`parts[${i}]`, "unused"));
   const reported = new Set(parts.flatMap(({ questions }) => questions));
   for (const each of known.keys()) if (!reported.has(each)) refuse("parts", "missing");
+  if (survey.epsilon) return;
+  if (parts.some(({ questions }, i) => questions[0] !== survey.questions[i]?.id)) refuse("parts", "order");
   const [first, more] = booklets;
-  if (!survey.epsilon && (more || first.weight !== 1 || first.parts.some((index, i) => index !== i))) {
-    refuse("booklets", "mismatch");
-  }
+  if (more || first.weight !== 1 || first.parts.some((index, i) => index !== i)) refuse("booklets", "mismatch");
 }
 
 /** What the worst booklet has beyond epsilon: deltas add up, too. */
@@ -250,7 +248,7 @@ const deltaOf = ({ parts, booklets }) => {
 /** The verified document, frozen. With `pinned`, any other document is refused. */
 export async function readDocument(source, pinned) {
   if (!globalThis.crypto?.subtle || !globalThis.crypto.getRandomValues) {
-    refuse("", "crypto", "this browser gives no secure randomness here: use https and a current browser");
+    refuse("", "crypto", "no secure randomness here: use https and a current browser");
   }
   if (typeof source !== "string" || !isText(source)) refuse("", "json");
   const bytes = new TextEncoder().encode(source);
@@ -264,8 +262,8 @@ export async function readDocument(source, pinned) {
   checkSurvey(survey, "survey");
   const known = itemsOf(survey);
   const epsilon = survey.epsilon ?? sum(survey.questions.map((question) => question.epsilon));
-  list(parts, "parts", 1, MAX_PARTS, (part, place) => checkPart(part, place, survey, known));
-  list(booklets, "booklets", 1, MAX_WEIGHT, (booklet, place) => checkBooklet(booklet, place, parts, epsilon));
+  list(parts, "parts", 1, MOST, (part, place) => checkPart(part, place, survey, known));
+  list(booklets, "booklets", 1, MOST, (booklet, place) => checkBooklet(booklet, place, parts, epsilon));
   checkWhole(tree, known);
   return deepFreeze({ survey, parts, booklets, digest, epsilon, delta: deltaOf(tree) });
 }

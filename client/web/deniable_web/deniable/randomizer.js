@@ -4,7 +4,7 @@
 // an error message, or keep one.
 
 import { DECLINED, has, hex, isTable, N, refuse } from "./checks.js";
-import { choseOn, isShown } from "./protocol.js";
+import { isShown } from "./protocol.js";
 import { codesOf, innerEdges } from "./survey.js";
 
 /**
@@ -13,15 +13,16 @@ import { codesOf, innerEdges } from "./survey.js";
  */
 export function randomizeVerified(verified, answers, segments, booklet) {
   const { survey, parts, booklets, digest } = verified;
+  const { questions, segments: segmentList = [] } = survey;
   // The order of draws is part of the protocol: the booklet, the id, then the reports in the booklet's order of parts.
   // No answer has been looked at when the booklet is drawn: it reveals nothing, and its parts spend all that is spent.
   booklet ??= drawBooklet(verified);
-  if (!booklets.some((_, i) => i === booklet)) refuse("booklet", "range", "the survey has no such booklet");
-  const segmentList = survey.segments ?? [];
-  onlyKnown(answers, "answers", survey.questions);
+  onlyKnown(answers, "answers", questions);
   onlyKnown(segments, "segments", segmentList);
+  if (!booklets.some((_, i) => i === booklet)) refuse("booklet", "range", "the survey has no such booklet");
   const reported = booklets[booklet].parts.map((index) => parts[index]);
-  const truths = reported.map((part) => encodePart(part, answers));
+  const asked = reported.flatMap(({ items }) => items.map(({ question }) => question));
+  const truths = readAnswers(questions.filter((question) => asked.includes(question)), answers, true);
   for (const { id, options } of segmentList) {
     if (!has(segments, id)) refuse(id, "missing", "has no code; every segment needs one");
     if (!options.some(({ code }) => code === segments[id])) refuse(id, "range", "is not one of the codes of this segment");
@@ -30,13 +31,14 @@ export function randomizeVerified(verified, answers, segments, booklet) {
     id: hex(randomBytes(16)),
     digest,
     booklet,
-    reports: reported.map((part, i) => drawReport(part, truths[i])),
+    reports: reported.map((part) => drawReport(part, truths)),
     segments: Object.fromEntries(segmentList.map(({ id }) => [id, segments[id]])),
   };
 }
 
 /** The place of a booklet: each owns as many of the equally likely numbers as its weight says, so P = weight/sum. */
 export function drawBooklet({ booklets }) {
+  if (!booklets[1]) return 0;
   let left = below(booklets.reduce((sum, { weight }) => sum + weight, 0));
   return booklets.findIndex(({ weight }) => (left -= weight) < 0);
 }
@@ -53,16 +55,8 @@ export function askedIn({ survey, parts, booklets }, booklet) {
 
 /** Those of the questions that are shown to somebody who has given these answers so far. */
 export function shownQuestions(questions, answers) {
-  const chosen = new Map();
-  return questions.filter((question) => {
-    const { id } = question;
-    const shown = isShown(question, (parent, code) => chosen.get(parent)?.includes(code));
-    if (shown && has(answers, id)) {
-      const truth = encode(question, answers[id]);
-      chosen.set(id, codesOf(question).filter((_, i) => truth === i || truth[i]));
-    }
-    return shown;
-  });
+  const truths = readAnswers(questions, answers);
+  return questions.filter(({ id }) => truths.has(id));
 }
 
 function onlyKnown(given, what, known) {
@@ -107,28 +101,42 @@ function encode(question, answer) {
 }
 
 /**
- * What a part's channel takes for these answers: of several items the place of their path. An answer to a question that
- * is not shown is never looked at, so that it can leave no trace. The paths are all ways through the questions that the
- * same rules allow, no two alike, and the answers go one of these ways: exactly one path is theirs.
+ * The encoded answers by id, of those questions only that are shown. An answer to another one is never looked at: all
+ * that follows is the same as if it had not been given.
  */
-function encodePart({ items, paths }, answers) {
-  const way = [];
-  for (const { question, option } of items) {
+function readAnswers(questions, answers, complete) {
+  const truths = new Map();
+  const chosen = new Map();
+  for (const question of questions) {
     const { id } = question;
-    let truth = null;
-    if (isShown(question, choseOn(items, way))) {
-      if (!has(answers, id)) refuse(id, "missing", "has no answer; every question that is shown needs one");
-      truth = encode(question, answers[id]);
-      if (option) truth = truth[codesOf(question).indexOf(option)];
-    }
-    way.push(truth);
+    if (!isShown(question, (parent, code) => chosen.get(parent)?.includes(code))) continue;
+    const given = has(answers, id);
+    if (complete && !given) refuse(id, "missing", "has no answer; every question that is shown needs one");
+    const truth = given ? encode(question, answers[id]) : null;
+    truths.set(id, truth);
+    chosen.set(id, codesOf(question).filter((_, i) => truth === i || truth?.[i]));
   }
-  return items.length > 1 ? paths.findIndex((path) => path.every((place, i) => place === way[i])) : way[0];
+  return truths;
 }
 
-function drawReport({ items, channel }, truth) {
+/**
+ * What a part's channel takes for these answers: of several items the place of their path. The paths are all ways
+ * through the questions that the rules of display allow, no two alike, and the answers have passed the same rules, by
+ * questions that are all in the part: exactly one path is theirs.
+ */
+function placeOf({ items, paths }, truths) {
+  const own = items.map(({ question, option }) => {
+    const truth = truths.get(question.id) ?? null;
+    return option && truth ? truth[codesOf(question).indexOf(option)] : truth;
+  });
+  return items[1] ? paths.findIndex((path) => path.every((place, i) => place === own[i])) : own[0];
+}
+
+function drawReport(part, truths) {
+  const { items, channel } = part;
   const { type, bins } = items[0].question;
   const levels = channel.levels ?? channel.weights?.length;
+  const truth = placeOf(part, truths);
   return draw(channel, type === "number" && !bins ? roundToLevel(truth * (levels - 1)) : truth);
 }
 
