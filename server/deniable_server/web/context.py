@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import BoundedSemaphore
 
@@ -106,10 +106,10 @@ def find(survey: str) -> Published:
     return published
 
 
-def read_body(limit: int) -> bytes:
+def read_body(limit: int, kinds: Sequence[str] = ("application/json",)) -> bytes:
     """The body of a request, refused by its length before anything is parsed."""
-    if request.mimetype != "application/json" or request.headers.get("Content-Encoding", "identity") != "identity":
-        raise Refusal(Kind.MEDIA_TYPE, "Send  Content-Type: application/json  and no Content-Encoding.")
+    if request.mimetype not in kinds or request.headers.get("Content-Encoding", "identity") != "identity":
+        raise Refusal(Kind.MEDIA_TYPE, f"Send  Content-Type: {' or '.join(kinds)}  and no Content-Encoding.")
     stated = request.content_length
     # One byte more than allowed is read at most: of a body without a stated length, too much is noticed only then.
     request.max_content_length = limit + 1
