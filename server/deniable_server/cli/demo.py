@@ -19,8 +19,9 @@ import click
 from rich.text import Text
 
 from deniable import randomize
-from deniable_protocol import Channel, Document, Question, parse_survey, publish, verify
+from deniable_protocol import Channel, Document, Question, parse_survey, verify
 from deniable_server.errors import SimulationError
+from deniable_server.planning import publish_survey
 from deniable_server.serving.run import listen_error
 from deniable_server.simulate import Population, compare, simulate_over_http
 from deniable_server.storage.tokens import make_token
@@ -66,7 +67,7 @@ def is_given(ctx: click.Context, name: str) -> bool:
 
 
 def run_demo(database: str, address: str, respondents: int, once: bool) -> None:
-    published = publish(parse_survey((files("deniable_server") / "example.toml").read_text("utf-8")))
+    published = publish_survey(parse_survey((files("deniable_server") / "example.toml").read_text("utf-8")))
     document = verify(published)
     survey = document.survey
     with opened(database) as storage:

@@ -13,8 +13,9 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from deniable_protocol import SurveyError, publish, verify
+from deniable_protocol import SurveyError, verify
 from deniable_server.checks.audit import CONFIDENCE, Finding, audit
+from deniable_server.planning import publish_survey
 from deniable_server.wording import channel_in_words, question_in_words
 
 from .common import (
@@ -50,7 +51,7 @@ def check(file: Path, as_json: bool) -> None:
             raise
         print_json({"problems": [problem._asdict() for problem in error.problems]})
         sys.exit(1)
-    document = verify(publish(parsed))
+    document = verify(publish_survey(parsed))
     if as_json:
         questions = [
             {"id": q.id, "type": q.type, "epsilon": q.epsilon, "channel": channel_in_words(q, document.channels[q.id])}
@@ -77,7 +78,7 @@ def check(file: Path, as_json: bool) -> None:
 @FILE
 def compile_(file: Path) -> None:
     """Print the published document of a survey FILE: the bytes that clients verify."""
-    click.echo(publish(read_survey(file)), nl=False)
+    click.echo(publish_survey(read_survey(file)), nl=False)
 
 
 @survey.command(name="publish")
@@ -88,7 +89,7 @@ def publish_(file: Path, database: str, as_json: bool) -> None:
     """Publish a survey FILE. A published survey never changes; publishing the same one again does nothing."""
     parsed = read_survey(file)
     with opened(database) as storage:
-        created = storage.publish(publish(parsed))
+        created = storage.publish(publish_survey(parsed))
         digest = find_survey(storage, parsed.id).document.digest
     if as_json:
         print_json({"survey": parsed.id, "digest": digest, "created": created})
@@ -177,7 +178,7 @@ def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
 def _read_published(file: Path) -> bytes:
     """A published document as it is, or the one that a survey file compiles to."""
     raw = file.read_bytes()
-    return raw if is_published(file, raw) else publish(read_survey(file))
+    return raw if is_published(file, raw) else publish_survey(read_survey(file))
 
 
 def run_audit(published: bytes, draws: int, language: str) -> list[Finding]:
