@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from operator import add
-from pathlib import Path
 from typing import Any
 
 import pytest
