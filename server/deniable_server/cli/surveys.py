@@ -13,10 +13,10 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from deniable_protocol import SurveyError, verify
+from deniable_protocol import Document, Survey, SurveyError, verify
 from deniable_server.checks.audit import CONFIDENCE, Audit, Drawing, Finding, audit
 from deniable_server.planning import publish_survey
-from deniable_server.wording import channel_in_words, question_in_words
+from deniable_server.wording import channel_in_words, names_in_words, survey_in_words
 
 from .common import (
     DATABASE,
@@ -32,6 +32,9 @@ from .common import (
     progress_bar,
     read_survey,
 )
+
+HIGH_EPSILON = 4
+"""At 4, a guess that is wrong about 5% of people finds the truth 98.3% of the time."""
 
 
 @click.group(cls=Group)
@@ -53,25 +56,64 @@ def check(file: Path, as_json: bool) -> None:
         sys.exit(1)
     document = verify(publish_survey(parsed))
     if as_json:
-        questions = [
-            {"id": q.id, "type": q.type, "epsilon": q.epsilon, "channel": channel_in_words(q, document.channels[q.id])}
-            for q in parsed.questions
-        ]
-        print_json({"survey": parsed.id, "epsilon": parsed.epsilon, "digest": document.digest, "questions": questions})
+        print_json(
+            {
+                "survey": parsed.id,
+                "epsilon": document.epsilon,
+                "digest": document.digest,
+                "in_words": survey_in_words(parsed),
+                "warnings": warnings(parsed),
+                "parts": [
+                    {"questions": part.names, "epsilon": part.epsilon, "channel": channel_in_words(part)}
+                    for part in document.parts
+                ],
+                "booklets": document.booklets,
+            }
+        )
         return
-    table = Table(title=f"{parsed.title} ({parsed.id})", title_justify="left")
+    out.print(Text(f"{parsed.title} ({parsed.id})", style="bold"))
+    out.print(booklet_table(document) if parsed.epsilon is not None else question_table(document))
+    out.print(Text(f"ε = {document.epsilon} for everything that one person sends. {survey_in_words(parsed)}"))
+    for warning in warnings(parsed):
+        out.print(Text(f"⚠ {warning}", style="yellow"))
+    out.print(Text(f"{file}: ok", style="green"))
+
+
+def booklet_table(document: Document) -> Table:
+    """The booklets of a survey, how often each is drawn, and how its answers are randomised."""
+    total = sum(booklet.weight for booklet in document.booklets)
+    table = Table(title="Each device draws one booklet", title_justify="left")
+    table.add_column("Drawn by", justify="right", no_wrap=True)
+    table.add_column("Questions", overflow="fold")
+    table.add_column("How they are randomised", overflow="fold")
+    for booklet in sorted(document.booklets, key=lambda each: -each.weight):
+        parts = [document.parts[number] for number in booklet.parts]
+        names = "\n".join(names_in_words(part.names) for part in parts)
+        table.add_row(f"{booklet.weight / total:.1%}", Text(names), "\n".join(map(channel_in_words, parts)))
+    return table
+
+
+def question_table(document: Document) -> Table:
+    """The questions of a survey that asks them all of everybody, each with an ε of its own."""
+    table = Table()
     for heading in ("Question", "Type", "How it is randomised", "ε"):
         table.add_column(heading, justify="right" if heading == "ε" else "left")
-    for question in parsed.questions:
-        table.add_row(
-            question.id, question.type, channel_in_words(question, document.channels[question.id]), question.epsilon
-        )
+    for part in document.parts:
+        question = part.items[0].question
+        table.add_row(question.id, question.type, channel_in_words(part), part.epsilon)
     table.add_section()
-    table.add_row("all together", "", "", parsed.epsilon)
-    out.print(table)
-    largest = max(parsed.questions, key=lambda question: question.exact_epsilon)
-    out.print(f"The least protected answer is {largest.id}. {question_in_words(largest)}")
-    out.print(Text(f"{file}: ok", style="green"))
+    table.add_row("all together", "", "", document.epsilon)
+    return table
+
+
+def warnings(parsed: Survey) -> list[str]:
+    """What the author should think about before publishing."""
+    if parsed.exact_epsilon <= HIGH_EPSILON:
+        return []
+    return [
+        f"ε is above {HIGH_EPSILON}: what one person sends hardly protects them. We recommend 2"
+        + (" for all questions together." if parsed.epsilon is not None else ", with one epsilon for the whole survey.")
+    ]
 
 
 @survey.command(name="compile")
