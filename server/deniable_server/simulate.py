@@ -331,6 +331,8 @@ def _compare_question(truth: Truth, estimate: QuestionEstimate) -> Iterator[Comp
 
 def _compare_pairs(truth: Truth, crosstab: SurveyCrosstab) -> Iterator[Compared]:
     rows, columns = crosstab.rows, crosstab.columns
-    for cell in (each for each in crosstab.cells if each.estimate is not None):  # no part has some options and both
+    for cell in crosstab.cells:
+        if cell.estimate is None:  # an option of several choices that was not planned together with the other question
+            continue
         true, codes = truth.pair((rows, columns, cell.row, cell.column)), f"{cell.row} × {cell.column}"
         yield Compared(f"{rows} × {columns}", "pair", codes, true, cell.estimate, cell.low, cell.high)
