@@ -1,12 +1,14 @@
 """Sufficient statistics: all that an estimate needs to know about the reports, whatever their number.
 
-Per combination of segment codes (a cell) and per question, how many reports show each feature of the channel: hold an
-option, or are this report. May not: know where reports are kept, or estimate anything.
+Per combination of segment codes (a cell): how many submissions have each booklet; and per part, how many reports show
+each feature of its channel: hold a path, or are this report.
+
+May not: know where reports are kept, or estimate anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -21,29 +23,36 @@ Codes: TypeAlias = tuple[int, ...]
 
 
 class Content(NamedTuple):
-    """What a submission says: a report per question and a code's position per segment, in the survey's order."""
+    """What a submission says: its booklet, a report for each part of that, in its order, and a code's position per
+    segment.
+    """
 
+    booklet: int
     reports: tuple[int, ...]
     segments: Codes
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """The submissions of one combination of segment codes, and the counts of each question."""
+    """The submissions of one combination of segment codes: how many have each booklet, and the counts of each part."""
 
-    submissions: int
+    booklets: Counts
     counts: list[Counts]
+
+    @property
+    def submissions(self) -> int:
+        return int(self.booklets.sum())
 
     def __add__(self, other: Cell) -> Cell:
         return Cell(
-            self.submissions + other.submissions,
+            self.booklets + other.booklets,
             [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)],
         )
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Cell)
-            and self.submissions == other.submissions
+            and np.array_equal(self.booklets, other.booklets)
             and all(np.array_equal(mine, theirs) for mine, theirs in zip(self.counts, other.counts, strict=True))
         )
 
@@ -55,36 +64,67 @@ Statistics: TypeAlias = dict[Codes, Cell]
 
 def empty(document: Document) -> Cell:
     """The cell in which nobody answered."""
-    return Cell(0, [np.zeros(channel.feature_count, np.int64) for channel in channels_of(document)])
+    return Cell(
+        np.zeros(len(document.booklets), np.int64),
+        [np.zeros(part.channel.feature_count, np.int64) for part in document.parts],
+    )
 
 
-def channels_of(document: Document) -> list[Channel]:
-    """The channels in the order of the questions, which is the order of reports and counts."""
-    return [document.channels[question.id] for question in document.survey.questions]
+def reports_of(document: Document, cell: Cell, part: int) -> int:
+    """How many reports of a part are in the cell: one from each submission whose booklet has it."""
+    return sum(int(n) for n, booklet in zip(cell.booklets, document.booklets, strict=True) if part in booklet.parts)
 
 
 def tally(document: Document, contents: Sequence[Content]) -> Statistics:
-    """The statistics of these submissions. ValueError where a report is none of its channel."""
+    """The statistics of these submissions. ValueError where one does not fit the document."""
     if not contents:
         return {}
-    reports = np.array([content.reports for content in contents], dtype=np.int64).T
-    segments = [*np.array([content.segments for content in contents], dtype=np.int64).T]
-    cell, codes = find_cells(document, len(contents), segments)
-    counts = [
-        _count(channel, cell, len(codes), check_reports(channel, column))
-        for channel, column in zip(channels_of(document), reports, strict=True)
-    ]
-    sizes = np.bincount(cell, minlength=len(codes)).tolist()
+    try:
+        segments = [*np.array([content.segments for content in contents], dtype=np.int64).T]
+        cell, codes = find_cells(document, len(contents), segments)
+        booklets = np.array([content.booklet for content in contents], dtype=np.int64)
+        counts = [np.zeros((len(codes), part.channel.feature_count), np.int64) for part in document.parts]
+        for booklet, rows in _rows_by_booklet(document, booklets):
+            reports = np.array([contents[row].reports for row in rows.tolist()], dtype=np.int64)
+            for part, column in zip(document.booklets[booklet].parts, reports.T, strict=True):
+                channel = document.parts[part].channel
+                counts[part] += _count(channel, cell[rows], len(codes), check_reports(channel, column))
+    except OverflowError:
+        raise ValueError("a number is too large to be a report") from None
+    sizes = count_booklets(document, cell, len(codes), booklets)
     return {place: Cell(sizes[i], [each[i] for each in counts]) for i, place in enumerate(codes)}
+
+
+def _rows_by_booklet(document: Document, booklets: Counts) -> Iterator[tuple[int, Counts]]:
+    """Each booklet that is there, with its rows."""
+    _check_booklets(document, booklets)
+    order = np.argsort(booklets, kind="stable")
+    starts = np.flatnonzero(np.diff(booklets[order], prepend=-1))
+    for rows in np.split(order, starts[1:]):
+        yield int(booklets[rows[0]]), rows
+
+
+def _check_booklets(document: Document, booklets: Counts) -> None:
+    if booklets.min() < 0 or booklets.max() >= len(document.booklets):
+        raise ValueError("a submission has a booklet that the survey does not have")
+
+
+def count_booklets(document: Document, cell: Counts, cells: int, booklets: Counts) -> Counts:
+    """How many submissions of each cell have each booklet, a row per cell."""
+    _check_booklets(document, booklets)
+    size = len(document.booklets)
+    return np.bincount(cell * size + booklets, minlength=cells * size).reshape(cells, size)
 
 
 def _count(channel: Channel, cell: Counts, cells: int, reports: Counts) -> Counts:
     """How often the reports of each cell show each feature, a row per cell."""
     size = channel.feature_count
     if channel.held is None:
-        return np.bincount(cell * size + reports, minlength=cells * size).reshape(cells, size)
-    held = [np.bincount(cell[reports >> option & 1 == 1], minlength=cells) for option in range(size)]
-    return np.stack(held, axis=1)
+        shown = cell * size + reports
+    else:
+        report, path = np.nonzero(reports[:, None] >> np.arange(size) & 1)
+        shown = cell[report] * size + path
+    return np.bincount(shown, minlength=cells * size).reshape(cells, size)
 
 
 def find_cells(document: Document, rows: int, segments: Sequence[Counts]) -> tuple[Counts, list[Codes]]:
@@ -107,10 +147,12 @@ def find_cells(document: Document, rows: int, segments: Sequence[Counts]) -> tup
 
 
 def check_reports(channel: Channel, reports: Counts) -> Counts:
-    """These reports; ValueError unless the channel can give all of them. As its own is_report, for many at once."""
+    """These reports, at least one; ValueError unless the channel can give all of them. As its own is_report, for many
+    at once.
+    """
     possible = reports.min() >= 0 and reports.max() <= channel.largest_report
     if not possible or (channel.held is not None and (np.bitwise_count(reports) != channel.held).any()):
-        raise ValueError("a report is none that its question can have")
+        raise ValueError("a report is none that its part can have")
     return reports
 
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import random
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from tampered import QUESTIONS, SEGMENTS, document, dump, small_document, tampered
+from booklets import tampered_booklets
+from submissions import DOCUMENTS, booklet_tests, randomize_tests, submission_tests
+from tampered import QUESTIONS, dump, small_document, tampered
 
 from deniable_protocol import (
-    AnswerError,
     Band,
     Channel,
     DocumentError,
@@ -31,7 +31,6 @@ from deniable_protocol import (
     decode,
     exp_floor,
     largest_favour,
-    randomize,
     verify,
 )
 from deniable_protocol.design import band, best_size, exponential, laplace, subset
@@ -70,7 +69,7 @@ def favour_tests() -> Iterator[dict[str, Any]]:
 
 def verify_tests() -> Iterator[dict[str, Any]]:
     seen = set()
-    for comment, text in tampered():
+    for comment, text in (*tampered(), *tampered_booklets()):
         if text in seen:
             continue
         seen.add(text)
@@ -83,124 +82,6 @@ def verify_tests() -> Iterator[dict[str, Any]]:
             yield {**test, "result": "valid"}
         except DocumentError as error:
             yield {**test, "result": "invalid", "reason": error.reason, "place": error.place}
-
-
-# --- randomisation -----------------------------------------------------------------------------------------------
-
-ANSWERS: dict[str, list[Any]] = {
-    "yes_no": [True, False],
-    "yes_no-decline": [True, False, "declined"],
-    "choice": ["a", "c", "e"],
-    "choice-decline-krr": ["a", "c", "declined"],
-    "choice-50": ["o0", "o24", "o49", "declined"],
-    "multi_choice": [[], ["b"], ["c", "a"], ["a", "b", "c"]],
-    "scale": [1, 2, 3],
-    "scale-mean": [1, 3, 5],
-    "scale-exponential": [1, 2, 4],
-    "number": [0, 0.1, 2.5, 17, 33.333333333333336, 39.99999999999999, 40],
-    "number-17": [-1.5, 0, 0.1, 2.25],
-    "number-awkward": [0.1, 0.2, 0.3, 0.49999999999999994, 0.6, 0.7],
-    "number-bins": [0, 17.999999999999996, 18, 30.5, 64, 100, "declined"],
-    "number-laplace": [0, 0.5, 1],
-    "number-gaussian": [0, 0.25, 1],
-}
-ROUNDED = ("number", "number-17", "number-awkward")
-BAD_ANSWERS: dict[str, list[Any]] = {
-    "yes_no": [0, 1, "yes", "declined", None, [], {}, 1.5],
-    "yes_no-decline": ["no", "Declined", 2, None],
-    "choice": ["z", "", "A", "declined", 0, None, ["a"], True],
-    "multi_choice": ["a", ["z"], ["a", "a"], [1], None, {}, {"a": True}, [None], True],
-    "scale": [0, 4, 1.5, -1, "1", True, None, "declined", 1e300],
-    "number": [-0.001, 40.000001, "3", True, None, [], 1e308, -1e308],
-    "number-bins": [-1, 101, "0", False, None],
-}
-
-
-def scripts(name: str, generator: random.Random) -> list[bytes]:
-    """Streams of random bytes: extremes, just below and at the favour, rejected words, and plain noise."""
-    channel = json.loads(document(QUESTIONS[name]))["channels"]["q"]
-    favour = channel.get("favour") or channel.get("parts", [{}])[0].get("favour") or channel["weights"][0][0]
-    noise = [generator.randbytes(400) for _ in range(6)]
-    words = (0, favour - 1, favour, N - 1)
-    edges = [noise[0][:16] + (word << 11 | 0x7FF).to_bytes(8, "big") + noise[1] for word in words]
-    shifted = [noise[0][:24] + (word << 11).to_bytes(8, "big") + noise[2] for word in words[1:3]]
-    rejected = noise[3][:24] + b"\xff" * 16 + noise[4]
-    return [b"\0" * 400, *edges, *shifted, rejected, *noise]
-
-
-def rounding_scripts(name: str, answer: Any, generator: random.Random) -> list[bytes]:
-    """The last rounding word that rounds up and the first that does not: they pin the arithmetic in doubles."""
-    keys = QUESTIONS[name]
-    levels = 17 if float(keys["epsilon"]) >= 4 else 9
-    position = (answer - keys["min"]) / (keys["max"] - keys["min"]) * (levels - 1)
-    first_down = math.ceil((position - math.floor(position)) * N)
-    words = [word for word in (first_down - 1, first_down) if 0 <= word < N]
-    return [generator.randbytes(16) + (word << 11).to_bytes(8, "big") + generator.randbytes(400) for word in words]
-
-
-def randomize_tests() -> Iterator[dict[str, Any]]:
-    generator = random.Random("deniable vectors")
-    for name in QUESTIONS:
-        text = document(QUESTIONS[name], segments=SEGMENTS if name == "choice" else None)
-        segments = {"campus": "south"} if name == "choice" else {}
-        for answer in ANSWERS[name]:
-            extra = rounding_scripts(name, answer, generator) if name in ROUNDED else []
-            for script in [*scripts(name, generator), *extra]:
-                yield from randomized(name, text, {"q": answer}, segments, script)
-    several = [{**QUESTIONS[name], "id": f"q{i}"} for i, name in enumerate(QUESTIONS)]
-    text = document(*several, segments=SEGMENTS)
-    for turn in range(10):
-        answers = {f"q{i}": ANSWERS[name][turn % len(ANSWERS[name])] for i, name in enumerate(QUESTIONS)}
-        yield from randomized("every question", text, answers, {"campus": "north"}, generator.randbytes(2000))
-    for name, bad in BAD_ANSWERS.items():
-        text = document(QUESTIONS[name])
-        for answer in bad:
-            yield from randomized(f"{name}: refused", text, {"q": answer}, {}, b"")
-    text = document(QUESTIONS["yes_no"], segments=SEGMENTS)
-    for answers, segments in (
-        ({}, {"campus": "north"}),
-        ({"q": True}, {}),
-        ({"q": True}, {"campus": "east"}),
-        ({"q": True}, {"campus": True}),
-        ({"q": True, "p": 1}, {"campus": "north"}),
-        ({"q": True}, {"campus": "north", "age": "old"}),
-        ({"q": True, "campus": "north"}, {}),
-        ({"q": True, "p": 1}, {"campus": "north", "age": "old"}),
-        ({"q": 1}, {"campus": "east"}),
-        ({"q": True, "constructor": 1}, {"campus": "north"}),
-    ):
-        yield from randomized("refused", text, answers, segments, b"")
-
-
-DOCUMENTS: dict[str, str] = {}
-
-
-def randomized(
-    comment: str, text: bytes, answers: dict[str, Any], segments: dict[str, str], script: bytes
-) -> Iterator[dict[str, Any]]:
-    key = f"d{len(DOCUMENTS) + 1}"
-    key = next((known for known, value in DOCUMENTS.items() if value == text.decode()), key)
-    DOCUMENTS[key] = text.decode()
-    stream = Script(script)
-    test = {"comment": comment, "document": key, "answers": answers, "segments": segments}
-    try:
-        submission = randomize(text, answers, segments, read=stream)
-        used = script[: stream.used]
-        yield {**test, "bytes": used.hex(), "result": "valid", "submission": submission}
-    except AnswerError as error:
-        yield {**test, "bytes": "", "result": "invalid", "reason": error.reason, "place": error.place}
-
-
-class Script:
-    """A source that plays back bytes and knows how many were used."""
-
-    def __init__(self, script: bytes) -> None:
-        self.script, self.used = script, 0
-
-    def __call__(self, n: int) -> bytes:
-        self.used += n
-        assert self.used <= len(self.script), "the script is too short"
-        return self.script[self.used - n : self.used]
 
 
 # --- decoding and digests ----------------------------------------------------------------------------------------
@@ -325,12 +206,23 @@ def main(folder: Path = HERE) -> None:
         " Where 'repeat' is given, the text \"x\" in the document stands for a text of that many letters x.",
         numbered(verify_tests()),
     )
-    tests = numbered(randomize_tests())
+    tests = numbered(chain(randomize_tests(), booklet_tests()))
     write(
         "randomize",
         folder,
         "With these bytes (hex) from the random source, these answers give this submission, and every byte is used."
-        " 'document' names an entry of 'documents'. 'invalid' answers are refused before the source is read.",
+        " 'document' names an entry of 'documents'. Where 'booklet' is given, it is not drawn. 'invalid' answers are"
+        " refused before the source is read.",
+        tests,
+        documents=DOCUMENTS,
+    )
+    DOCUMENTS.clear()
+    tests = numbered(submission_tests())
+    write(
+        "submission",
+        folder,
+        "Submissions as a server receives them: 'valid' ones are accepted, 'invalid' ones refused with all of these"
+        " problems, each a place and a reason.",
         tests,
         documents=DOCUMENTS,
     )

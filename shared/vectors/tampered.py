@@ -45,10 +45,10 @@ def document(*questions: dict[str, Any], segments: Any = None) -> bytes:
     if segments:
         tree["segments"] = segments
     published = json.loads(publish(survey_from_tree(tree)))
-    for question in questions:
+    for question, part in zip(questions, published["parts"], strict=True):
         if question.get("mechanism") == "gaussian":
             # The publisher finds its Gaussian with floating point, whose last bits differ between machines.
-            published["channels"][question["id"]]["weights"] = SMALL_GAUSSIAN
+            part["channel"]["weights"] = SMALL_GAUSSIAN
     return dump(published).encode()
 
 
@@ -56,8 +56,15 @@ def small_document(name: str) -> Any:
     """A document as a tree. Tables are replaced by small ones that also keep their epsilon, to keep files short."""
     tree = json.loads(document(QUESTIONS[name], segments=SEGMENTS if name == "choice" else None))
     if name == "number-laplace":
-        tree["channels"]["q"]["weights"] = [[N - 10**12, 10**12], [10**12, N - 10**12]]
+        channel_of(tree)["weights"] = [[N - 10**12, 10**12], [10**12, N - 10**12]]
     return tree
+
+
+CHANNEL = ("parts", 0, "channel")
+
+
+def channel_of(tree: Any) -> Any:
+    return at(tree, CHANNEL)
 
 
 WRONG = (None, True, "text", 7, 0.5, [], {}, -1, 10**15, "", [[]])
@@ -99,7 +106,7 @@ def tampered() -> Iterator[tuple[str, str]]:
         tree = small_document(name)
         yield f"{name}: as published", dump(tree)
         for path in places(tree):
-            if name != "choice" and path[0] != "channels" and path[:3] != ("survey", "questions", 0):
+            if name != "choice" and path[:3] not in (CHANNEL, ("survey", "questions", 0)):
                 continue  # the parts that all documents share are tampered with once
             where = ".".join(map(str, path))
             yield f"{name}: without {where}", dump(edited(tree, path))
@@ -127,17 +134,15 @@ def tampered() -> Iterator[tuple[str, str]]:
 
 
 def tampered_privacy() -> Iterator[tuple[str, str]]:
-    epsilon = ("survey", "questions", 0, "epsilon")
+    epsilon, stated = ("survey", "questions", 0, "epsilon"), ("parts", 0, "epsilon")
     for name in QUESTIONS:
         tree = small_document(name)
         for lower in ("0.01", "0.4999", "0.9999", "1.9999", "3.9999"):
-            yield (
-                f"{name}: states epsilon {lower} for a channel made for more or less",
-                dump(edited(tree, epsilon, lower)),
-            )
-        if at(tree, epsilon) != "10":
-            yield f"{name}: states more epsilon than it uses", dump(edited(tree, epsilon, "10"))
-    weights = ("channels", "q", "weights")
+            both = edited(edited(tree, epsilon, lower), stated, lower)
+            yield f"{name}: states epsilon {lower} for a channel made for more or less", dump(both)
+        yield f"{name}: states more epsilon than it uses", dump(edited(edited(tree, epsilon, "10"), stated, "10"))
+        yield f"{name}: the part and the question state different epsilons", dump(edited(tree, stated, "10"))
+    weights = (*CHANNEL, "weights")
     tree = small_document("scale-exponential")
     row = at(tree, weights)[0]
     yield "table: a row one short", dump(edited(tree, (*weights, 1, 0), at(tree, weights)[1][0] - 1))
@@ -175,45 +180,45 @@ def tampered_privacy() -> Iterator[tuple[str, str]]:
         yield f"gaussian: {columns} columns", dump(edited(tree, weights, [row] * 2))
     for name, even in (("yes_no", 2**52), ("scale", None)):
         tree = small_document(name)
-        channel = tree["channels"]["q"]
+        channel = channel_of(tree)
         favour = even or N * channel["size"] // channel["options"]
-        yield f"{name}: even odds tell nothing and are refused", dump(edited(tree, ("channels", "q", "favour"), favour))
+        yield f"{name}: even odds tell nothing and are refused", dump(edited(tree, (*CHANNEL, "favour"), favour))
     tree = json.loads(document(QUESTIONS["yes_no"], {**QUESTIONS["yes_no"], "id": "r"}))
-    both = edited(tree, ("channels", "q", "favour"), N - 1)
+    both = edited(tree, (*CHANNEL, "favour"), N - 1)
     yield (
         "the first channel's privacy comes before the second's shape",
-        dump(edited(both, ("channels", "r", "width"), 0)),
+        dump(edited(both, ("parts", 1, "channel", "width"), 0)),
     )
     tree = small_document("multi_choice")
     yield (
         "drawn: a part that is a subset",
-        dump(edited(tree, ("channels", "q", "parts", 1), {"kind": "subset", "options": 2, "size": 1, "favour": 2**52})),
+        dump(edited(tree, (*CHANNEL, "parts", 1), {"kind": "subset", "options": 2, "size": 1, "favour": 2**52})),
     )
-    yield "drawn: one part only", dump(edited(tree, ("channels", "q", "parts"), tree["channels"]["q"]["parts"][:1]))
-    part = tree["channels"]["q"]["parts"][0]
-    yield "drawn: a part of three levels", dump(edited(tree, ("channels", "q", "parts", 1), {**part, "levels": 3}))
-    yield "drawn: one part too many", dump(edited(tree, ("channels", "q", "parts"), [part] * 4))
+    yield "drawn: one part only", dump(edited(tree, (*CHANNEL, "parts"), channel_of(tree)["parts"][:1]))
+    part = channel_of(tree)["parts"][0]
+    yield "drawn: a part of three levels", dump(edited(tree, (*CHANNEL, "parts", 1), {**part, "levels": 3}))
+    yield "drawn: one part too many", dump(edited(tree, (*CHANNEL, "parts"), [part] * 4))
     yield (
         "drawn: the last part too favourable",
-        dump(edited(tree, ("channels", "q", "parts", 2, "favour"), part["favour"] + 1)),
+        dump(edited(tree, (*CHANNEL, "parts", 2, "favour"), part["favour"] + 1)),
     )
     tree = small_document("choice")
     for k, d in ((4, 1), (6, 2), (5, 0), (5, 5), (52, 1), (1, 1)):
         yield (
             f"subset: {d} of {k} options for a question of five",
-            dump(edited(edited(tree, ("channels", "q", "options"), k), ("channels", "q", "size"), d)),
+            dump(edited(edited(tree, (*CHANNEL, "options"), k), (*CHANNEL, "size"), d)),
         )
-    channel = tree["channels"]["q"]
+    channel = channel_of(tree)
     for other in ("yes_no", "multi_choice", "scale-exponential", "scale-mean"):
-        swapped = small_document(other)["channels"]["q"]
-        yield f"choice with the channel of {other}", dump(edited(tree, ("channels", "q"), swapped))
-        yield f"{other} with the channel of choice", dump(edited(small_document(other), ("channels", "q"), channel))
+        swapped = channel_of(small_document(other))
+        yield f"choice with the channel of {other}", dump(edited(tree, CHANNEL, swapped))
+        yield f"{other} with the channel of choice", dump(edited(small_document(other), CHANNEL, channel))
     tree = small_document("choice-decline-krr")
-    yield "krr of size 2", dump(edited(tree, ("channels", "q", "size"), 2))
+    yield "krr of size 2", dump(edited(tree, (*CHANNEL, "size"), 2))
     tree = small_document("number")
     for width in (0, 9, 17):
-        yield f"band: width {width} of 9 levels", dump(edited(tree, ("channels", "q", "width"), width))
-    yield "band: 18 levels", dump(edited(tree, ("channels", "q", "levels"), 18))
+        yield f"band: width {width} of 9 levels", dump(edited(tree, (*CHANNEL, "width"), width))
+    yield "band: 18 levels", dump(edited(tree, (*CHANNEL, "levels"), 18))
 
 
 def tampered_surveys() -> Iterator[tuple[str, str]]:
@@ -234,7 +239,7 @@ def tampered_surveys() -> Iterator[tuple[str, str]]:
         (("survey", "questions"), [QUESTIONS["choice"]] * 2, "one question id twice"),
         (("survey", "questions"), [{**QUESTIONS["choice"], "id": "campus"}], "a question named like a segment"),
         (("survey", "segments"), SEGMENTS * 11, "eleven segments"),
-        (("channels", "p"), tree["channels"]["q"], "a channel for no question"),
+        (("channels",), {"q": channel_of(tree)}, "channels apart from their parts"),
         (("survey", "questions"), [{**QUESTIONS["choice"], "id": f"q{i}"} for i in range(201)], "201 questions"),
         (
             ("survey", "segments", 0, "options"),
@@ -307,7 +312,7 @@ def tampered_surveys() -> Iterator[tuple[str, str]]:
 
 def tampered_text() -> Iterator[tuple[str, str]]:
     good = dump(small_document("yes_no"))
-    favour = good[good.index('"favour":') : good.rindex("}}}")]
+    favour = f'"favour":{channel_of(small_document("yes_no"))["favour"]}'
     yield "white space is allowed", json.dumps(json.loads(good), indent=2)
     yield "an integer written as 1.0 is the same number", good.replace('"deniable":1,', '"deniable":1.0,')
     yield "texts in many scripts", good.replace('"?"', json.dumps("नमस्ते \u2028 😀 <script>", ensure_ascii=False))
@@ -343,7 +348,10 @@ def tampered_text() -> Iterator[tuple[str, str]]:
         ("__proto__ as a key", good.replace('"deniable":1,', '"deniable":1,"__proto__":{},')),
         ("constructor as a key", good.replace('"deniable":1,', '"deniable":1,"constructor":1,')),
         ("a bad escape", good.replace('"?"', '"\\x41"')),
-        ("deep nesting in place of the survey", '{"deniable":1,"survey":' + "[" * 500 + "]" * 500 + ',"channels":{}}'),
+        (
+            "deep nesting in place of the survey",
+            '{"deniable":1,"survey":' + "[" * 500 + "]" * 500 + ',"parts":[],"booklets":[]}',
+        ),
     )
     yield "an escaped colon and quote in text are no keys", good.replace('"?"', r'"a\":1,\"b\":2 \\"')
     for count, comment in ((0, "exactly 1,000,000 bytes"), (1, "one byte too many")):

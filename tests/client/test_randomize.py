@@ -14,6 +14,7 @@ import pytest
 
 import deniable
 from deniable_protocol import AnswerError, DocumentError, publish, survey_from_tree
+from tests.helpers.surveys import several
 
 OPTIONS = [{"code": c, "text": c} for c in "xyz"]
 SURVEY: dict[str, Any] = {
@@ -35,6 +36,7 @@ ANSWERS: dict[str, Any] = {
     "bit": True, "bit3": "declined", "pick": "y", "many": ["x", "z"], "rate": 3, "amount": 2.5, "binned": 7,
 }  # fmt: skip
 SEGMENTS = {"campus": "north"}
+EVERYTHING: dict[str, Any] = {"vaped": True, "how_often": "weekly", "support": ["friend"], "stress": 2, "hours": 10}
 
 
 @pytest.fixture(scope="module")
@@ -43,18 +45,33 @@ def document() -> bytes:
 
 
 def test_a_submission_has_every_report_and_segment(document: bytes) -> None:
-    """Five lines in an app: a submission with an id, the digest, a report per question, a code per segment."""
+    """Five lines in an app: a submission with an id, digest, booklet, a report per part and a code per segment."""
     submission = deniable.randomize(document, ANSWERS, SEGMENTS)
-    assert list(submission) == ["id", "digest", "reports", "segments"]
+    assert list(submission) == ["id", "digest", "booklet", "reports", "segments"]
     assert re.fullmatch(r"[0-9a-f]{32}", submission["id"])
-    assert list(submission["reports"]) == [question["id"] for question in SURVEY["questions"]]
-    assert submission["segments"] == SEGMENTS
-    assert all(type(report) is int and 0 <= report < 2**53 for report in submission["reports"].values())
+    assert (submission["booklet"], submission["segments"]) == (0, SEGMENTS)
+    assert len(submission["reports"]) == len(SURVEY["questions"])
+    assert all(type(report) is int and 0 <= report < 2**53 for report in submission["reports"])
 
 
 def test_there_is_no_seed(document: bytes) -> None:
-    """The public function takes a document, answers and segments, and nothing that could make it predictable."""
-    assert list(inspect.signature(deniable.randomize).parameters) == ["document", "answers", "segments"]
+    """The public function takes a document, answers, segments and a booklet: nothing that makes it predictable."""
+    assert list(inspect.signature(deniable.randomize).parameters) == ["document", "answers", "segments", "booklet"]
+
+
+@pytest.mark.parametrize("booklet", [-1, 4, 10**30, True, 1.0, "1"])
+def test_a_booklet_that_the_survey_does_not_have_is_refused(booklet: Any) -> None:
+    """A booklet is the number of one of the document's; anything else is an error at its place."""
+    with pytest.raises(AnswerError, match="from 0 to 3") as caught:
+        deniable.randomize(several(), {}, SEGMENTS, booklet=booklet)
+    assert (caught.value.place, caught.value.reason) == ("booklet", "range")
+
+
+def test_a_given_booklet_is_not_drawn() -> None:
+    """Apps that asked a booklet's questions name it, and the submission is about these questions."""
+    for booklet, reports in enumerate((1, 2, 3, 2)):
+        submission = deniable.randomize(several(), EVERYTHING, SEGMENTS, booklet=booklet)
+        assert (submission["booklet"], len(submission["reports"])) == (booklet, reports)
 
 
 def test_sets_tuples_and_numpy_like_floats_are_taken(document: bytes) -> None:
@@ -142,7 +159,7 @@ def test_a_document_that_protects_less_is_refused_before_any_answer_is_looked_at
     assert favour in document
     with pytest.raises(DocumentError, match="less private than stated") as caught:
         deniable.randomize(document.replace(favour, b'"favour":6584790284608189', 1), {"bit": "whatever"})
-    assert caught.value.place == "channels.bit.favour"
+    assert caught.value.place == "parts[0].channel.favour"
 
 
 def test_errors_are_one_tree() -> None:
@@ -188,7 +205,7 @@ def test_threads_and_forks_never_share_randomness(document: bytes) -> None:
 
 def test_reports_follow_the_channel(document: bytes) -> None:
     """20,000 yes answers at epsilon 1 report 1 with probability 0.731: within 6 standard errors (alarm: 2 in 10^9)."""
-    counts = Counter(deniable.randomize(document, ANSWERS, SEGMENTS)["reports"]["bit"] for _ in range(20_000))
+    counts = Counter(deniable.randomize(document, ANSWERS, SEGMENTS)["reports"][0] for _ in range(20_000))
     p = 6584790284608188 / 2**53
     assert abs(counts[1] - 20_000 * p) < 6 * (20_000 * p * (1 - p)) ** 0.5
 

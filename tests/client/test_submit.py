@@ -24,7 +24,7 @@ LINK = "http://survey.test/s/campus-health"
 
 
 def test_a_receipt_shows_what_was_sent(server: FakeServer) -> None:
-    """The receipt has the id, digest, reports, segments and epsilon of the bytes that the server got."""
+    """The receipt has the id, digest, booklet, reports, segments and epsilon of the bytes that the server got."""
     with deniable.Client(LINK, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS)
         assert receipt.delivered and not receipt.refused and receipt.trouble is None
@@ -33,11 +33,13 @@ def test_a_receipt_shows_what_was_sent(server: FakeServer) -> None:
         assert sent == {
             "id": receipt.id,
             "digest": receipt.digest,
+            "booklet": 0,
             "reports": receipt.reports,
             "segments": receipt.segments,
         }
         assert (receipt.digest, receipt.epsilon, receipt.segments) == (client.digest, "1.5", SEGMENTS)
-        assert set(receipt.reports) == {"q0", "q1"}
+        assert receipt.booklet == 0 and [each.questions for each in receipt.sent] == [("q0",), ("q1",)]
+        assert [each.report for each in receipt.sent] == receipt.reports
         assert client.receipt == receipt and hash(client.receipt) == hash(receipt)
         assert "Delivery" not in repr(receipt)
     assert body == msgspec.json.encode(sent)  # compact
@@ -212,8 +214,8 @@ SECRET: dict[str, Any] = {
 TRUTH = {"pick": "SECRETCODE", "amount": 7319.3719}
 
 
-def test_only_documents_and_submissions_are_written(state: Path) -> None:
-    """The file contains only the document, the bytes that were sent, and what the ledger needs of them."""
+def test_only_documents_booklets_and_submissions_are_written(state: Path) -> None:
+    """The file contains only the document, the booklet, the bytes that were sent, and what the ledger needs of them."""
     document = publish(survey_from_tree(SECRET))
     server = FakeServer(document)
     with deniable.Client(LINK, state=state, transport=server) as client:
@@ -222,8 +224,9 @@ def test_only_documents_and_submissions_are_written(state: Path) -> None:
     address = "http://survey.test/api/v1/surveys/campus-health"
     connection = sqlite3.connect(state)
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert tables == {"documents", "ledger"}
+    assert tables == {"documents", "booklets", "ledger"}
     assert list(connection.execute("SELECT * FROM documents")) == [(address, document)]
+    assert list(connection.execute("SELECT * FROM booklets")) == [(receipt.digest, 0)]
     assert list(connection.execute("SELECT * FROM ledger")) == [
         (1, receipt.id, address, receipt.digest, "2", server.posts[0], "delivered")
     ]
@@ -269,8 +272,8 @@ def test_no_error_repeats_an_answer(state: Path) -> None:
 
 def test_errors_are_one_tree() -> None:
     """Everything that the client raises on purpose is a DeniableError."""
-    names = ["AddressError", "AlreadyAnswered", "AnswerError", "BudgetExceeded", "DocumentError", "Refused"]
-    for name in [*names, "StateError", "Unreachable"]:
+    names = ["AddressError", "AlreadyAnswered", "AnswerError", "BudgetExceeded", "DocumentError", "NotDelivered"]
+    for name in [*names, "Refused", "StateError", "Unreachable"]:
         assert issubclass(getattr(deniable, name), deniable.DeniableError)
 
 

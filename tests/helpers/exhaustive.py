@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
-from deniable_protocol import Draws, N, Table
+from deniable_protocol import Document, Draws, N, Table, randomize, submission
 
 
 class _Branching(Draws):
@@ -38,12 +39,19 @@ class _Branching(Draws):
         return self._branch([Fraction(1, n)] * n)
 
 
-def outcomes(function: Callable[[Draws], Any]) -> dict[Any, Fraction]:
+class _OnLevels(_Branching):
+    """For answers that lie on a level: the largest word rounds nothing up, and they need no rounding."""
+
+    def word(self) -> int:
+        return N - 1
+
+
+def outcomes(function: Callable[[Draws], Any], kind: type[_Branching] = _Branching) -> dict[Any, Fraction]:
     """Every result of the function with its exact probability."""
     table: dict[Any, Fraction] = {}
     path: list[int] = []
     while True:
-        draws = _Branching(path)
+        draws = kind(path)
         result = function(draws)
         table[result] = table.get(result, Fraction(0)) + draws.probability
         taken = path + [0] * (len(draws.sizes) - len(path))
@@ -53,6 +61,21 @@ def outcomes(function: Callable[[Draws], Any]) -> dict[Any, Fraction]:
             return table
         taken[-1] += 1
         path = taken
+
+
+def submissions(document: Document, answers: Mapping[str, object]) -> dict[tuple[int, ...], Fraction]:
+    """Every (booklet, report, report ...) that ``randomize`` itself gives for these answers, with its probability.
+
+    Numbers whose mean is asked have to lie on a level. No table: those draw words.
+    """
+    segments = {segment.id: segment.options[0].code for segment in document.survey.segments}
+
+    def run(draws: Draws) -> tuple[int, ...]:
+        with patch.object(submission, "Draws", lambda _: draws):
+            sent = randomize(document, answers, segments, read=bytes)  # bytes(16) is the id: sixteen zeros
+        return sent["booklet"], *sent["reports"]
+
+    return outcomes(run, _OnLevels)
 
 
 class Words(Draws):

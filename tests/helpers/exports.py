@@ -18,7 +18,7 @@ from deniable_protocol import Drawn, Draws, publish, survey_from_tree
 from deniable_server.cli import cli
 from deniable_server.export.write import Writer, columns, writing
 from deniable_server.simulate import Population, simulate_directly
-from deniable_server.statistics import Content, channels_of
+from deniable_server.statistics import Content
 from deniable_server.storage import open_storage
 from tests.helpers.machine import ROOT
 
@@ -101,13 +101,21 @@ def told(asked: list[str], folder: Path, *source: str | Path) -> str:
 def contents_of(document: Any, people: int, rng: np.random.Generator) -> list[Content]:
     """Submissions with any reports that the channels can give."""
     draws = Draws(rng.bytes)
-    reports = []
-    for channel in channels_of(document):
+
+    def report(part: int) -> int:
+        channel = document.parts[part].channel
         answer: Any = [0] * len(channel.parts) if isinstance(channel, Drawn) else 0
-        reports.append([channel.randomize(answer, draws) for _ in range(people)])
+        return int(channel.randomize(answer, draws))
+
+    booklets = rng.integers(len(document.booklets), size=people).tolist()
     segments = [rng.integers(len(segment.options), size=people).tolist() for segment in document.survey.segments]
     return [
-        Content(tuple(column[i] for column in reports), tuple(column[i] for column in segments)) for i in range(people)
+        Content(
+            booklet,
+            tuple(report(part) for part in document.booklets[booklet].parts),
+            tuple(column[i] for column in segments),
+        )
+        for i, booklet in enumerate(booklets)
     ]
 
 
@@ -125,8 +133,8 @@ def small_export(folder: Path, group_rows: int = 10, file_rows: int = 20) -> Pat
 
 def fill(writer: Writer, people: int) -> None:
     """So many submissions."""
-    for segments, reports in columns(writer.document, contents_of(writer.document, people, np.random.default_rng(2))):
-        writer.add(segments, reports)
+    for group in columns(writer.document, contents_of(writer.document, people, np.random.default_rng(2))):
+        writer.add(group)
 
 
 def rewrite(folder: Path, **changed: Any) -> None:

@@ -63,7 +63,7 @@ def fill(database: str, example: bytes, answers: dict[str, Any], submissions: in
     storage.accept(first, rows[:-100])
     storage.fold(first)
     storage.accept(first, rows[-100:])
-    storage.accept(second, [rows[0]._replace(content="[[1],[]]")])
+    storage.accept(second, [rows[0]._replace(content="[0,[1],[]]")])
     storage.close_survey(second)
     storage.close()
 
@@ -207,8 +207,8 @@ def check_a_wrong_copy_is_found(
     filling = kind.filling
     for spoil in (
         "DELETE FROM sealed WHERE id = (SELECT id FROM sealed ORDER BY id LIMIT 1)",
-        "UPDATE sealed SET content = replace(content, '[[1', '[[0')",
-        "UPDATE statistics SET submissions = submissions + 1",
+        "UPDATE sealed SET content = replace(content, ',[0]]', ',[1]]')",
+        "UPDATE statistics SET booklets = replace(booklets, '[', '[1')",
         "UPDATE days SET accepted = accepted + 1",
         "DELETE FROM tokens WHERE id = 'aa'",
     ):

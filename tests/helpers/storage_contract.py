@@ -16,11 +16,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from deniable_protocol import parse_survey, publish, randomize, survey_from_tree
+from deniable_protocol import Document, parse_survey, publish, randomize, survey_from_tree, verify
 from deniable_server.errors import IdConflict, StorageError, SurveyClosed, SurveyDiffers
-from deniable_server.statistics import Statistics, merge, tally
+from deniable_server.statistics import Statistics, merge, reports_of, tally
 from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
 from deniable_server.web.submission_reader import SubmissionReader
+from tests.helpers.surveys import JOINT, JOINT_BOOKLETS, JOINT_PARTS, joint, several, textbook
 
 TODAY = date(2026, 3, 1)
 OTHER = {"id": "other", "title": "Other", "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": "1"}]}
@@ -63,8 +64,8 @@ def recounted(survey: Published, rows: list[Row]) -> Statistics:
 
 def other(row: Row) -> Row:
     """The same id with other content."""
-    reports, segments = msgspec.json.decode(row.content)
-    return Row(row.id, msgspec.json.encode([[1 - reports[0], *reports[1:]], segments]).decode())
+    booklet, reports, segments = msgspec.json.decode(row.content)
+    return Row(row.id, msgspec.json.encode([booklet, reports, [1 - segments[0]]]).decode())
 
 
 # --- exactly once ----------------------------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ def test_an_id_belongs_to_its_survey(storage: Storage, survey: Published, exampl
     assert second is not None
     (row,) = rows_of(survey, example_answers, 1)
     assert storage.accept(survey, [row]) == Accepted(1, 0)
-    assert storage.accept(second, [Row(row.id, "[[1],[]]")]) == Accepted(1, 0)
+    assert storage.accept(second, [Row(row.id, "[0,[1],[]]")]) == Accepted(1, 0)
 
 
 def test_many_threads_posting_one_id_store_one_row(storage: Storage, survey: Published, example_answers: dict) -> None:
@@ -247,6 +248,65 @@ def test_an_empty_request_costs_others_nothing(storage: Storage, survey: Publish
         requests = [each for row in rows for each in ([row], [])]
         outcomes = Counter(pool.map(lambda request: storage.accept(survey, request), requests))
     assert outcomes == {Accepted(1, 0): 20, Accepted(0, 0): 20}
+
+
+# --- booklets --------------------------------------------------------------------------------------------------------
+
+
+def booklet_rows(document: Document, n: int) -> list[Row]:
+    """Rows of so many people who answer alike; their devices drew their booklets."""
+    known = {"vaped": True, "how_often": "weekly", "support": ["doctor"], "stress": 2, "hours": 40}
+    answers = {question.id: known[question.id] for question in document.survey.questions}
+    submissions = [randomize(document, answers, {"campus": "north" if i % 3 else "south"}) for i in range(n)]
+    return SubmissionReader(document).read(msgspec.json.encode({"submissions": submissions}))
+
+
+@pytest.mark.parametrize("made", [textbook, joint, several])
+def test_every_booklet_is_counted_part_by_part(reopen: Open, made: Callable[[], bytes]) -> None:
+    """Of each cell the submissions of every booklet are kept, and of each part the counts of its reports alone; the
+    same from the inbox, folded, on another server, and counted again.
+    """
+    storage = reopen()
+    storage.publish(made())
+    survey = storage.find(verify(made()).survey.id)
+    assert survey is not None
+    document, rows = survey.document, booklet_rows(survey.document, 230)
+    contents = [msgspec.json.decode(row.content) for row in rows]
+    for start in range(0, 230, 46):
+        storage.accept(survey, rows[start : start + 46])
+    for again in (storage, reopen()):
+        cells = again.statistics(survey)
+        assert cells == again.recount(survey) == recounted(survey, rows)
+        for (campus,), cell in cells.items():
+            drawn = Counter(booklet for booklet, _, segments in contents if segments == [campus])
+            assert cell.booklets.tolist() == [drawn[number] for number in range(len(document.booklets))]
+            assert cell.submissions == drawn.total()
+            for number, part in enumerate(document.parts):
+                reports = [
+                    report
+                    for booklet, all_of_it, segments in contents
+                    if segments == [campus]
+                    for place, report in zip(document.booklets[booklet].parts, all_of_it, strict=True)
+                    if place == number
+                ]
+                assert reports_of(document, cell, number) == len(reports)
+                assert cell.counts[number].tolist() == [
+                    sum(part.channel.shows(report, feature) for report in reports)
+                    for feature in range(part.channel.feature_count)
+                ]
+        storage.fold(survey)
+    assert storage.verify() == []
+
+
+def test_the_survey_decides_and_not_its_booklets(storage: Storage) -> None:
+    """A document of the same survey with other parts and booklets is there already: the first one stays."""
+    assert storage.publish(joint()) is True
+    assert several() != joint() and storage.publish(several()) is False
+    found = storage.find("joint")
+    assert found is not None and found.raw == joint()
+    other_survey = survey_from_tree({**JOINT, "epsilon": "2.5"})
+    with pytest.raises(SurveyDiffers):
+        storage.publish(publish(other_survey, JOINT_PARTS, JOINT_BOOKLETS))
 
 
 # --- surveys, days, tokens -------------------------------------------------------------------------------------------

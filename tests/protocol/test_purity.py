@@ -17,7 +17,7 @@ PROTOCOL = Path(deniable_protocol.__file__).parent
 CLIENT = Path(deniable.__file__).parent
 
 # The modules that run between an answer and its report.
-RANDOMISERS = ["draws", "channel", "channels", "exact", "questions", "submission"]
+RANDOMISERS = ["draws", "channel", "channels", "exact", "questions", "parts", "submission"]
 # Putting a number on levels is encoding, not protection: the one place where doubles are used. The ends of a range and
 # examples of answers are not on the way from an answer to its report.
 MAY_USE_FLOATS = {"round_to_level", "_position", "range", "_answers", "panel"}

@@ -298,7 +298,7 @@ def test_the_doctor_finds_damage(installed: Settings) -> None:
 
     run("simulate", "campus-health", "--respondents", "1200", "--direct")
     database = sqlite3.connect("deniable.db")
-    database.execute("UPDATE statistics SET submissions = submissions + 1")
+    database.execute("UPDATE statistics SET booklets = replace(booklets, '[', '[1')")
     database.commit()
     database.close()
     assert states(installed)["database"] == {"problem"}

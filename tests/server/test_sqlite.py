@@ -517,28 +517,35 @@ def test_nothing_is_ever_overwritten(storage: SQLiteStorage, path: Path, tmp_pat
     assert taken.read_text() == "mine"
 
 
+def first_submission(content: bytes | bytearray) -> int:
+    """Where the content of a submission begins: a booklet, then its reports."""
+    found = re.search(rb"\[\d+,\[", content)
+    assert found is not None
+    return found.start()
+
+
 def damage_page(file: Path) -> None:
     content = bytearray(file.read_bytes())
-    start = content.index(b"[[") // 4096 * 4096  # a page of submissions: its first bytes say what kind of page it is
+    start = first_submission(content) // 4096 * 4096  # of its page: the first bytes say what kind of page it is
     content[start : start + 100] = bytes(100)
     file.write_bytes(content)
 
 
 def damage_report(file: Path) -> None:
     content = bytearray(file.read_bytes())
-    content[content.index(b"[[") + 2] ^= 1  # the first report of a submission: 0 becomes 1, or 1 becomes 0
+    content[content.index(b",[", first_submission(content)) + 2] ^= 1  # its first report: 0 becomes 1, or 1 becomes 0
     file.write_bytes(content)
 
 
 def damage_text(file: Path) -> None:
     content = bytearray(file.read_bytes())
-    content[content.index(b"[[")] = 0xFF
+    content[first_submission(content)] = 0xFF
     file.write_bytes(content)
 
 
 def damage_statistics(file: Path) -> None:
     database = sqlite3.connect(file)
-    database.execute("UPDATE statistics SET submissions = submissions + 1")
+    database.execute("UPDATE statistics SET booklets = replace(booklets, '[', '[1')")
     database.commit()
     database.close()
 

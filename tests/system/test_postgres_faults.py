@@ -93,7 +93,7 @@ def test_two_surveys_are_closed_at_once(storage: PostgresStorage, survey: Publis
     surveys = []
     for number in range(12):
         surveys.append(published(storage, publish(survey_from_tree({**OTHER, "id": f"o{number}"})), f"o{number}"))
-        storage.accept(surveys[-1], [row._replace(content="[[1],[]]") for row in some_rows(200)])
+        storage.accept(surveys[-1], [row._replace(content="[0,[1],[]]") for row in some_rows(200)])
     servers = [PostgresStorage(address) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         for first, second in zip(surveys[::2], surveys[1::2], strict=True):

@@ -27,6 +27,9 @@ def client_submits(client: deniable.Client) -> None:
     with client as entered:
         assert_type(entered, deniable.Client)
     assert_type(client.survey, protocol.Survey)
+    assert_type(client.booklet, int)
+    assert_type(client.questions, tuple[protocol.Question, ...])
+    assert_type(client.shown({"vaped": True}), tuple[protocol.Question, ...])
     assert_type(client.document, bytes)
     assert_type(client.digest, str)
     assert_type(client.receipt, deniable.Receipt | None)
@@ -34,13 +37,19 @@ def client_submits(client: deniable.Client) -> None:
     assert_type(client.submit({}, {"campus": "north"}, timeout=0.5), deniable.Receipt)
     assert_type(client.submit({}, segments=None, timeout=None), deniable.Receipt)
     assert_type(client.flush(timeout=1), bool)
+    client.forget()
     client.close(timeout=None)
 
 
 def receipt_shows(receipt: deniable.Receipt) -> None:
     assert_type(receipt.id, str)
     assert_type(receipt.digest, str)
-    assert_type(receipt.reports, dict[str, int])
+    assert_type(receipt.booklet, int)
+    assert_type(receipt.reports, list[int])
+    for sent in receipt.sent:
+        assert_type(sent, deniable.Sent)
+        assert_type((sent.questions, sent.epsilon, sent.report), tuple[tuple[str, ...], str, int])
+        assert_type(sent.speaks_for, tuple[dict[str, str], ...])
     assert_type(receipt.segments, dict[str, str])
     assert_type(receipt.epsilon, str)
     assert_type(receipt.delivered, bool)
@@ -50,10 +59,11 @@ def receipt_shows(receipt: deniable.Receipt) -> None:
 
 def answers_are_randomised(document: bytes) -> None:
     assert_type(deniable.randomize(document, {"vaped": True}), deniable.Submission)
-    submission = deniable.randomize("{}", {}, segments={"campus": "north"})
+    submission = deniable.randomize("{}", {}, segments={"campus": "north"}, booklet=3)
     assert_type(submission["id"], str)
     assert_type(submission["digest"], str)
-    assert_type(submission["reports"], dict[str, int])
+    assert_type(submission["booklet"], int)
+    assert_type(submission["reports"], list[int])
     assert_type(submission["segments"], dict[str, str])
 
 
@@ -61,6 +71,7 @@ def errors_carry_what_helps(
     already: deniable.AlreadyAnswered,
     budget: deniable.BudgetExceeded,
     refused: deniable.Refused,
+    waiting: deniable.NotDelivered,
     document: deniable.DocumentError,
     answer: deniable.AnswerError,
 ) -> None:
@@ -70,6 +81,7 @@ def errors_carry_what_helps(
         deniable.AnswerError,
         deniable.BudgetExceeded,
         deniable.DocumentError,
+        deniable.NotDelivered,
         deniable.Refused,
         deniable.StateError,
         deniable.Unreachable,
@@ -79,6 +91,7 @@ def errors_carry_what_helps(
     assert_type(already.receipt, deniable.Receipt)
     assert_type((budget.epsilon, budget.spent, budget.budget), tuple[str, str, str])
     assert_type(refused.receipt, deniable.Receipt)
+    assert_type(waiting.receipt, deniable.Receipt)
     assert_type((refused.status, refused.title, refused.detail), tuple[int | None, str, str])
     for error in (document, answer):
         for problem in error.problems:
@@ -107,26 +120,39 @@ def transports_are_interchangeable(http: deniable.HTTPTransport, wsgi: deniable.
 def a_survey_is_published(toml: str) -> None:
     survey = protocol.parse_survey(toml)
     assert_type(survey, protocol.Survey)
-    assert_type((survey.id, survey.title, survey.epsilon), tuple[str, str, str])
-    assert_type(survey.notice, str | None)
+    assert_type((survey.id, survey.title, survey.total_epsilon), tuple[str, str, str])
+    assert_type((survey.notice, survey.epsilon), tuple[str | None, str | None])
+    assert_type(survey.together, tuple[tuple[str, ...], ...])
+    assert_type(survey.respondents, int | None)
     assert_type(survey.exact_epsilon, Fraction)
     assert_type(survey.segments, tuple[protocol.Segment, ...])
     for question in survey.questions:
         kind: protocol.Question = question
         assert_type(kind.id, str)
-        assert_type(kind.exact_epsilon, Fraction)
+        assert_type(kind.epsilon, str | None)
+        assert_type(kind.show_if, protocol.ShowIf | None)
         assert_type(kind.exact_delta, Fraction | None)
         assert_type(kind.codes, tuple[str, ...])
     published = protocol.publish(survey)
     assert_type(published, bytes)
+    assert_type(protocol.publish(survey, [(["vaped", "stress"], None)], [([0], 1)]), bytes)
     document = protocol.verify(published)
     assert_type(document, protocol.Document)
     assert_type(document.survey, protocol.Survey)
-    assert_type(document.digest, str)
-    for channel in document.channels.values():
-        any_of_them: protocol.Channel = channel
+    assert_type((document.digest, document.epsilon), tuple[str, str])
+    assert_type(document.delta, Fraction)
+    for part in document.parts:
+        assert_type(part, protocol.Part)
+        assert_type((part.names, part.epsilon), tuple[tuple[str, ...], str])
+        assert_type(part.exact_epsilon, Fraction)
+        any_of_them: protocol.Channel = part.channel
         assert_type(any_of_them.is_report(0), bool)
-    assert_type(protocol.randomize(document, {}, {}, read=bytes), protocol.Submission)
+    for booklet in document.booklets:
+        assert_type(booklet, protocol.Booklet)
+        assert_type((booklet.parts, booklet.weight), tuple[tuple[int, ...], int])
+    assert_type(document.asked(0), tuple[protocol.Question, ...])
+    assert_type(protocol.draw_booklet(document), int)
+    assert_type(protocol.randomize(document, {}, {}, booklet=0, read=bytes), protocol.Submission)
 
 
 def epsilon_adds_up(epsilons: list[Fraction]) -> None:

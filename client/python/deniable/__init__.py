@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable_protocol import Submission
+from deniable_protocol import Submission, verify
 from deniable_protocol import randomize as _randomize
 
 from .client import Client
@@ -18,12 +18,13 @@ from .errors import (
     BudgetExceeded,
     DeniableError,
     DocumentError,
+    NotDelivered,
     Problem,
     Refused,
     StateError,
     Unreachable,
 )
-from .receipt import Receipt
+from .receipt import Receipt, Sent
 from .transport import HTTPTransport, Response, Transport
 from .wsgi import WSGITransport
 
@@ -36,10 +37,12 @@ __all__ = [
     "DeniableError",
     "DocumentError",
     "HTTPTransport",
+    "NotDelivered",
     "Problem",
     "Receipt",
     "Refused",
     "Response",
+    "Sent",
     "StateError",
     "Submission",
     "Transport",
@@ -53,12 +56,19 @@ __version__ = "0.1.0"
 
 
 def randomize(
-    document: bytes | str, answers: Mapping[str, object], segments: Mapping[str, str] | None = None
+    document: bytes | str,
+    answers: Mapping[str, object],
+    segments: Mapping[str, str] | None = None,
+    booklet: int | None = None,
 ) -> Submission:
     """Turn answers into a submission that can be sent to anyone.
 
     The published document is verified first: DocumentError if any channel would protect less than the survey
-    states. AnswerError lists everything that does not fit the survey, and never repeats an answer. The random
-    source is the operating system's; there is no seed.
+    states. The booklet is drawn unless one is given; an app that asks only a booklet's questions draws it first, with
+    ``deniable_protocol.draw_booklet``, and keeps it. AnswerError lists everything that does not fit the survey, and
+    never repeats an answer. The random source is the operating system's; there is no seed.
     """
-    return _randomize(document, answers, {} if segments is None else segments)
+    verified = verify(document)
+    if booklet is not None and (type(booklet) is not int or not 0 <= booklet < len(verified.booklets)):
+        raise AnswerError([Problem("booklet", "range", f"must be an integer from 0 to {len(verified.booklets) - 1}")])
+    return _randomize(verified, answers, {} if segments is None else segments, booklet=booklet)

@@ -1,7 +1,7 @@
 """The client: one survey, answered at most once from this device.
 
-May not: write, log or send an answer. ``submit`` randomises before anything else happens, and what it hands on to the
-ledger and to delivery is the randomised submission.
+May not: write, log or send an answer, or draw a booklet after it has seen one. ``submit`` randomises before anything
+else happens, and what it hands on to the ledger and to delivery is the randomised submission.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from types import TracebackType
 
 import msgspec
 
-from deniable_protocol import Survey, randomize
+from deniable_protocol import Question, Survey, draw_booklet, randomize
 
 from .address import parse_address
 from .delivery import LAST_CHANCE, Delivery
-from .errors import AlreadyAnswered, Refused, StateError
+from .errors import AlreadyAnswered, NotDelivered, Refused, StateError
+from .follow_ups import shown_questions
 from .loading import load
 from .receipt import Receipt, receipt_of
 from .state import Entry, State, exact_budget
@@ -36,13 +37,14 @@ class Client:
     """A survey, verified on this device, and the one submission that this device makes to it.
 
         with deniable.Client("https://example.org/s/campus-health", state="~/.myapp/deniable.db") as client:
-            receipt = client.submit({"vaped": True, "stress": 4}, segments={"campus": "north"})
+            client.questions  # what this device is asked
+            receipt = client.submit({"vaped": True, "how_often": "weekly"}, segments={"campus": "north"})
 
     url
         The survey's link. A digest after # pins the document: any other is refused.
     state
-        The file for the ledger and the outbox, created if missing. Without it, both are in memory and end with the
-        process.
+        The file for the booklet, the ledger and the outbox, created if missing. Without it, all are in memory and end
+        with the process.
     budget
         The most epsilon that all surveys answered from this state may spend together. 0.3 means 0.3 exactly.
     timeout
@@ -73,6 +75,10 @@ class Client:
         self._closed = False
         self._state = State(state)
         self._published, self._document = load(self._address, self._state, transport, self._timeout)
+        # Before anything can be asked, and once for this device: a draw after an answer could show that answer.
+        self._booklet = self._state.keep_booklet(self.digest, lambda: draw_booklet(self._document))
+        if self._booklet >= len(self._document.booklets):
+            raise StateError("the state cannot be used: its booklet is not one of this survey")
         self._delivery = Delivery(self._state, transport, self._timeout)
         # The finalizer holds the delivery and not the client. At exit it is the delivery's own hook that counts.
         weakref.finalize(self, _let_go, self._delivery).atexit = False
@@ -83,6 +89,27 @@ class Client:
     def survey(self) -> Survey:
         """The survey, every channel of which was verified on this device."""
         return self._document.survey
+
+    @property
+    def booklet(self) -> int:
+        """The booklet that this device has drawn, once and before anything was asked: its place in the document."""
+        return self._booklet
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The questions of this device's booklet; a multi_choice with those of its options that are in the booklet."""
+        return self._document.asked(self._booklet)
+
+    def shown(self, answers: Mapping[str, object]) -> tuple[Question, ...]:
+        """Those of ``questions`` that are shown with these answers.
+
+            answers = {}
+            while left := [question for question in client.shown(answers) if question.id not in answers]:
+                answers[left[0].id] = ask(left[0])
+
+        asks one question after the other: follow-ups appear with the answer that they follow.
+        """
+        return shown_questions(self._document, self._booklet, answers)
 
     @property
     def document(self) -> bytes:
@@ -98,12 +125,15 @@ class Client:
     def receipt(self) -> Receipt | None:
         """What this device has already sent to this survey, now or in an earlier process; None if nothing."""
         entry = self._state.find(self._address.url, self.digest)
-        return None if entry is None else receipt_of(entry, self._delivery)
+        return None if entry is None else self._receipt(entry)
 
     def submit(
         self, answers: Mapping[str, object], segments: Mapping[str, str] | None = None, *, timeout: float | None = None
     ) -> Receipt:
         """Randomise the answers, write the submission to the outbox, and wait up to ``timeout`` for its delivery.
+
+        The answers may be those to this device's ``questions``, or to all of the survey; only those to questions that
+        are in the booklet and shown are used. An answer to a question that is not shown is dropped before randomising.
 
         Once written it is never lost and never randomised again: if the time runs out, the receipt says so
         (``delivered`` is False) and delivery goes on in the background, in a later process if need be. With 0 it does
@@ -114,12 +144,13 @@ class Client:
         """
         self._check_open()
         deadline = self._deadline(timeout)
-        submission = randomize(self._document, answers, {} if segments is None else segments)
+        segments = {} if segments is None else segments
+        submission = randomize(self._document, answers, segments, booklet=self._booklet)
         body = msgspec.json.encode(submission)
-        entry = Entry(submission["id"], self._address.url, self.digest, self.survey.epsilon, body)
+        entry = Entry(submission["id"], self._address.url, self.digest, self._document.epsilon, body)
         patience = max(deadline - time.monotonic(), SHORTEST_PATIENCE)
         kept = self._state.record(entry, self._budget, patience=patience)
-        receipt = receipt_of(kept, self._delivery)
+        receipt = self._receipt(kept)
         if kept.id != entry.id:
             raise AlreadyAnswered(receipt)
         self._delivery.start()
@@ -132,6 +163,19 @@ class Client:
         """Deliver everything in the outbox, for other surveys too, for up to ``timeout``. True if nothing is left."""
         self._check_open()
         return self._delivery.flush(self._deadline(timeout))
+
+    def forget(self) -> None:
+        """Remove everything that this device keeps of the survey: document, booklet and ledger entry. Then close.
+
+        A new client can then answer the survey again, and a budget no longer counts what was spent on it. What was
+        sent stays sent: whoever answers twice spends epsilon twice. Raises NotDelivered, and removes nothing, while
+        the submission waits in the outbox.
+        """
+        self._check_open()
+        waiting = self._state.forget(self._address.url, self.digest, self._published)
+        if waiting is not None:
+            raise NotDelivered(self._receipt(waiting))
+        self.close()
 
     def close(self, timeout: float | None = None) -> None:
         """Deliver everything in the outbox, for up to ``timeout``, then stop. The rest stays in the state file."""
@@ -158,6 +202,9 @@ class Client:
 
     def __repr__(self) -> str:
         return f"<deniable.Client {self._address.url}>"
+
+    def _receipt(self, entry: Entry) -> Receipt:
+        return receipt_of(entry, self._document, self._delivery)
 
     def _check_open(self) -> None:
         if self._closed:

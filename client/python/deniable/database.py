@@ -95,6 +95,8 @@ class Database:
         with contextlib.closing(sqlite3.connect(location, uri=True, timeout=0, isolation_level=None)) as connection:
             # FULL, and the folder too: what was accepted is still there after a power cut.
             connection.execute("PRAGMA synchronous = EXTRA")
+            # What is deleted is overwritten: SQLite would leave it in the file.
+            connection.execute("PRAGMA secure_delete = ON")
             yield connection
 
     def _unusable(self, reason: str) -> StateError:

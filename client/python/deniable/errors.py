@@ -8,6 +8,7 @@
     ├── AlreadyAnswered   this device has answered this survey before; carries the first receipt
     ├── BudgetExceeded    answering would spend more epsilon than the budget allows; nothing was written
     ├── Refused           the server will never accept this submission; carries its receipt
+    ├── NotDelivered      the survey cannot be forgotten while its submission waits; carries its receipt
     └── StateError        the state file cannot be used: full, read-only, damaged, locked, or of a newer version
 
 Programming mistakes, such as a negative timeout or a closed client, raise ValueError, TypeError or RuntimeError.
@@ -30,6 +31,7 @@ __all__ = [
     "BudgetExceeded",
     "DeniableError",
     "DocumentError",
+    "NotDelivered",
     "Problem",
     "Refused",
     "StateError",
@@ -74,6 +76,14 @@ class Refused(DeniableError):
         self.receipt, self.status, self.title, self.detail = receipt, status, title, detail
         reason = ": ".join(part for part in (title, detail) if part) or "it gave no reason"
         super().__init__(f"the server refused the submission for good: {reason}")
+
+
+class NotDelivered(DeniableError):
+    """The survey cannot be forgotten yet, because its submission would be lost. Nothing was removed."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        self.receipt = receipt
+        super().__init__("the submission still waits to be delivered; flush() first, then forget the survey")
 
 
 class StateError(DeniableError):

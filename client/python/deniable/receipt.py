@@ -6,14 +6,34 @@ May not: hold an answer. A receipt shows what was sent, and whether it has arriv
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
-from deniable_protocol import Submission
+from deniable_protocol import Document, Part, Submission
 
 from .delivery import Delivery
 from .errors import StateError
 from .state import Entry
+
+
+class Sent(NamedTuple):
+    """One report, and what anyone can read from it."""
+
+    questions: tuple[str, ...]
+    """What it reports on: ids of questions, and ``question.code`` for an option of a multi_choice."""
+    epsilon: str
+    report: int
+    speaks_for: tuple[dict[str, str], ...]
+    """The answers that the report makes likelier, all to the same degree, each by question: the true one may be among
+    them or not. A question that is not shown has no answer. Empty where the report is about a mean."""
+
+    def __str__(self) -> str:
+        names = ", ".join(self.questions)
+        if not self.speaks_for:
+            return f"{names}: {self.report}"
+        answers = [", ".join(f"{name} {code}" for name, code in each.items()) for each in self.speaks_for]
+        return f"{names}: {self.report}, which speaks for: {'; or '.join(answers)}"
 
 
 @dataclass(frozen=True)
@@ -25,10 +45,14 @@ class Receipt:
 
     id: str
     digest: str
-    reports: dict[str, int] = field(hash=False)
+    booklet: int
+    reports: list[int] = field(hash=False)
+    """One per part of the booklet."""
     segments: dict[str, str] = field(hash=False)
     epsilon: str
     """The epsilon that it spends, as an exact decimal."""
+    sent: tuple[Sent, ...] = field(hash=False, repr=False)
+    """The reports again, each with what it is about and what can be read from it."""
     _delivery: Delivery = field(repr=False, compare=False)
 
     @property
@@ -50,17 +74,48 @@ class Receipt:
 _read_submission = msgspec.json.Decoder(Submission).decode  # made at import, before any thread can need it
 
 
-def receipt_of(entry: Entry, delivery: Delivery) -> Receipt:
-    """The receipt for an entry of the ledger."""
+def receipt_of(entry: Entry, document: Document, delivery: Delivery) -> Receipt:
+    """The receipt for an entry of the ledger, which answers this document."""
     try:
         submission = _read_submission(entry.body)
-    except msgspec.DecodeError:
+        booklet, reports = submission["booklet"], submission["reports"]
+        parts = document.parts_of(booklet)
+        sent = tuple(_sent(part, report) for part, report in zip(parts, reports, strict=True))
+    except (msgspec.DecodeError, IndexError, ValueError):
         raise StateError("the state cannot be used: an entry of its ledger is damaged") from None
     return Receipt(
         submission["id"],
         submission["digest"],
-        submission["reports"],
+        booklet,
+        reports,
         submission["segments"],
         entry.epsilon,
+        sent,
         delivery,
     )
+
+
+def _sent(part: Part, report: int) -> Sent:
+    return Sent(part.names, part.epsilon, report, tuple(speaks_for(part, report)))
+
+
+def speaks_for(part: Part, report: int) -> list[dict[str, str]]:
+    """The answers that a report speaks for, by the names of what the part reports on; none where it is about a mean."""
+    channel = part.channel
+    if channel.exclusive:
+        paths = [
+            path
+            for path, support in zip(part.paths, channel.supports(), strict=False)
+            if channel.shows(report, support.feature)
+        ]
+        return [
+            {item.name: item.codes[place] for item, place in zip(part.items, path, strict=True) if place is not None}
+            for path in paths
+        ]
+    # One option was drawn: the report is its yes or no.
+    (item,) = part.items
+    return [
+        {f"{item.name}.{code}": "yes" if report == support.feature else "no"}
+        for code, support in zip(item.codes, channel.supports(), strict=True)
+        if report in (support.feature, support.against)
+    ]

@@ -1,13 +1,14 @@
-"""What a device remembers: the documents it has seen, and the ledger of what it has spent.
+"""What a device remembers: the documents it has seen, its booklets, and the ledger of what it has spent.
 
-May not: hold an answer, or the time of one. Only published documents, randomised submissions and public segment codes
-are written. The ledger's waiting entries are the outbox.
+May not: hold an answer, or the time of one. Only published documents, booklets that were drawn before anything was
+asked, randomised submissions and public segment codes are written. The ledger's waiting entries are the outbox.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias
@@ -23,9 +24,17 @@ APPLICATION = 0x64656E79  # "deny", in the file's header: this file is ours
 SCHEMA = (
     """
     CREATE TABLE documents (
-        address   TEXT PRIMARY KEY,                      -- where the survey is published: its API URL
+        address   TEXT NOT NULL PRIMARY KEY,             -- where the survey is published: its API URL
         published BLOB NOT NULL                          -- the document's bytes, verified, as they were served
                   CHECK (typeof(published) = 'blob')
+    )
+    """,
+    """
+    CREATE TABLE booklets (
+        digest    TEXT NOT NULL PRIMARY KEY              -- the document it belongs to, wherever that is published
+                  CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*'),
+        booklet   INTEGER NOT NULL                       -- what this device is asked: drawn once, before any answer
+                  CHECK (typeof(booklet) = 'integer' AND booklet BETWEEN 0 AND 9999)
     )
     """,
     """
@@ -62,7 +71,7 @@ _COLUMNS = ", ".join(Entry._fields)
 
 
 class State:
-    """The ledger and the kept documents, in a file or in memory."""
+    """The ledger, the booklets and the kept documents, in a file or in memory."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._database = Database(path)
@@ -96,6 +105,20 @@ class State:
     def document(self, address: str) -> bytes | None:
         return self._database.read(lambda connection: _document(connection, address))
 
+    def keep_booklet(self, digest: str, draw: Callable[[], int]) -> int:
+        """Draw this device's booklet of a document and remember it, unless it has one. Returns the remembered one."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            # The only writer at this time: of several threads or processes the first one draws, and all get its draw.
+            row = connection.execute("SELECT booklet FROM booklets WHERE digest = ?", (digest,)).fetchone()
+            if row is not None:
+                return int(row[0])
+            booklet = draw()
+            connection.execute("INSERT INTO booklets VALUES (?, ?)", (digest, booklet))
+            return booklet
+
+        return self._database.write(work)
+
     def record(self, entry: Entry, budget: Fraction | None, *, patience: float = PATIENCE) -> Entry:
         """Write the entry, once and for all, if its survey is not in the ledger and the budget allows it.
 
@@ -119,6 +142,20 @@ class State:
     def find(self, address: str, digest: str) -> Entry | None:
         """The ledger's entry for a survey: at this address, or with this digest at any address."""
         return self._database.read(lambda connection: _find(connection, address, digest))
+
+    def forget(self, address: str, digest: str, published: bytes) -> Entry | None:
+        """Remove a survey's document, booklet and ledger entry, unless the entry waits: then that one is returned."""
+
+        def work(connection: sqlite3.Connection) -> Entry | None:
+            entry = _find(connection, address, digest)
+            if entry is not None and entry.status == "waiting":
+                return entry
+            connection.execute("DELETE FROM ledger WHERE address = ? OR digest = ?", (address, digest))
+            connection.execute("DELETE FROM booklets WHERE digest = ?", (digest,))
+            connection.execute("DELETE FROM documents WHERE address = ? OR published = ?", (address, published))
+            return None
+
+        return self._database.write(work)
 
     def waiting(self) -> list[Entry]:
         """The outbox, the newest first: someone may be waiting for that one."""

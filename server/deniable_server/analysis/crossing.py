@@ -1,5 +1,5 @@
-"""Two variables counted together, submission by submission. A cross-tabulation needs both values of each submission,
-which the kept statistics do not have.
+"""Two variables counted together, submission by submission: for the textbook's design, in which everybody reports on
+everything, part by part. Which reports came together is not in the kept statistics.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ BATCH = 10_000
 
 
 class Variable(NamedTuple):
-    """A question or a segment of a submission. ``place`` is its position in the survey. With ``groups`` it is a
-    segment, and they give the group of each of its codes.
+    """A question or a segment of a submission. ``place`` is its position in the survey, of a question also that of its
+    part. With ``groups`` it is a segment, and they give the group of each of its codes.
     """
 
     coded: Coded

@@ -1,4 +1,4 @@
-"""Tables: every number of a question as a line of text, and estimates and reports as rows of CSV."""
+"""Tables: every number of a question as a line of text, and estimates as rows of CSV."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from deniable_protocol import Document, Question, Survey
+from deniable_protocol import Question, Survey
 from deniable_server.estimator import QuestionEstimate, Weighted
-from deniable_server.statistics import Content
 from deniable_server.wording import SUMMARIES, answer_texts, said
 
 from .estimates import SurveyEstimates
@@ -82,15 +81,6 @@ def csv_pieces(rows: Iterable[list[Any]]) -> Iterator[bytes]:
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows(block)
         yield buffer.getvalue().encode()
-
-
-def report_rows(document: Document, submissions: Iterable[tuple[bytes, Content]]) -> Iterator[list[Any]]:
-    """The ids of submissions are left out: with them, a receipt would point at its row."""
-    survey = document.survey
-    codes = [[option.code for option in segment.options] for segment in survey.segments]
-    yield [asked.id for asked in (*survey.segments, *survey.questions)]
-    for _, content in submissions:
-        yield [*(known[i] for known, i in zip(codes, content.segments, strict=True)), *content.reports]
 
 
 def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[Any]]:

@@ -6,33 +6,31 @@ integers, never e^epsilon. Where nothing is known, a number is None (null in JSO
 """
 
 from .distribution import Point
+from .evidence import Counted, Evidence, Heard, alone, gather
 from .intervals import clopper_pearson, score_limits, share_of_support, support
-from .questions import (
-    NOT_HONEST,
-    TOO_NOISY,
-    Mean,
-    QuestionEstimate,
-    Share,
-    Weighted,
-    estimate_question,
-    estimate_weighted,
-    project,
-)
+from .questions import NOT_HONEST, Mean, QuestionEstimate, Weighted, estimate_question, estimate_weighted
 from .scores import worst_variance
+from .shares import TOO_NOISY, Applies, Share, project
 from .summaries import Summary
 
 __all__ = [
     "NOT_HONEST",
     "TOO_NOISY",
+    "Applies",
+    "Counted",
+    "Evidence",
+    "Heard",
     "Mean",
     "Point",
     "QuestionEstimate",
     "Share",
     "Summary",
     "Weighted",
+    "alone",
     "clopper_pearson",
     "estimate_question",
     "estimate_weighted",
+    "gather",
     "project",
     "score_limits",
     "share_of_support",

@@ -17,12 +17,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from scipy.special import ndtr, stdtr, stdtrit
 
-from deniable_protocol import Channel, Question
+from deniable_protocol import Question
 from deniable_server.errors import NotComparable
 
-from .intervals import Raw, Supported, clip, share_limits, supported
-from .questions import Counts, raw_shares, too_noisy
-from .scores import mean_scores, score_mean
+from .evidence import Evidence
+from .intervals import Raw, Supported, clip, likely_share, share_limits
+from .ratios import same_ratio
+from .scores import mean_scores, pooled_scores
+from .shares import Known, known_shares, too_noisy
 
 FEWEST = 5
 """Reports of the rarer kind that either side must be expected to have for a test."""
@@ -30,13 +32,18 @@ TOO_FEW = "too few reports for a test"
 
 
 class Group(NamedTuple):
-    """The reports to a question from some of the submissions; ``label`` is what a reader calls these."""
+    """What some of the submissions report on a question; ``label`` is what a reader calls these."""
 
     label: str
-    question: Question
-    channel: Channel
-    counts: Counts
-    answers: float
+    evidence: Evidence
+
+    @property
+    def question(self) -> Question:
+        return self.evidence.question
+
+    @property
+    def answers(self) -> float:
+        return self.evidence.answers
 
 
 class GroupSize(msgspec.Struct, frozen=True):
@@ -93,7 +100,7 @@ def compare(groups: Sequence[Group], *, confidence: float = 0.95) -> Comparison:
     else:
         differences = [row for first, second in pairs for row in _of_shares(first, second, alpha)]
         # Two options that exclude each other are one hypothesis, said twice: it counts once, for both.
-        repeated = 2 if len(question.codes) == 2 and groups[0].channel.exclusive else 1
+        repeated = 2 if len(question.codes) == 2 and groups[0].evidence.is_exclusive else 1
     tested = [row.p_value for row in differences[::repeated]]
     p_values = [pair for pair in zip(tested, holm(tested), strict=True) for _ in range(repeated)]
     return Comparison(
@@ -109,8 +116,8 @@ def compare(groups: Sequence[Group], *, confidence: float = 0.95) -> Comparison:
 
 
 def _check_comparable(question: Question, other: Question) -> None:
-    """The same type, and the same of all that gives an answer its meaning. Texts, epsilon and channel may differ."""
-    for what in ("type", "measure", "labels", "min", "max", "unit", "codes"):
+    """The same type, and the same of all that gives an answer its meaning. Texts, epsilon and parts may differ."""
+    for what in ("type", "measure", "labels", "min", "max", "unit", "codes", "show_if"):
         if getattr(question, what, None) != getattr(other, what, None):
             raise NotComparable(f"{question.id} cannot be compared: the two differ in {what}")
 
@@ -132,25 +139,29 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _of_shares(first: Group, second: Group, alpha: float) -> list[Difference]:
-    raw = [raw_shares(group.channel, group.counts, group.answers, alpha) for group in (first, second)]
-    # None where a report does more than support an answer or not.
-    counted: list[Sequence[Supported | None]] = [
-        supported(group.channel, group.counts, group.answers) or [None] * group.channel.answers
-        for group in (first, second)
-    ]
+    known = [known_shares(group.evidence, alpha) for group in (first, second)]
     rows = []
     for j in first.question.reading_order:
-        one, two, y1, y2 = raw[0][j], raw[1][j], counted[0][j], counted[1][j]
+        one, two = known[0][j], known[1][j]
         p_value, limits = None, (-1.0, 1.0)
-        if one is not None and two is not None:
-            limits = mover(uncut(one, y1, first.answers, alpha), uncut(two, y2, second.answers, alpha))
-            if y1 is not None and y2 is not None:
-                p_value = score_test(y1, y2)
-            elif one.standard_error and two.standard_error:
-                errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
-                p_value, _ = welch(one.unbiased - two.unbiased, *errors, alpha)
-        rows.append(_difference(first, second, first.question.codes[j], one, two, limits, p_value))
+        if one.raw is not None and two.raw is not None:
+            limits = mover(uncut(one, first.answers, alpha), uncut(two, second.answers, alpha))
+            p_value = _p_value(one, two, (first.answers, second.answers), alpha)
+        rows.append(_difference(first, second, first.question.codes[j], one.raw, two.raw, limits, p_value))
     return rows
+
+
+def _p_value(one: Known, two: Known, answers: tuple[float, float], alpha: float) -> float | None:
+    """Of one share behind both, by what is known of them."""
+    assert one.raw is not None and two.raw is not None
+    if one.support is not None and two.support is not None:
+        return score_test(one.support, two.support)
+    if one.ratio is not None and two.ratio is not None:
+        return same_ratio(one.ratio.sums, two.ratio.sums, FEWEST)
+    if not one.raw.standard_error or not two.raw.standard_error:
+        return None
+    errors = (one.raw.standard_error, answers[0]), (two.raw.standard_error, answers[1])
+    return welch(one.raw.unbiased - two.raw.unbiased, *errors, alpha)[0]
 
 
 def _difference(
@@ -177,13 +188,18 @@ def _difference(
     return Difference(first.label, second.label, code, estimate, difference, error, low, high, p_value, None, note)
 
 
-def uncut(raw: Raw, count: Supported | None, n: float, alpha: float) -> Raw:
+def uncut(known: Known, n: float, alpha: float) -> Raw:
     """The possible share, with its limits as they were before they were cut off at 0 and 1; from n reports."""
+    raw = known.raw
+    assert raw is not None
     share = clip(raw.unbiased)
-    if count is None:
+    if known.ratio is not None:
+        low, high = known.ratio.limits
+    elif known.support is not None:
+        low, high = share_limits(*known.support, alpha)
+    else:
         margin = -float(stdtrit(n - 1, alpha / 2)) * raw.standard_error if raw.standard_error else math.inf
-        return raw._replace(unbiased=share, low=share - margin, high=share + margin)
-    low, high = share_limits(count.rule, count.y, count.n, alpha)
+        low, high = share - margin, share + margin
     return raw._replace(unbiased=share, low=low, high=high)
 
 
@@ -211,7 +227,7 @@ def score_test(one: Supported, two: Supported) -> float | None:
     if not one.n or not two.n:
         return None
     seen = [(c.y / c.n - c.rule.q) / c.rule.gap for c in (one, two)]
-    share, variance = _common_share(one, two, seen), 0.0
+    share, variance = likely_share([one, two]), 0.0
     for count in (one, two):
         rate = count.rule.q + share * count.rule.gap
         if count.n * min(rate, 1 - rate) < FEWEST:
@@ -219,24 +235,6 @@ def score_test(one: Supported, two: Supported) -> float | None:
         variance += max(rate * (1 - rate), 0.0) / (count.n * count.rule.gap**2)
     # Without variance all reports of both agree, and no difference was seen.
     return 2 * float(ndtr(-abs(seen[0] - seen[1]) / math.sqrt(variance))) if variance > 0 else 1.0
-
-
-def _common_share(one: Supported, two: Supported, seen: list[float]) -> float:
-    """The root by bisection. Log-likelihoods of rates are concave, and so is their sum in s: there is one root,
-    between the two shares, unless it is beyond where a rate is 0 or 1. Multiplied by both r(1 - r), nothing diverges.
-    """
-    possible = [(-c.rule.q / c.rule.gap, (1 - c.rule.q) / c.rule.gap) for c in (one, two)]
-    low = max(min(seen), possible[0][0], possible[1][0])
-    high = min(max(seen), possible[0][1], possible[1][1])
-
-    def slope(share: float) -> float:
-        r1, r2 = (c.rule.q + share * c.rule.gap for c in (one, two))
-        return one.rule.gap * (one.y - one.n * r1) * r2 * (1 - r2) + two.rule.gap * (two.y - two.n * r2) * r1 * (1 - r1)
-
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
-    return (low + high) / 2
 
 
 # --- means -------------------------------------------------------------------------------------------------------
@@ -269,7 +267,8 @@ def _of_means(first: Group, second: Group, alpha: float) -> Difference:
 
 def _mean(group: Group, alpha: float) -> Raw | None:
     """The mean score, 0 to 1 along the range; unlike the mean that is shown, it may lie outside."""
-    if not group.answers:
+    evidence = group.evidence
+    if not evidence.answers:
         return None
-    scores = mean_scores(group.channel, group.question.is_continuous)
-    return score_mean(scores, group.counts, group.answers, alpha)
+    scores = [mean_scores(part.channel, group.question.is_continuous) for part in evidence.parts]
+    return pooled_scores(scores, evidence.parts, alpha)

@@ -28,10 +28,13 @@ from scipy.special import chdtrc, ndtri
 
 from deniable_protocol import Channel, Question, decode
 
+from .evidence import Array, alone
 from .intervals import CLEAR, Rule, share_of_support, supports
+from .margins import keep_margins
 from .pieces import Piece, pieces
-from .questions import Share, estimate_question, project, too_noisy
-from .scores import Array, table_of
+from .questions import estimate_question
+from .scores import table_of
+from .shares import Share, too_noisy
 
 Reports = npt.NDArray[np.int64]
 
@@ -108,7 +111,7 @@ def coded_question(question: Question, channel: Channel) -> Coded:
         raise ValueError(f"{question.id} asks for a mean, and has no shares to tabulate")
 
     def totals(counts: list[int], n: int, confidence: float) -> list[Share]:
-        return estimate_question(question, channel, counts, n, confidence=confidence).shares
+        return estimate_question(alone(question, channel, counts, n), confidence=confidence).shares
 
     order, held = question.reading_order, channel.held is not None
     a, b, u, squares, steps = (matrix[..., order] for matrix in _matrices(channel))
@@ -270,9 +273,9 @@ def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], al
     least = np.minimum(np.outer(rows.squares.min(axis=0), columns.squares.min(axis=0)), own)
     error = np.sqrt(np.maximum(spread, least) / n)
     estimate = possible = np.clip(unbiased, 0.0, 1.0) + 0.0  # -0.0 is 0.0
-    if rows.exclusive and columns.exclusive:
-        estimate = np.reshape(project(unbiased.ravel().tolist()), unbiased.shape)
     totals = [np.array([share.estimate or 0.0 for share in shares]) for shares in (row_totals, column_totals)]
+    if rows.exclusive and columns.exclusive and joint.submissions:
+        estimate = keep_margins(unbiased, totals[0], totals[1])
     low, high = _limits(joint, possible, n, totals[0], totals[1], alpha)
     # As with shares, an interval reaches to what the projection makes of its estimate.
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)

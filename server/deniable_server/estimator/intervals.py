@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, betaincinv, gammaln, ndtri
 
-from deniable_protocol import Channel, N, Subset, Support
+from deniable_protocol import Channel, Support
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -87,39 +87,78 @@ class Supported(NamedTuple):
     n: float
 
 
-def supported(channel: Channel, counts: Sequence[float], n: float) -> list[Supported]:
-    """Each answer of the channel with the reports that are about it; empty where ``supports`` is."""
-    found = []
-    for each, rule in supports(channel):
-        y = counts[each.feature]
-        found.append(Supported(rule, y, n if each.against is None else y + counts[each.against]))
-    return found
+class Chances(NamedTuple):
+    """How the features of a report come together, in a channel that treats all its answers the same.
+
+    A report shows the truth's feature with p and any other with q; the truth's and another one with ``with_truth``, two
+    others with ``others``. The last two are 0 where a report shows one feature.
+    """
+
+    answers: int
+    held: int
+    p: Fraction
+    q: Fraction
+    with_truth: Fraction
+    others: Fraction
 
 
 @lru_cache(maxsize=1024)
-def joint_support(channel: Subset, options: int) -> Rule:
+def chances(channel: Channel) -> Chances:
+    """Of d features that are shown, the others than the truth are drawn without replacement from k - 1: d - 1 of them
+    beside the truth, with p, or d without it. A pair of others is among m drawn ones with m(m-1)/((k-1)(k-2)).
+    """
+    found, k, d = channel.supports()[0], channel.answers, channel.held or 1
+    p = found.p
+    pair = Fraction(1, max((k - 1) * (k - 2), 1))
+    others = pair * (d - 1) * (p * (d - 2) + (1 - p) * d)
+    return Chances(k, d, p, found.q, p * (d - 1) / (k - 1), others)
+
+
+@lru_cache(maxsize=1024)
+def joint_support(channel: Channel, options: int) -> Rule:
     """Of any of t options together: how many of them the report holds.
 
-    A report that holds the truth draws its other d - 1 options from the k - 1 others, one that does not draws all d
-    from them; of t' wanted ones among those, sampling without replacement [4] holds x with mean n t'/(k-1) and
-    variance n (t'/(k-1)) (1 - t'/(k-1)) (k-1-n)/(k-2). The two kinds of report are mixed with p and 1 - p.
+    The square of that number is itself plus twice the number of pairs that are held [4]: of the t(t-1)/2 pairs,
+    t - 1 are with the truth where that is one of the t.
     """
-    k, d, t = channel.options, channel.size, options
-    favoured = Fraction(channel.favour, N)
+    return joint_rule(chances(channel), options)
 
-    def moments(wanted_others: int, true: int) -> tuple[Fraction, Fraction]:
-        """Mean and second moment, given whether the truth is one of the t."""
-        share, first, second = Fraction(wanted_others, k - 1), Fraction(0), Fraction(0)
-        for chance, drawn, held in ((favoured, d - 1, true), (1 - favoured, d, 0)):
-            mean = held + drawn * share
-            variance = drawn * share * (1 - share) * Fraction(k - 1 - drawn, max(k - 2, 1))
-            first, second = first + chance * mean, second + chance * (variance + mean**2)
-        return first, second
 
-    (p, p2), (q, q2) = moments(t - 1, 1), moments(t, 0)
+@lru_cache(maxsize=4096)
+def joint_rule(chance: Chances, options: int) -> Rule:
+    t, (_, d, single, q_single, with_truth, others) = options, chance
+    p, q = single + (t - 1) * q_single, t * q_single
+    p2 = p + 2 * (t - 1) * with_truth + (t - 1) * (t - 2) * others
+    q2 = q + t * (t - 1) * others
     gap = p - q
     v1, v0 = (p2 - p**2) / gap**2, (q2 - q**2) / gap**2
     return Rule(float(p), float(q), float(gap), float(v1), float(v0), counted=d == 1 or t == 1)
+
+
+def likely_share(counts: Sequence[Supported]) -> float:
+    """The share most likely behind all these counts, not cut off at 0 and 1.
+
+    Log-likelihoods of rates are concave, and so is their sum in s: its slope, the sum of gap (y - nr)/(r(1 - r)) with
+    r = q + s gap, has one root between the least and the largest of the unbiased shares, found by bisection, unless it
+    is beyond where a rate is 0 or 1.
+    """
+    seen = [(count.y / count.n - count.rule.q) / count.rule.gap for count in counts]
+    low = max([min(seen), *(-count.rule.q / count.rule.gap for count in counts)])
+    high = min([max(seen), *((1 - count.rule.q) / count.rule.gap for count in counts)])
+
+    def slope(share: float) -> float:
+        total = 0.0
+        for count, unbiased in zip(counts, seen, strict=True):
+            rate = count.rule.q + share * count.rule.gap
+            total += count.n * count.rule.gap**2 * (unbiased - share) / max(rate * (1 - rate), 1e-300)
+        return total
+
+    if low >= high:
+        return low
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return (low + high) / 2
 
 
 def sampling_factor(n: float, population: int | None) -> float:
@@ -150,11 +189,11 @@ def share_limits(rule: Rule, y: float, n: float, alpha: float, population: int |
     """The limits of the share as they are before they are cut off at 0 and 1."""
     p, q = rule.p, rule.q
     inside = min(max(y, n * q), n * p)
-    few = rule.counted and n * min(q, 1 - p) < FEW
-    if few and population is not None:
+    few = n * min(q, 1 - p) < FEW
+    if few and rule.counted and population is not None:
         nearest = min(max(y, math.floor(n * q)), math.ceil(n * p))  # a count that can be: exact limits take no other
         return finite_limits(rule, nearest * int(n) / n, int(n), alpha, population)
-    if not few and not (rule.counted and population is None and alpha < FAR):
+    if population is not None or not (few or alpha < FAR):
         return score_limits(rule, inside, n, alpha, sampling_factor(n, population))
     low, high = clopper_pearson(inside, n, alpha)
     return (low - q) / rule.gap, (high - q) / rule.gap
@@ -179,8 +218,7 @@ def score_limits(rule: Rule, y: float, n: float, alpha: float, sampling: float =
         root = k * k * b * b + 4 * k * (rule.v0 + u * b - f * u * u + k * f * rule.v0)
         return (2 * u + k * b + side * math.sqrt(max(root, 0.0))) / (2 * (1 + k * f))
 
-    # A report may hold several of the options that count together: then there can be more than n.
-    return limit(max(y - 0.5, 0.0), -1.0), limit(min(y + 0.5, n) if rule.counted else y + 0.5, 1.0)
+    return limit(max(y - 0.5, 0.0), -1.0), limit(min(y + 0.5, n), 1.0)
 
 
 def clopper_pearson(y: float, n: float, alpha: float) -> tuple[float, float]:

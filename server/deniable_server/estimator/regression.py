@@ -8,7 +8,7 @@ a generalised linear model of the support counts with a link of its own. With p 
 regression; with one segment it gives the log odds of the groups' unbiased shares.
 
 [1] Scheers and Dayton 1988, J. Am. Stat. Assoc. 83.  [2] McCullagh and Nelder 1989, Generalized Linear Models.
-[3] Albert and Anderson 1984, Biometrika 71.
+[3] Albert and Anderson 1984, Biometrika 71.  [4] Wedderburn 1974, Biometrika 61.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from scipy.special import chdtrc, expit, logit, ndtr, ndtri, xlogy
 
-from deniable_protocol import Channel, Question
+from deniable_protocol import Question
 
-from .intervals import Supported, clip, supported
-from .questions import Counts
-from .scores import Array
+from .evidence import Array, Evidence
+from .intervals import Supported, clip, likely_share
 
 ROUNDS = 100
 CLOSE = 1e-8
@@ -40,6 +39,10 @@ FAR = 15.0
 NOBODY = "no report is about this option"
 RUNS_AWAY = (
     "no finite odds fit: in some group reports are at or beyond what a share of 0 or 1 would give. Leave a segment out"
+)
+SOME_ONLY = (
+    "is asked of some people only, and how its shares among them depend on segments is not modelled. "
+    "Compare it between groups instead"
 )
 NOT_FOUND = "the search for the most likely odds did not end"
 
@@ -90,16 +93,14 @@ class Regression(msgspec.Struct, frozen=True):
 
 
 class Answered(NamedTuple):
-    """The reports of the submissions with one combination of segment codes, given by their places."""
+    """What the submissions with one combination of segment codes, given by their places, report on the question."""
 
     places: tuple[int, ...]
-    counts: Counts
-    answers: float
+    evidence: Evidence
 
 
 def regress(
     question: Question,
-    channel: Channel,
     code: str,
     segments: Mapping[str, Sequence[str]],
     groups: Iterable[Answered],
@@ -111,20 +112,16 @@ def regress(
         raise ValueError("confidence must lie between 0 and 1")
     if question.asks_mean or code not in question.codes:
         raise ValueError(f"{question.id} has no option {code} whose share could be modelled")
-    groups, place = [*groups], question.codes.index(code)
-    heard = []
-    for group in groups:
-        counted = supported(channel, group.counts, group.answers)
-        if not counted:
-            raise ValueError(f"a report to {question.id} does more than support an option or not: this does not fit it")
-        if counted[place].n:
-            heard.append((group.places, counted[place]))
+    if question.show_if is not None:
+        raise ValueError(f"{question.id} {SOME_ONLY}")
+    groups = [*groups]
+    heard = [(group.places, count) for group in groups for count in _supports(group.evidence, code)]
     design = _design(segments, [places for places, _ in heard])
     result = Regression(
         question=question.id,
         code=code,
         confidence=confidence,
-        submissions=int(sum(group.answers for group in groups)),
+        submissions=int(sum(group.evidence.answers for group in groups)),
         converged=False,
         iterations=0,
         references=design.references,
@@ -148,8 +145,18 @@ def regress(
     return _with_numbers(result, design, counts, fit)
 
 
+def _supports(evidence: Evidence, code: str) -> list[Supported]:
+    """The support of the option in each part that reports on it: parts of one group have the same odds."""
+    question = evidence.question
+    if evidence.is_scored:
+        raise ValueError(f"a report to {question.id} does more than support an option or not: this does not fit it")
+    place, pooled = question.codes.index(code), evidence.shares()
+    shares, place = (pooled[0], place) if evidence.is_exclusive else (pooled[place], 1)
+    return [] if shares is None else shares.apart(place)
+
+
 class _Design(NamedTuple):
-    """A row per group; the first column is 1, each other is 1 in the groups with its segment's code."""
+    """A row per group and part; the first column is 1, each other is 1 in the groups with its segment's code."""
 
     matrix: Array
     names: list[tuple[str, str]]
@@ -177,17 +184,21 @@ def _design(segments: Mapping[str, Sequence[str]], places: Sequence[tuple[int, .
 
 
 class _Counts:
-    """The support counts of all groups, which share one channel."""
+    """The support counts of all groups and parts, each with the rule of its part.
+
+    Where support is not 0 or 1, the count is that of an equivalent rule with the same mean and variance: its likelihood
+    is then a quasi-likelihood [4], which needs no more.
+    """
 
     def __init__(self, counts: Sequence[Supported]) -> None:
-        self.rule = counts[0].rule
+        self.counts = counts
         self.y = np.array([count.y for count in counts], dtype=np.float64)
         self.n = np.array([count.n for count in counts], dtype=np.float64)
+        self.p, self.q, self.gap = np.array([count.rule[:3] for count in counts], dtype=np.float64).T
 
     def rates(self, odds: Array) -> tuple[Array, Array]:
         """Of support and of its absence, each as a sum of what is not negative, so that neither loses digits."""
-        p, q, gap = self.rule.p, self.rule.q, self.rule.gap
-        return q + gap * expit(odds), 1 - p + gap * expit(-odds)
+        return self.q + self.gap * expit(odds), 1 - self.p + self.gap * expit(-odds)
 
     def log_likelihood(self, odds: Array) -> float:
         rate, rest = self.rates(odds)
@@ -195,7 +206,7 @@ class _Counts:
 
     def pooled(self) -> float:
         """The share most likely behind all groups together."""
-        return clip((float(self.y.sum() / self.n.sum()) - self.rule.q) / self.rule.gap)
+        return clip(likely_share(self.counts))
 
 
 class _Fit(NamedTuple):
@@ -218,7 +229,7 @@ def _fit(design: Array, counts: _Counts) -> _Fit:
     for iteration in range(1, ROUNDS + 1):
         odds = design @ beta
         (rate, rest), share = counts.rates(odds), expit(odds)
-        slope, excess = counts.rule.gap * share * expit(-odds), counts.y / rate - (counts.n - counts.y) / rest
+        slope, excess = counts.gap * share * expit(-odds), counts.y / rate - (counts.n - counts.y) / rest
         expected = (design.T * (counts.n * slope**2 / (rate * rest))) @ design
         bend = slope**2 * (counts.y / rate**2 + (counts.n - counts.y) / rest**2) - slope * (1 - 2 * share) * excess
         observed = (design.T * bend) @ design

@@ -170,6 +170,35 @@ def score_mean(
     return Raw(mean, error, clip(low), clip(high))
 
 
+def pooled_scores(
+    scores: Sequence[Scores],
+    parts: Sequence[tuple[Channel, Sequence[float], float]],
+    alpha: float,
+    sampling: float = 1.0,
+    rounding: float = 0.0,
+) -> Raw:
+    """The mean score over several parts, each with scores of its own; parts with the same channel are one.
+
+    Parts are weighed by their reports over the most noise that a report can have, which the counts do not decide.
+    """
+    found: dict[Channel, tuple[Scores, Array, float]] = {}
+    for each, (channel, counts, n) in zip(scores, parts, strict=True):
+        before = found.get(channel, (each, np.zeros(len(counts)), 0.0))
+        found[channel] = each, before[1] + np.asarray(counts, dtype=float), before[2] + n
+    kept = [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
+    if len(kept) == 1:
+        return score_mean(*kept[0], alpha, sampling, rounding)
+    certainty = [n / (each.most + 1) for each, _, n in kept]
+    weights = [one / sum(certainty) for one in certainty]
+    raw = [score_mean(*each, alpha, sampling, rounding) for each in kept]
+    mean = sum(weight * each.unbiased for weight, each in zip(weights, raw, strict=True))
+    if any(each.standard_error is None for each in raw):
+        return Raw(mean, None, 0.0, 1.0)
+    error = math.hypot(*(weight * (each.standard_error or 0.0) for weight, each in zip(weights, raw, strict=True)))
+    margin = -float(stdtrit(min(n for _, _, n in kept) - 1, alpha / 2)) * error
+    return Raw(mean, error, clip(clip(mean) - margin), clip(clip(mean) + margin))
+
+
 def _t_limits(
     scores: Scores, counts: Sequence[float], n: float, alpha: float, sampling: float, rounding: float
 ) -> tuple[float, float, float]:

@@ -9,29 +9,18 @@ Methodology 24.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable_protocol import Channel, Question
 from deniable_server.errors import ImpossibleWeights
 
-from .intervals import supports
+from .evidence import Array, Counted, Evidence, Heard, pool_sets
 from .scores import Scores, mean_scores, share_scores
 
 Codes = tuple[int, ...]
 ROUNDS = 1_000
 CLOSE = 1e-9
-
-
-class Part(NamedTuple):
-    """Reports with the same weight: their weight, their number and their counts."""
-
-    weight: float
-    answers: int
-    counts: npt.NDArray[np.int64]
 
 
 def rake(cells: Mapping[Codes, int], margins: Mapping[int, Sequence[float]]) -> dict[Codes, float]:
@@ -65,54 +54,69 @@ def rake(cells: Mapping[Codes, int], margins: Mapping[int, Sequence[float]]) -> 
     )
 
 
-def weigh(question: Question, channel: Channel, parts: Iterable[Part]) -> tuple[list[float], float]:
-    """The weighted counts, scaled so that they sum as those of as many unweighted reports would that are as certain.
+def weigh(cells: Sequence[tuple[float, Evidence]]) -> Evidence:
+    """The evidence of all cells, in which a report counts as its cell's weight; there must be one.
 
+    In each part counts are scaled so that they sum as those of as many unweighted reports would that are as certain.
     That number, the effective one, is n with equal weights and at most (sum of w)^2 / (sum of w^2) [2], which it is
-    where the variance is the same in all parts. Here it is the variance of one report over that of the weighted mean
-    [3], for whichever option has the least. The weighted mean m = sum w_i z_i / sum w_i is a ratio, its variance to
+    where the variance is the same in all cells. Here it is the variance of one report over that of the weighted mean
+    [3], for whichever answer has the least. The weighted mean m = sum w_i z_i / sum w_i is a ratio, its variance to
     first order sum w_i^2 (z_i - m)^2 / (sum w_i)^2. Weights count as given: that raking fits the margins exactly, which
     makes the mean somewhat more certain, is left out.
     """
-    used = [part for part in parts if part.weight and part.answers]
+    first = cells[0][1]
+    used = [(weight, evidence) for weight, evidence in cells if weight]
+    answers = sum(evidence.answers for _, evidence in used)
+    items = []
+    for i, item in enumerate(first.items):
+        each = [[(weight, evidence.items[i][part]) for weight, evidence in used] for part in range(len(item))]
+        items.append(tuple(_weighted(first, heard) if heard else item[0]._replace(n=0.0) for heard in each))
+    parts = {heard.part: Counted(*heard[:3]) for item in items for heard in item}
+    before = [sum(heard.n for _, evidence in used for heard in evidence.items[i]) for i in range(len(items))]
+    kept = [sum(heard.n for heard in item) / n for item, n in zip(items, before, strict=True) if n]
+    return Evidence(first.question, answers * min(kept, default=0.0), tuple(items), tuple(parts.values()))
+
+
+def _weighted(evidence: Evidence, cells: Sequence[tuple[float, Heard]]) -> Heard:
+    """What a part has reported of an item in all cells."""
+    heard, used = cells[0][1], [(weight, heard) for weight, heard in cells if heard.n]
+    if not used:
+        return heard._replace(counts=[0.0] * len(heard.counts), n=0.0)
     # Relative to the heaviest, so that no square of a weight is too small for a float.
-    heaviest = max((part.weight for part in used), default=1.0)
-    used = [part._replace(weight=part.weight / heaviest) for part in used]
-    answers = sum(part.answers for part in used)
-    total = sum(part.weight * part.answers for part in used)
-    if not answers:
-        return [0.0] * channel.feature_count, 0.0
-    kish = total**2 / sum(part.weight**2 * part.answers for part in used) / answers
-    weights = np.array([part.weight for part in used])
-    ratios = [_ratio(values, rows, weights) for values, rows in _evidence(question, channel, used)]
+    weights = np.array([weight for weight, _ in used])
+    weights = weights / weights.max()
+    sizes = np.array([heard.n for _, heard in used], dtype=float)
+    answers, total = float(sizes.sum()), float(weights @ sizes)
+    kish = total**2 / float(weights**2 @ sizes) / answers
+    ratios = [_ratio(values, rows, weights) for values, rows in _numbers(evidence, [heard for _, heard in used])]
     # A small group with a large weight may show no variance by chance; it is not believed: Kish's is the most.
     effective = answers * min(1.0, kish, *ratios)
-    counts = weights @ np.array([part.counts for part in used])
-    return [min(float(count), effective) for count in counts * (effective / total)], effective
+    counts = weights @ np.array([heard.counts for _, heard in used], dtype=float) * (effective / total)
+    return heard._replace(counts=[min(float(count), effective) for count in counts], n=effective)
 
 
-def _evidence(
-    question: Question, channel: Channel, parts: list[Part]
-) -> list[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-    """For every estimated number the values that a report can have for it, and how many have each: a row per part."""
-    counts = np.array([part.counts for part in parts], dtype=float)
-    answers = np.array([part.answers for part in parts], dtype=float)
-    scores: tuple[Scores, ...]
+def _numbers(evidence: Evidence, heard: Sequence[Heard]) -> list[tuple[Array, Array]]:
+    """For every estimated number the values that a report can have for it, and how many have each: a row per cell."""
+    channel, question = heard[0].channel, evidence.question
+    scores: tuple[Scores, ...] = ()
     if question.asks_mean:
         scores = (mean_scores(channel, question.is_continuous),)
-    elif found := supports(channel):
-        evidence = []
-        for each, _ in found:
-            yes = counts[:, each.feature]
-            no = answers - yes if each.against is None else counts[:, each.against]
-            evidence.append((np.array([1.0, 0.0]), np.stack([yes, no], axis=1)))
-        return evidence
-    else:
+    elif evidence.is_scored:
         scores = share_scores(channel)
-    return [(np.array(each.values), counts) for each in scores]
+    if scores:
+        counts = np.array([each.counts for each in heard], dtype=float)
+        return [(np.array(each.values), counts) for each in scores]
+    pooled = [pool_sets([(each, each.owned)]) for each in heard]
+    found = []
+    for place in range(len(heard[0].owned)):
+        support = [shares.together([place]) for shares in pooled if shares is not None]
+        yes, n = (np.array([getattr(each, name) for each in support]) for name in ("y", "n"))
+        yes = np.clip(yes, 0.0, n)  # that of an equivalent rule can lie outside
+        found.append((np.array([1.0, 0.0]), np.stack([yes, n - yes], axis=1)))
+    return found
 
 
-def _ratio(values: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> float:
+def _ratio(values: Array, rows: Array, weights: Array) -> float:
     """Effective reports per report; 1 where none are about this, or all agree, which shows no variance."""
     weighted = weights @ rows
     total = weighted.sum()

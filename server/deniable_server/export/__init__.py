@@ -1,9 +1,9 @@
 """Exports: the submissions of a survey as Parquet files, and the sufficient statistics counted from them.
 
 A folder contains ``published.json``, the published document; ``reports/part-00000.parquet`` and so on, a row per
-submission with the segments' codes and the questions' randomised reports; and ``export.json``, written last, which
-names every file with its size and digest. Engines differ in where they count; what they count is the same as in a
-database, and so is every estimate.
+submission with the segments' codes, the booklet, and a randomised report for each of its parts; and ``export.json``,
+written last, which names every file with its size and digest. Engines differ in where they count; what they count is
+the same as in a database, and so is every estimate.
 
 May not: contain the id of a submission, or estimate anything.
 """

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable_protocol import Document
+import msgspec
+
+from deniable_protocol import Document, Part
+from deniable_server.analysis.reports import report_columns
 from deniable_server.errors import ExportError
-from deniable_server.statistics import channels_of
 
 from . import column_bits
 
@@ -20,8 +22,38 @@ __all__ = ["pa", "pq", "schema_of"]
 
 
 def schema_of(document: Document) -> Any:
-    """A column per segment, of codes, and a column per question, of reports. Their ids differ from each other."""
-    segments = [pa.field(each.id, pa.dictionary(pa.int32(), pa.string()), False) for each in document.survey.segments]
-    widths = [getattr(pa, f"int{column_bits(channel)}")() for channel in channels_of(document)]
-    questions = [pa.field(each.id, kind, False) for each, kind in zip(document.survey.questions, widths, strict=True)]
-    return pa.schema([*segments, *questions])
+    """A column per segment, of codes; the booklet; and a column per part, of reports, null where the booklet has not
+    that part. What the reports mean is in the metadata.
+    """
+    segments, parts = document.survey.segments, document.parts
+    names = report_columns(document)
+    kinds = [pa.dictionary(pa.int32(), pa.string())] * len(segments)
+    kinds += [pa.int16(), *(getattr(pa, f"int{column_bits(part.channel)}")() for part in parts)]
+    always = [number for number in range(len(parts)) if all(number in each.parts for each in document.booklets)]
+    nullable = [False] * (len(segments) + 1) + [number not in always for number in range(len(parts))]
+    fields = [pa.field(*each) for each in zip(names, kinds, nullable, strict=True)]
+    return pa.schema(fields, {"deniable": _meanings(document, names[-len(parts) :])})
+
+
+def _meanings(document: Document, names: list[str]) -> bytes:
+    """JSON: for each column of reports the questions, and the path that each bit of a report stands for; no paths where
+    the report is a level or a bit.
+    """
+    return msgspec.json.encode(
+        {
+            "digest": document.digest,
+            "columns": {
+                name: {"questions": part.names, "paths": _paths(part) if part.channel.held is not None else []}
+                for name, part in zip(names, document.parts, strict=True)
+            },
+        }
+    )
+
+
+def _paths(part: Part) -> list[list[str | None]]:
+    """The codes along each path; null where a question is not shown."""
+    codes = [item.codes for item in part.items]
+    return [
+        [None if place is None else known[place] for known, place in zip(codes, path, strict=True)]
+        for path in part.paths
+    ]

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from deniable_server.analysis.crossing import Crossing, Variable
+from deniable_server.analysis.reports import report_columns
 from deniable_server.errors import ExportError
 from deniable_server.statistics import Codes, Counts, Statistics
 
 from . import DOCUMENT, MANIFEST, Engine, File, content, damaged, read_export
 from .arrow import pa, pq, schema_of
-from .slots import count_columns, from_slots
+from .slots import ABSENT, count_columns, from_slots
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -43,7 +44,8 @@ class LocalEngine(Engine):
         self.export = read_export(folder, content(path / MANIFEST), content(path / DOCUMENT))
         self._document = self.export.published.document
         self._segments = self._document.survey.segments
-        self._questions = self._document.survey.questions
+        names = report_columns(self._document)
+        self._booklet, self._parts = names[len(self._segments)], names[len(self._segments) + 1 :]
         self._groups = [group for groups in _ahead(self._check, self.export.manifest.files) for group in groups]
 
     def another(self, folder: str) -> LocalEngine:
@@ -51,12 +53,11 @@ class LocalEngine(Engine):
 
     def statistics(self) -> Statistics:
         total: dict[Codes, Counts] = {}
-        names = [each.id for each in (*self._segments, *self._questions)]
-        for group, table in self._tables(names):
+        for group, table in self._tables(report_columns(self._document)):
             segments = [self._positions(table, place) for place in range(len(self._segments))]
-            reports = (self._reports(table, place) for place in range(len(self._questions)))
+            reports = (_numbers(table, part) for part in self._parts)
             try:
-                counted = count_columns(self._document, table.num_rows, segments, reports)
+                counted = count_columns(self._document, segments, _numbers(table, self._booklet), reports)
             except ValueError as error:
                 raise damaged(self.export.folder, group.file, f"does not fit the survey ({error})") from None
             for codes, row in counted.items():
@@ -64,10 +65,11 @@ class LocalEngine(Engine):
         return from_slots(self._document, total)
 
     def count(self, crossing: Crossing) -> None:
-        asked = [(self._questions if axis.groups is None else self._segments)[axis.place] for axis in crossing[:2]]
-        wanted = [self._segments[place] for place in crossing.wanted]
+        segments = [segment.id for segment in self._segments]
+        asked = [(self._parts if axis.groups is None else segments)[axis.place] for axis in crossing[:2]]
+        wanted = [segments[place] for place in crossing.wanted]
         counts = np.zeros(crossing.joint.slots, dtype=np.int64)
-        for _, table in self._tables([each.id for each in (*asked, *wanted)]):
+        for _, table in self._tables([*asked, *wanted]):
             chosen: Any = slice(None)
             for place, positions in crossing.wanted.items():
                 here = np.isin(self._positions(table, place), [*positions])
@@ -110,14 +112,10 @@ class LocalEngine(Engine):
         return _ahead(read, self._groups)
 
     def _values(self, table: Any, axis: Variable) -> Counts:
-        """The reports of a question, or the numbers of the groups of a segment's codes."""
+        """The reports of a part, or the numbers of the groups of a segment's codes."""
         if axis.groups is None:
-            return self._reports(table, axis.place)
+            return _numbers(table, self._parts[axis.place])
         return np.array(axis.groups)[self._positions(table, axis.place)]
-
-    def _reports(self, table: Any, place: int) -> Counts:
-        reports: Counts = table.column(self._questions[place].id).to_numpy().astype(np.int64)
-        return reports
 
     def _positions(self, table: Any, place: int) -> Counts:
         """The positions of a segment's codes. Each file, and each part of one, numbers codes in a way of its own."""
@@ -127,6 +125,13 @@ class LocalEngine(Engine):
             here = np.array([known.get(code, -1) for code in chunk.dictionary.to_pylist()], dtype=np.int64)
             parts.append(here[chunk.indices.to_numpy()])
         return np.concatenate(parts)
+
+
+def _numbers(table: Any, name: str) -> Counts:
+    """The booklets, or the reports of a part; ABSENT where there is none."""
+    column = table.column(name)
+    numbers: Counts = (column.fill_null(ABSENT) if column.null_count else column).to_numpy().astype(np.int64)
+    return numbers
 
 
 def _ahead(work: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:

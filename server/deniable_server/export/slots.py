@@ -1,4 +1,6 @@
-"""What an engine counts of an export: the values of the pieces of all reports, in one row of numbers per cell."""
+"""What an engine counts of an export, in one row of numbers per cell: the submissions of each booklet, then the values
+of the pieces of all reports.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,16 @@ import numpy as np
 
 from deniable_protocol import Document
 from deniable_server.estimator.pieces import Piece, pieces
-from deniable_server.statistics import Cell, Codes, Counts, Statistics, channels_of, check_reports, find_cells
+from deniable_server.statistics import Cell, Codes, Counts, Statistics, check_reports, count_booklets, find_cells
+
+ABSENT = -1
+"""In a column of reports: the booklet does not have the part."""
 
 
 class Slot(NamedTuple):
     """Where the counts of a piece's values are in the row of counts of a cell."""
 
-    question: int
+    part: int
     piece: Piece
     start: int
 
@@ -25,11 +30,11 @@ class Slot(NamedTuple):
 
 
 def slots(document: Document) -> list[Slot]:
-    """All that is counted, question by question."""
-    found, start = [], 0
-    for question, channel in enumerate(channels_of(document)):
-        for piece in pieces(channel.feature_count, held=channel.held is not None):
-            found.append(Slot(question, piece, start))
+    """All that is counted after the booklets, part by part."""
+    found, start = [], len(document.booklets)
+    for number, part in enumerate(document.parts):
+        for piece in pieces(part.channel.feature_count, held=part.channel.held is not None):
+            found.append(Slot(number, piece, start))
             start += piece.values
     return found
 
@@ -39,31 +44,39 @@ def from_slots(document: Document, counted: Mapping[Codes, Counts]) -> Statistic
     known = slots(document)
     statistics = {}
     for codes, row in counted.items():
-        counts: list[list[Counts]] = [[] for _ in document.survey.questions]
+        counts: list[list[Counts]] = [[] for _ in document.parts]
         for slot in known:
             values = row[slot.place]
-            counts[slot.question].append(values if slot.piece.is_whole else values @ slot.piece.features())
-        statistics[codes] = Cell(int(row[known[0].place].sum()), [np.concatenate(each) for each in counts])
+            counts[slot.part].append(values if slot.piece.is_whole else values @ slot.piece.features())
+        statistics[codes] = Cell(row[: len(document.booklets)], [np.concatenate(each) for each in counts])
     return statistics
 
 
 def count_columns(
-    document: Document, rows: int, segments: Sequence[Counts], reports: Iterable[Counts]
+    document: Document, segments: Sequence[Counts], booklets: Counts, reports: Iterable[Counts]
 ) -> dict[Codes, Counts]:
-    """The slots of each cell, of so many submissions that are given column by column and gone through once.
+    """The slots of each cell, of submissions that are given column by column and gone through once; a report that is
+    not there is ABSENT.
 
-    ValueError where a report is none of its channel.
+    ValueError where a report is none of its channel, or of another booklet.
     """
-    if not rows:
+    if not len(booklets):
         return {}
-    cell, codes = find_cells(document, rows, segments)
-    known, channels = slots(document), channels_of(document)
+    cell, codes = find_cells(document, len(booklets), segments)
+    known = slots(document)
     counted = np.zeros((len(codes), known[-1].place.stop), dtype=np.int64)
-    for question, column in enumerate(reports):
-        check_reports(channels[question], column)
+    counted[:, : len(document.booklets)] = count_booklets(document, cell, len(codes), booklets)
+    for part, column in enumerate(reports):
+        has = np.array([part in booklet.parts for booklet in document.booklets])[booklets]
+        if ((column != ABSENT) != has).any():
+            raise ValueError("a booklet has not the reports of its parts")
+        if not has.any():
+            continue
+        cells, present = (cell, column) if has.all() else (cell[has], column[has])
+        check_reports(document.parts[part].channel, present)
         for slot in known:
-            if slot.question == question:
+            if slot.part == part:
                 values = slot.piece.values
-                table = np.bincount(cell * values + slot.piece.of(column), minlength=len(codes) * values)
+                table = np.bincount(cells * values + slot.piece.of(present), minlength=len(codes) * values)
                 counted[:, slot.place] = table.reshape(-1, values)
     return dict(zip(codes, counted, strict=True))

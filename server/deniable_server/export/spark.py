@@ -20,10 +20,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable_protocol import Document
 from deniable_server.analysis.crossing import Crossing, Variable
+from deniable_server.analysis.reports import report_columns
 from deniable_server.errors import ExportError
 from deniable_server.estimator.pieces import Piece
-from deniable_server.statistics import Codes, Counts, Statistics, channels_of
+from deniable_server.statistics import Codes, Counts, Statistics
 
 from . import DOCUMENT, MANIFEST, Engine, column_bits, content, damaged, read_export
 from .slots import Slot, from_slots, slots
@@ -42,9 +44,13 @@ VALUE, COUNT = " value", " count"
 
 @dataclass(frozen=True)
 class _Bundle:
-    """Slots that are counted as one number, from ``start``: each value times its step."""
+    """Slots of one booklet that are counted as one number, from ``start``: each value times its step. One bundle of
+    each booklet also counts the booklet.
+    """
 
     start: int
+    booklet: int
+    counts_booklet: bool
     slots: list[Slot]
 
     @property
@@ -59,7 +65,7 @@ class _Bundle:
         """Which value each of the slots has."""
         from pyspark.sql import functions as sf
 
-        found = []
+        found = [sf.lit(self.booklet).cast("long")] if self.counts_booklet else []
         for slot, step in zip(self.slots, self.steps, strict=True):
             # Whole numbers far below 2^53: their quotients as doubles round down right.
             digit = sf.floor((value - self.start) / step).cast("long") % slot.piece.values
@@ -67,13 +73,19 @@ class _Bundle:
         return found
 
 
-def _bundled(known: Sequence[Slot]) -> list[_Bundle]:
-    bundles = [_Bundle(0, [])]
-    for slot in known:
-        last = bundles[-1]
-        if last.slots and (last.stop - last.start) * slot.piece.values > TOGETHER:
-            bundles.append(_Bundle(last.stop, []))
-        bundles[-1].slots.append(slot)
+def _bundled(document: Document) -> list[_Bundle]:
+    """The bundles of all booklets."""
+    known, bundles, stop = slots(document), list[_Bundle](), 0
+    for number, booklet in enumerate(document.booklets):
+        bundles.append(_Bundle(stop, number, True, []))
+        for slot in known:
+            if slot.part not in booklet.parts:
+                continue
+            last = bundles[-1]
+            if last.slots and (last.stop - last.start) * slot.piece.values > TOGETHER:
+                bundles.append(_Bundle(last.stop, number, False, []))
+            bundles[-1].slots.append(slot)
+        stop = bundles[-1].stop
     return bundles
 
 
@@ -112,6 +124,7 @@ def _start(master: str, said: IO[bytes]) -> SparkSession:
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": str(SHUFFLE),
+        "spark.sql.caseSensitive": "true",  # codes of options, which columns are called by, may differ in case only
     }
     if master.startswith("local") or "//127.0.0.1:" in master or "//localhost:" in master:
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -168,7 +181,8 @@ class SparkEngine(Engine):
         self.export = read_export(folder, self._content(MANIFEST), self._content(DOCUMENT))
         self._document = self.export.published.document
         self._segments = self._document.survey.segments
-        self._questions = self._document.survey.questions
+        names = report_columns(self._document)
+        self._booklet, self._parts = names[len(self._segments)], names[len(self._segments) + 1 :]
         self._check()
 
     def another(self, folder: str) -> SparkEngine:
@@ -180,9 +194,9 @@ class SparkEngine(Engine):
         if not self.export.manifest.files:
             return {}
         segments = [segment.id for segment in self._segments]
-        bundles = _bundled(slots(self._document))
+        bundles = _bundled(self._document)
         # Twice: the values of a bundle together, which makes few of many rows; then each slot's from those.
-        rows = self._counted(self._reports(), segments, [self._bundle_value(bundle) for bundle in bundles])
+        rows = _counted(self._reports(), segments, self._bundle_values(bundles))
         value = _column(VALUE)
         single = sf.when(value < 0, sf.array(sf.lit(-1).cast("long")))
         for bundle in bundles:
@@ -208,13 +222,27 @@ class SparkEngine(Engine):
             raise damaged(self.export.folder, "reports", "has another number of rows than the manifest says")
         return statistics
 
+    def _bundle_values(self, bundles: Sequence[_Bundle]) -> Column:
+        """The values of the bundles of each row's booklet; one below zero where anything does not fit."""
+        from pyspark.sql import functions as sf
+
+        booklet = _column(self._booklet)
+        sizes = sf.array(*(sf.lit(len(each.parts)) for each in self._document.booklets))
+        there = sum((_column(part).isNotNull().cast("int") for part in self._parts), sf.lit(0))
+        fits = there == sf.get(sizes, booklet.cast("int"))  # null where there is no such booklet
+        found = sf.when(~sf.coalesce(fits, sf.lit(False)), sf.array(sf.lit(-1).cast("long")))
+        for number in range(len(self._document.booklets)):
+            values = [self._bundle_value(bundle) for bundle in bundles if bundle.booklet == number]
+            found = found.when(booklet == number, sf.array(*values))
+        return found
+
     def _bundle_value(self, bundle: _Bundle) -> Column:
         """The values of the bundle's slots as one number; below zero where a report is none."""
         from pyspark.sql import functions as sf
 
         valid, value = sf.lit(True), sf.lit(bundle.start).cast("long")
         for slot, step in zip(bundle.slots, bundle.steps, strict=True):
-            channel, report = channels_of(self._document)[slot.question], self._report(slot.question)
+            channel, report = self._document.parts[slot.part].channel, self._report(slot.part)
             valid = valid & (report >= 0) & (report <= channel.largest_report)
             if channel.held is not None:
                 valid = valid & (sf.bit_count(report) == channel.held)
@@ -222,6 +250,8 @@ class SparkEngine(Engine):
         return sf.when(valid, value).otherwise(-1)
 
     def count(self, crossing: Crossing) -> None:
+        from pyspark.sql import functions as sf
+
         if not self.export.manifest.files:
             return
         reports = self._reports()
@@ -234,12 +264,12 @@ class SparkEngine(Engine):
             first, second = (_value(each.piece, variables[each.variable]) for each in (pair.first, pair.second))
             values.append(first * pair.second.piece.values + second + pair.start)
         counts = np.zeros(crossing.joint.slots, dtype=np.int64)
-        for value, count in self._counted(reports, [], values).collect():
+        for value, count in _counted(reports, [], sf.array(*values)).collect():
             counts[value] = count
         crossing.joint.add_counts(counts)
 
     def _variable(self, axis: Variable) -> Column:
-        """The report of a question, or the number of the group of a segment's code."""
+        """The report of a part, or the number of the group of a segment's code."""
         from pyspark.sql import functions as sf
 
         if axis.groups is None:
@@ -250,22 +280,16 @@ class SparkEngine(Engine):
         return groups[_column(segment.id)].cast("long")
 
     def _report(self, place: int) -> Column:
-        return _column(self._questions[place].id).cast("long")
-
-    def _counted(self, reports: DataFrame, by: Sequence[str], values: Sequence[Column]) -> DataFrame:
-        """How often each of the values comes, in one pass: each row has one of each."""
-        from pyspark.sql import functions as sf
-
-        exploded = reports.select(*map(_column, by), sf.explode(sf.array(*values)).alias(VALUE))
-        return exploded.groupBy(*map(_column, by), _column(VALUE)).agg(sf.count("*").alias(COUNT))
+        return _column(self._parts[place]).cast("long")
 
     def _reports(self) -> DataFrame:
         from pyspark.sql import types as st
 
         kinds = {8: st.ByteType(), 16: st.ShortType(), 32: st.IntegerType(), 64: st.LongType()}
         fields = [st.StructField(segment.id, st.StringType()) for segment in self._segments]
-        for question, channel in zip(self._questions, channels_of(self._document), strict=True):
-            fields.append(st.StructField(question.id, kinds[column_bits(channel)]))
+        fields.append(st.StructField(self._booklet, st.ShortType()))
+        for name, part in zip(self._parts, self._document.parts, strict=True):
+            fields.append(st.StructField(name, kinds[column_bits(part.channel)]))
         return self._session.read.schema(st.StructType(fields)).parquet(*map(self._address, self._names()))
 
     def _names(self) -> list[str]:
@@ -307,6 +331,14 @@ class SparkEngine(Engine):
         for file in files:
             if seen.get(file.name.rpartition("/")[2]) != (file.bytes, file.sha256):
                 raise damaged(self.export.folder, file.name, "is not the file that was written")
+
+
+def _counted(reports: DataFrame, by: Sequence[str], values: Column) -> DataFrame:
+    """How often each of the values comes, in one pass; each row has an array of them."""
+    from pyspark.sql import functions as sf
+
+    exploded = reports.select(*map(_column, by), sf.explode(values).alias(VALUE))
+    return exploded.groupBy(*map(_column, by), _column(VALUE)).agg(sf.count("*").alias(COUNT))
 
 
 def _column(name: str) -> Column:

@@ -22,12 +22,13 @@ import numpy.typing as npt
 
 from deniable_protocol import Document, verify
 from deniable_server.errors import ExportError
-from deniable_server.statistics import Content, channels_of
+from deniable_server.statistics import Content
 from deniable_server.storage import Published, Status, Storage, utc_today
 from deniable_server.storage.files import sync
 
 from . import DOCUMENT, FORMAT, MANIFEST, REPORTS, File, Manifest, column_bits
 from .arrow import pa, pq, schema_of
+from .slots import ABSENT
 
 GROUP_ROWS = 1 << 17
 """Rows that are held in memory, sorted and written at a time, and read by one task."""
@@ -47,20 +48,29 @@ def export(
     # Before the submissions: where this says closed, there are no later ones.
     status = storage.status(survey)
     with storage.submissions(survey) as submissions, writing(folder, survey.raw) as writer:
-        for segments, reports in columns(writer.document, (content for _, content in submissions)):
-            writer.add(segments, reports)
-            advance(len(reports[0]))
+        for group in columns(writer.document, (content for _, content in submissions)):
+            writer.add(group)
+            advance(len(group[0]))
         return writer.finish(status)
 
 
-def columns(document: Document, contents: Iterable[Content]) -> Iterator[tuple[list[Column], list[Column]]]:
-    """The positions of the segments' codes and the reports, column by column, so many submissions at a time."""
-    kinds = [np.dtype(f"i{column_bits(channel) // 8}") for channel in channels_of(document)]
+def columns(document: Document, contents: Iterable[Content]) -> Iterator[list[Column]]:
+    """So many submissions at a time, column by column: the positions of the segments' codes, the booklets, and the
+    reports of each part, ABSENT where the booklet does not have it.
+    """
+    kinds = [np.dtype(f"i{column_bits(part.channel) // 8}") for part in document.parts]
     contents = iter(contents)
     while batch := list(islice(contents, BATCH)):
-        reports = np.array([content.reports for content in batch], dtype=np.int64)
+        reports = [np.full(len(batch), ABSENT, kind) for kind in kinds]
+        rows: dict[int, list[int]] = {}
+        for row, content in enumerate(batch):
+            rows.setdefault(content.booklet, []).append(row)
+        for booklet, places in rows.items():
+            values = np.array([batch[row].reports for row in places], dtype=np.int64)
+            for part, column in zip(document.booklets[booklet].parts, values.T, strict=True):
+                reports[part][places] = column
         segments = np.array([content.segments for content in batch], dtype=np.uint8)
-        yield [*segments.T], [column.astype(kind) for column, kind in zip(reports.T, kinds, strict=True)]
+        yield [*segments.T, np.array([content.booklet for content in batch], dtype=np.int16), *reports]
 
 
 @contextmanager
@@ -110,7 +120,7 @@ class Writer:
         self.document = verify(published)
         survey = self.document.survey
         self._folder, self._schema = folder, schema_of(self.document)
-        row = sum(column_bits(channel) // 8 for channel in channels_of(self.document)) + len(survey.segments)
+        row = sum(column_bits(part.channel) // 8 for part in self.document.parts) + len(survey.segments) + 2
         self._group_rows = min(group_rows, file_rows, FILE_BYTES // row)
         self._file_rows = min(file_rows, FILE_BYTES // row) // self._group_rows * self._group_rows
         self._codes = [pa.array([option.code for option in segment.options]) for segment in survey.segments]
@@ -134,9 +144,8 @@ class Writer:
                 self._parquet.close()
             self._output.close()
 
-    def add(self, segments: Sequence[Column], reports: Sequence[Column]) -> None:
-        """These submissions: the positions of the segments' codes, and the reports."""
-        rest = [*segments, *reports]
+    def add(self, rest: Sequence[Column]) -> None:
+        """These submissions, in columns as ``columns`` gives them."""
         while len(rest[0]):
             room = self._group_rows - self._held
             self._waiting.append([column[:room] for column in rest])
@@ -167,7 +176,8 @@ class Writer:
             pa.DictionaryArray.from_arrays(column.astype(np.int32), codes)
             for column, codes in zip(group[:coded], self._codes, strict=True)
         ]
-        table = pa.Table.from_arrays([*arrays, *map(pa.array, group[coded:])], schema=self._schema)
+        numbers = [pa.array(column, mask=column == ABSENT) for column in group[coded:]]
+        table = pa.Table.from_arrays([*arrays, *numbers], schema=self._schema)
         if self._parquet is None:
             self._open_file()
         self._parquet.write_table(table, row_group_size=self._group_rows)

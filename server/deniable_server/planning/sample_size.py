@@ -25,11 +25,12 @@ For a mean the share does not matter: it is the worst case, in squares of the ra
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a survey team wants to know, and how surely. Margins and differences are parts of 1: 0.03 is 3 points.
 
-    ``share`` is the true share that is planned for; half is the usual choice when nothing is known.
-    ``respondents``, where given, asks what that many can show.
+    ``cells`` is the margin of the cells of cross-tabs. ``share`` is the true share that is planned for; half is the
+    usual choice when nothing is known. ``respondents``, where given, asks what that many can show.
     """
 
     margin: float = 0.03
+    cells: float = 0.05
     confidence: float = 0.95
     share: float = 0.5
     difference: float = 0.05
@@ -41,6 +42,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         checks = [
             (0.0001 <= self.margin <= 0.5, "margin must be from 0.0001 to 0.5, such as 0.03 for 3 points either way"),
+            (0.0001 <= self.cells <= 0.5, "cells must be from 0.0001 to 0.5, such as 0.05 for 5 points either way"),
             (0.5 <= self.confidence <= 0.9999, "confidence must be from 0.5 to 0.9999, such as 0.95"),
             (0.001 <= self.share <= 0.999, "share must be from 0.001 to 0.999; 0.5 is the usual choice"),
             (0.0001 <= self.difference < 1, "difference must be from 0.0001 to less than 1, such as 0.05 for 5 points"),

@@ -5,12 +5,13 @@ From the channel's own integers, through the scores that the estimator uses, nev
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 
 import msgspec
 import numpy as np
 
-from deniable_protocol import Channel, Question, design
+from deniable_protocol import Channel, Item, Question, design
 from deniable_server.estimator.intervals import supports
 from deniable_server.estimator.scores import mean_scores, share_scores, table_of
 
@@ -32,14 +33,15 @@ def variance_of(question: Question, channel: Channel) -> Variance:
     return lambda share: times * one(share)
 
 
-def designed_variance(question: Question) -> Variance:
-    """With the channel that a survey gives to this question."""
-    return _designed(msgspec.structs.replace(question, id="", text=""))
+def designed_variance(item: Item, epsilon: Fraction) -> Variance:
+    """With the channel that an item by itself has at this epsilon."""
+    return _designed(msgspec.structs.replace(item.question, id="", text="", epsilon=None), item.option is None, epsilon)
 
 
 @lru_cache(maxsize=4096)  # a survey asks many questions that differ in their texts only
-def _designed(question: Question) -> Variance:
-    return variance_of(question, design(question))
+def _designed(question: Question, whole: bool, epsilon: Fraction) -> Variance:
+    item = Item(question, None if whole else question.codes[0])
+    return variance_of(question, design([item], epsilon))
 
 
 def of_share(true: float, other: float) -> Variance:

@@ -25,6 +25,7 @@ CHUNK = 10_000
 
 read_content = msgspec.json.Decoder(Content).decode
 _codes = msgspec.json.Decoder(tuple[int, ...])
+_booklets = msgspec.json.Decoder(list[int])
 _counts = msgspec.json.Decoder(list[list[int]])
 
 
@@ -118,7 +119,7 @@ def statistics(view: View, number: int, document: Document) -> Statistics:
 
 def _sealed(view: View, number: int) -> Statistics:
     """Several cells of the same segments add up."""
-    rows = view.rows("SELECT segments, submissions, counts FROM statistics WHERE survey = :number", number=number)
+    rows = view.rows("SELECT segments, booklets, counts FROM statistics WHERE survey = :number", number=number)
     return merge({_codes.decode(segments): read_cell(*cell)} for segments, *cell in rows)
 
 
@@ -138,16 +139,22 @@ def tally_texts(document: Document, contents: Iterable[str]) -> Statistics:
     return tally(document, [read_content(content) for content in contents])
 
 
-def read_cell(submissions: int, counts: str) -> Cell:
-    return Cell(submissions, [np.array(count, np.int64) for count in _counts.decode(counts)])
+def read_cell(booklets: str, counts: str) -> Cell:
+    """A cell from how the database keeps it."""
+    return Cell(
+        np.array(_booklets.decode(booklets), np.int64),
+        [np.array(count, np.int64) for count in _counts.decode(counts)],
+    )
 
 
 def write_codes(codes: Codes) -> str:
     return msgspec.json.encode(codes).decode()
 
 
-def write_counts(cell: Cell) -> str:
-    return msgspec.json.encode([count.tolist() for count in cell.counts]).decode()
+def write_cell(cell: Cell) -> tuple[str, str]:
+    """How the database keeps a cell: the submissions per booklet, and the counts per part."""
+    counts = [count.tolist() for count in cell.counts]
+    return msgspec.json.encode(cell.booklets.tolist()).decode(), msgspec.json.encode(counts).decode()
 
 
 def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
@@ -169,7 +176,7 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
             stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))
             if stored != (accepted := sum(days(view, number).values())):
                 damage.append(f"{id_} has {stored} submissions, but {accepted} were accepted")
-    except (view.errors, DeniableError, msgspec.MsgspecError, ValueError) as error:
+    except (view.errors, DeniableError, msgspec.MsgspecError, ValueError, OverflowError) as error:
         # Only the type: the message could quote a submission.
         return [f"the database is damaged: {type(error).__name__} while reading it"]
     return damage

@@ -81,10 +81,8 @@ def _copy_survey(view: View, number: int, survey: dict[str, Any], target: Target
         target.write_rows(there, rows)
         counted = merge([counted, tally_texts(document, [row.content for row in rows])])
         progress(len(rows))
-    cells = [
-        (there, queries.write_codes(key), cell.submissions, queries.write_counts(cell)) for key, cell in counted.items()
-    ]
-    _write(target, "statistics", ("survey", "segments", "submissions", "counts"), cells)
+    cells = [(there, queries.write_codes(key), *queries.write_cell(cell)) for key, cell in counted.items()]
+    _write(target, "statistics", ("survey", "segments", "booklets", "counts"), cells)
     days = [(there, day.isoformat(), accepted) for day, accepted in stored.days.items()]
     _write(target, "days", ("survey", "day", "accepted"), days)
 

@@ -12,7 +12,8 @@ from deniable_server.analysis.compare import CompareQuery, SurveyComparison, com
 from deniable_server.analysis.crosstab import CrosstabQuery, SurveyCrosstab, crosstab
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
 from deniable_server.analysis.regress import RegressQuery, SurveyRegression, regress
-from deniable_server.analysis.tables import csv_pieces, estimate_rows, report_rows
+from deniable_server.analysis.reports import report_rows
+from deniable_server.analysis.tables import csv_pieces, estimate_rows
 from deniable_server.errors import Kind
 
 from .context import as_json, find, here

@@ -1,8 +1,9 @@
 """From a posted body to the rows that are stored: every check on what respondents' devices send.
 
 There are two ways through. The careful one is the definition: strict JSON, then ``check_submission``. The quick one is
-for bodies as clients write them: msgspec decodes and checks types, keys and ranges in one go, with a type made for the
-survey. Whatever the quick way does not take goes the careful way, which takes it or says everything that is wrong.
+for bodies as clients write them: msgspec decodes and checks types and keys in one go, with a type made for the survey;
+then each report is checked against its part. Whatever the quick way does not take goes the careful way, which takes it
+or says everything that is wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from deniable_protocol.checks import Checker, strict_json
 from deniable_protocol.errors import Problem, SubmissionError
 from deniable_protocol.receive import SUBMISSION_ID, check_submission
 from deniable_server.errors import NotJSON, TooMany
-from deniable_server.statistics import channels_of
 from deniable_server.storage import Row
 
 MAX_BATCH = 10_000
@@ -39,9 +39,10 @@ class SubmissionReader:
         self._positions = [
             {option.code: position for position, option in enumerate(segment.options)} for segment in survey.segments
         ]
-        # Of sets of options the range is not enough.
-        self._sets = [
-            (i, channel.is_report) for i, channel in enumerate(channels_of(document)) if channel.held is not None
+        # For each booklet, the largest report of each of its parts, and how many paths it holds.
+        self._limits = [
+            [(part.channel.largest_report, part.channel.held) for part in document.parts_of(number)]
+            for number in range(len(document.booklets))
         ]
         self._decoder = msgspec.json.Decoder(_posted_type(document))
 
@@ -63,18 +64,28 @@ class SubmissionReader:
         # is shorter than its canonical form, and a repeated key makes it longer: with equal lengths, none is repeated.
         if len(msgspec.json.encode(posted)) != len(body.translate(None, b" \t\r\n")):
             return None
-        single = (posted.id, posted.digest, posted.reports, posted.segments)
+        single = (posted.id, posted.digest, posted.booklet, posted.reports, posted.segments)
         if posted.submissions is msgspec.UNSET:
             submissions = [] if msgspec.UNSET in single else [posted]
         else:
-            submissions = posted.submissions if single == (msgspec.UNSET,) * 4 else []
+            submissions = posted.submissions if single == (msgspec.UNSET,) * len(single) else []
         rows = []
         for submission in submissions:
-            reports = astuple(submission.reports)
-            if self._sets and not all(is_report(reports[i]) for i, is_report in self._sets):
+            if not self._fits(submission.booklet, submission.reports):
                 return None
-            rows.append(self._row(submission.id, reports, astuple(submission.segments)))
+            codes = astuple(submission.segments)
+            rows.append(self._row(submission.id, submission.booklet, submission.reports, codes))
         return rows or None
+
+    def _fits(self, booklet: int, reports: list[int]) -> bool:
+        """Whether these, none of which is below zero, are reports of the booklet's parts."""
+        limits = self._limits[booklet]
+        if len(limits) != len(reports):
+            return False
+        for report, (largest, held) in zip(reports, limits, strict=True):
+            if report > largest or (held is not None and report.bit_count() != held):
+                return False
+        return True
 
     def _coarse_error(self, body: bytes) -> SubmissionError:
         """What is wrong with a large body, as far as it can be found without building it up in memory.
@@ -119,34 +130,21 @@ class SubmissionReader:
         for i, submission in enumerate(submissions):
             clean = check_submission(check, self._document, submission, f"submissions[{i}]" if batch else "")
             if clean is not None:
-                survey = self._document.survey
-                reports = tuple(clean["reports"][question.id] for question in survey.questions)
-                rows.append(
-                    self._row(clean["id"], reports, tuple(clean["segments"][segment.id] for segment in survey.segments))
-                )
+                codes = tuple(clean["segments"][segment.id] for segment in self._document.survey.segments)
+                rows.append(self._row(clean["id"], clean["booklet"], clean["reports"], codes))
             if len(check.problems) >= MAX_PROBLEMS:
                 break
         if check.problems:
             raise SubmissionError(check.problems[:MAX_PROBLEMS])
         return rows
 
-    def _row(self, submission: str, reports: tuple[int, ...], codes: tuple[str, ...]) -> Row:
+    def _row(self, submission: str, booklet: int, reports: list[int], codes: tuple[str, ...]) -> Row:
         segments = [positions[code] for positions, code in zip(self._positions, codes, strict=True)]
-        return Row(bytes.fromhex(submission), _encode((reports, segments)).decode())
+        return Row(bytes.fromhex(submission), _encode((booklet, reports, segments)).decode())
 
 
 def _posted_type(document: Document) -> Any:
     """A single submission or a batch, for the survey of this document, as msgspec types."""
-    reports = msgspec.defstruct(
-        "Reports",
-        [
-            (f"q{i}", Annotated[int, Meta(ge=0, le=channel.largest_report)])
-            for i, channel in enumerate(channels_of(document))
-        ],
-        rename={f"q{i}": question.id for i, question in enumerate(document.survey.questions)},
-        forbid_unknown_fields=True,
-        gc=False,  # nothing here can refer to itself, and a batch makes thousands of them
-    )
     segments = msgspec.defstruct(
         "Segments",
         [
@@ -155,13 +153,15 @@ def _posted_type(document: Document) -> Any:
         ],
         rename={f"s{i}": segment.id for i, segment in enumerate(document.survey.segments)},
         forbid_unknown_fields=True,
-        gc=False,
+        gc=False,  # nothing here can refer to itself, and a batch makes thousands of them
     )
+    most = max(len(booklet.parts) for booklet in document.booklets)
     identity = Annotated[str, Meta(pattern=rf"^{SUBMISSION_ID.pattern}\Z")]
     fields: list[tuple[str, Any]] = [
         ("id", identity),
         ("digest", Literal[document.digest]),
-        ("reports", reports),
+        ("booklet", Annotated[int, Meta(ge=0, lt=len(document.booklets))]),
+        ("reports", Annotated[list[Annotated[int, Meta(ge=0)]], Meta(max_length=most)]),
         ("segments", segments),
     ]
     submission = msgspec.defstruct("Submission", fields, forbid_unknown_fields=True, gc=False)

@@ -286,6 +286,10 @@ def _check_whole(check: Checker, survey: Survey, parts: list[Part], booklets: li
     for name in items_by_name(survey):
         if name not in reported:
             return check.note("parts", "missing", f"no part reports on {name}")
-    if survey.epsilon is None and [*booklets] != [Booklet((*range(len(survey.questions)),), 1)]:
+    if survey.epsilon is not None:
+        return None
+    if [part.names for part in parts] != [(question.id,) for question in survey.questions]:
+        return check.note("parts", "order", "questions with an epsilon of their own are parts in the survey's order")
+    if [*booklets] != [Booklet((*range(len(parts)),), 1)]:
         return check.note("booklets", "mismatch", "questions with an epsilon of their own make one booklet")
     return None

@@ -205,8 +205,8 @@ class Part:
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """Its answers; empty where its one question asks for a mean, or for several options at once."""
-        single = len(self.items) == 1
-        return () if single and not (self.items[0].codes and self.channel.exclusive) else paths_of(self.items)
+        alone = self.items[0] if len(self.items) == 1 else None
+        return () if alone and (alone.asks_mean or not self.channel.exclusive) else paths_of(self.items)
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:

@@ -29,9 +29,10 @@ Truth: TypeAlias = int | float | tuple[int, ...]
 
 
 def plain(number: float | Decimal) -> str:
-    """A number as people write it: 3, not 3.0; 0.1, not 0.10000000000000001; never with an exponent."""
+    """A number as people write it: 3, not 3.0; 0.1, not 0.10000000000000001; 0, not -0; never with an exponent."""
     text = f"{Decimal(repr(number)) if isinstance(number, float) else number:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 class Option(msgspec.Struct, frozen=True):

@@ -65,6 +65,8 @@ def randomize(
 
 def draw_booklet(document: Document, draws: Draws = SYSTEM) -> int:
     """The booklet of a device. No answer is looked at, so that it shows nothing: epsilon is that of the booklet."""
+    if len(document.booklets) == 1:
+        return 0
     rest = draws.below(sum(booklet.weight for booklet in document.booklets))
     # Booklet b owns as many of the sum's numbers as its weight says: P = weight / sum.
     for number, booklet in enumerate(document.booklets):
@@ -107,13 +109,18 @@ def check_answers(
             # The unknown name is not repeated: where arguments were mixed up, it may itself be an answer.
             names = f"holds a name that is not one of {', '.join(known)}" if known else f"this survey has no {what}"
             problems.append(Problem(what, "unknown", names))
+    if type(booklet) is not int or not 0 <= booklet < len(document.booklets):
+        raise AnswerError([*problems, Problem("booklet", "range", "is not a booklet of this survey")])
     truths: list[Truth] = []
+    wrong: set[Problem] = set()
     for part in document.parts_of(booklet):
         truth = part.encode(answers)
         if isinstance(truth, list):
-            problems += [problem for problem in truth if problem not in problems]
+            wrong |= {*truth}
         else:
             truths.append(truth)
+    # A booklet may list its parts in another order than the survey lists the questions; people read the survey's.
+    problems += [problem for question in survey.questions for problem in wrong if problem.place == question.id]
     for segment in survey.segments:
         if segment.id not in segments:
             problems.append(Problem(segment.id, "missing", "has no code; every segment needs one"))

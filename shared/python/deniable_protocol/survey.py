@@ -16,7 +16,7 @@ import msgspec
 
 from .checks import SURVEY_ID, Checker, check_id, check_options, join, strict_json
 from .errors import Problem, SurveyError
-from .parts import MAX_PATHS, Item, TooManyPaths, atoms_of, items_of, paths_of, with_needs
+from .parts import MAX_PATHS, Item, TooManyPaths, atoms_of, items_of, needs, paths_of, with_needs
 from .questions import EPSILON, QUESTIONS, Asked, Fields, MultiChoice, Option, Question, ShowIf, plain
 
 MAX_QUESTIONS = 200
@@ -167,8 +167,19 @@ def _check_fit(check: Checker, survey: Survey) -> None:
         if len(atom) > 1:
             _check_paths(check, atom, f"questions[{numbers[atom[-1].question.id]}].show_if")
     for number, names in enumerate(survey.together):
-        items = [next(item for item in items_of(survey) if name in (item.name, item.question.id)) for name in names]
-        _check_paths(check, with_needs(survey, items), f"together[{number}]")
+        _check_paths(check, _most(survey, names), f"together[{number}]")
+
+
+def _most(survey: Survey, names: Sequence[str]) -> list[Item]:
+    """What these names stand for, with what it depends on; of a multi_choice the option that makes most paths.
+
+    All its options have as many by themselves, and depend on the same: one that is not there already adds the most.
+    """
+    named = [[item for item in items_of(survey) if name in (item.name, item.question.id)] for name in names]
+    found = [need for items in named for need in needs(survey, items[0])]
+    for items in sorted(named, key=len):  # one option, or a question, comes before "each of the options"
+        found.append(next((item for item in items if item not in found), items[0]))
+    return with_needs(survey, found)
 
 
 def _check_paths(check: Checker, items: Sequence[Item], place: str) -> None:
@@ -209,12 +220,12 @@ class _Asked:
         before = len(self.check.problems)
         clean = self._fields(item, place)
         right = clean is not None and len(self.check.problems) == before
-        found = msgspec.convert(clean, QUESTIONS[clean["type"]]) if clean is not None and right else None
+        found = alone = msgspec.convert(clean, QUESTIONS[clean["type"]]) if clean is not None and right else None
         if isinstance(item, dict) and "show_if" in item:
-            condition = self._show_if(item["show_if"], join(place, "show_if"), found)
-            found = None if found is None or condition is None else msgspec.structs.replace(found, show_if=condition)
+            condition = self._show_if(item["show_if"], join(place, "show_if"), alone)
+            found = None if alone is None or condition is None else msgspec.structs.replace(alone, show_if=condition)
         if isinstance(item, dict) and isinstance(item.get("id"), str):
-            self.seen[item["id"]] = found
+            self.seen[item["id"]] = alone  # when it is shown makes no difference to what depends on it
         return found
 
     def _fields(self, item: object, place: str) -> dict[str, Any] | None:

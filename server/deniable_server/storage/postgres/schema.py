@@ -132,7 +132,7 @@ MIGRATIONS = (
                 survey integer NOT NULL,  -- whose submission this is
                 id bytea NOT NULL  -- the submission's random id: makes a retry recognisable, says nothing
                     CHECK (octet_length(id) = 16),
-                content text NOT NULL,  -- JSON: [reports in question order, positions of segment codes]
+                content text NOT NULL,  -- JSON: [booklet, [reports in its order], [positions of segment codes]]
                 PRIMARY KEY (survey, id)
             ) PARTITION BY LIST (survey)
             """,
@@ -155,9 +155,8 @@ MIGRATIONS = (
                 survey integer NOT NULL REFERENCES surveys (number),  -- whose statistics these are
                 slot smallint NOT NULL DEFAULT 0,  -- which counter
                 segments text COLLATE "C" NOT NULL,  -- JSON: the combination of segment codes, as positions
-                submissions bigint NOT NULL  -- folded submissions with this combination
-                    CHECK (submissions > 0),
-                counts text NOT NULL,  -- JSON: per question, how many reports hold each option, or how often each came
+                booklets text NOT NULL,  -- JSON: how many folded submissions with this combination have each booklet
+                counts text NOT NULL,  -- JSON: per part, how many reports hold each path, or how often each came
                 PRIMARY KEY (survey, slot, segments)
             )
             """,

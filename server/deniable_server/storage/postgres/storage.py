@@ -31,7 +31,7 @@ from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
-from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_codes, write_counts
+from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_cell, write_codes
 from deniable_server.storage.sqlite.backup import filling
 from deniable_server.storage.tokens import Statement
 from deniable_server.storage.transfer import copy
@@ -333,9 +333,9 @@ class PostgresStorage(DatabaseStorage):
             raise Locked("so many servers never folded at once")
         (slot,) = found
         kept = {
-            segments: read_cell(submissions, counts)
-            for segments, submissions, counts in connection.execute(
-                "SELECT segments, submissions, counts FROM statistics WHERE survey = %s AND slot = %s", (number, slot)
+            segments: read_cell(booklets, counts)
+            for segments, booklets, counts in connection.execute(
+                "SELECT segments, booklets, counts FROM statistics WHERE survey = %s AND slot = %s", (number, slot)
             )
         }
         cells = {write_codes(codes): cell for codes, cell in tally_texts(survey.document, contents).items()}
@@ -343,8 +343,8 @@ class PostgresStorage(DatabaseStorage):
         with connection.cursor() as cursor:
             cursor.executemany(
                 "INSERT INTO statistics VALUES (%s, %s, %s, %s, %s) ON CONFLICT (survey, slot, segments)"
-                " DO UPDATE SET submissions = excluded.submissions, counts = excluded.counts",
-                [(number, slot, codes, cell.submissions, write_counts(cell)) for codes, cell in total.items()],
+                " DO UPDATE SET booklets = excluded.booklets, counts = excluded.counts",
+                [(number, slot, codes, *write_cell(cell)) for codes, cell in total.items()],
             )
 
     # --- operation ---------------------------------------------------------------------------------------------------

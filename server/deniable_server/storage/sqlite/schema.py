@@ -51,7 +51,7 @@ TABLES = (
         survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose submission this is
         id BLOB NOT NULL  -- the submission's random id: makes a retry recognisable, says nothing
             CHECK (length(id) = 16),
-        content TEXT NOT NULL  -- JSON: [reports in question order, positions of segment codes in segment order]
+        content TEXT NOT NULL  -- JSON: [booklet, [reports in its order], [positions of segment codes]]
             CHECK (json_valid(content)),
         PRIMARY KEY (survey, id)
     ) WITHOUT ROWID
@@ -71,9 +71,9 @@ TABLES = (
         survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose statistics these are
         segments TEXT NOT NULL  -- JSON: the combination of segment codes, as positions in segment order
             CHECK (json_valid(segments)),
-        submissions INTEGER NOT NULL  -- folded submissions with this combination
-            CHECK (submissions > 0),
-        counts TEXT NOT NULL  -- JSON: per question, how many reports hold each option, or how often each report came
+        booklets TEXT NOT NULL  -- JSON: how many folded submissions with this combination have each booklet
+            CHECK (json_valid(booklets)),
+        counts TEXT NOT NULL  -- JSON: per part, how many reports hold each path, or how often each report came
             CHECK (json_valid(counts)),
         PRIMARY KEY (survey, segments)
     ) WITHOUT ROWID

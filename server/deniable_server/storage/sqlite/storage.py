@@ -27,7 +27,7 @@ from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
-from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_codes, write_counts
+from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_cell, write_codes
 from deniable_server.storage.tokens import Statement
 
 from .backup import copy_database, refuse_foreign
@@ -228,11 +228,11 @@ class SQLiteStorage(DatabaseStorage):
         for codes, cell in tally_texts(survey.document, contents).items():
             segments = write_codes(codes)
             known = db.execute(
-                "SELECT submissions, counts FROM statistics WHERE survey = ? AND segments = ?", (number, segments)
+                "SELECT booklets, counts FROM statistics WHERE survey = ? AND segments = ?", (number, segments)
             ).fetchone()
             if known is not None:
                 cell = read_cell(*known) + cell
-            row = (number, segments, cell.submissions, write_counts(cell))
+            row = (number, segments, *write_cell(cell))
             db.execute("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", row)
 
     # --- operation ---------------------------------------------------------------------------------------------------
