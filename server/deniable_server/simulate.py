@@ -200,9 +200,9 @@ class Population:
                 codes[question.id] = _codes(question, answers[question.id])
         numbers = {name: answer for name, answer in shown.items() if name not in codes}
         pairs = [
-            (*names, *chosen)
-            for names in self.pairs
-            for chosen in product(*(codes.get(name, {NOT_ASKED}) for name in names))
+            (rows, columns, row, column)
+            for rows, columns in self.pairs
+            for row, column in product(codes.get(rows, {NOT_ASKED}), codes.get(columns, {NOT_ASKED}))
         ]
         for truth in (self.truth, *(self.groups[group] for group in segments.items())):
             truth.add(codes, numbers, pairs)
