@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from click.testing import CliRunner
 
-from deniable_protocol import Drawn, Draws, publish, survey_from_tree
+from deniable_protocol import Drawn, Draws, parse_survey, publish, survey_from_tree
 from deniable_server.cli import cli
 from deniable_server.export.write import Writer, columns, writing
+from deniable_server.planning.design import publish_survey
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.statistics import Content
 from deniable_server.storage import open_storage
@@ -30,8 +31,8 @@ SEGMENTS = [
 
 
 def example() -> bytes:
-    """Every question type; one segment."""
-    return publish(survey_from_tree(tomllib.loads((files("deniable_server") / "example.toml").read_text("utf-8"))))
+    """Every question type, a follow-up and a planned cross-tab; one segment."""
+    return publish_survey(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
 
 
 def every_channel(name: str = "every-channel") -> bytes:
@@ -50,8 +51,8 @@ ASKED: dict[str, list[list[str]]] = {
         ["estimate", "--where", "campus:north", "--confidence", "0.9", "--simultaneous"],
         ["compare", "--question", "debt", "--by", "campus"],
         ["compare", "--question", "drinks", "--by", "campus"],
-        ["crosstab", "--rows", "substance", "--columns", "support"],
-        ["crosstab", "--rows", "stress", "--columns", "harassed", "--where", "campus:south"],
+        ["crosstab", "--rows", "vaped", "--columns", "stress"],
+        ["crosstab", "--rows", "vaped", "--columns", "how_often", "--where", "campus:south"],
         ["crosstab", "--rows", "campus", "--columns", "vaped"],
         ["regress", "--question", "vaped", "--on", "campus"],
     ],
