@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from deniable_protocol import parse_survey, publish, randomize, survey_from_tree, verify
 from deniable_server import create_app
-from deniable_server.planning.design import publish_survey
+from deniable_server.planning import publish_survey
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from deniable_protocol import Drawn, Draws, parse_survey, publish, survey_from_tree
 from deniable_server.cli import cli
 from deniable_server.export.write import Writer, columns, writing
-from deniable_server.planning.design import publish_survey
+from deniable_server.planning import publish_survey
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.statistics import Content
 from deniable_server.storage import open_storage

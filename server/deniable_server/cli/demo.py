@@ -26,7 +26,7 @@ from deniable_server.analysis.rounding import difference
 from deniable_server.analysis.source import StoredSurvey
 from deniable_server.errors import SimulationError
 from deniable_server.estimator.joint import NOT_ASKED
-from deniable_server.planning.design import publish_survey
+from deniable_server.planning import publish_survey
 from deniable_server.serving.run import listen_error
 from deniable_server.simulate import Compared, Population, simulate_over_http
 from deniable_server.storage.tokens import make_token

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from deniable_protocol import Document, Survey, SurveyError, verify
 from deniable_server.checks.audit import CONFIDENCE, Finding, audit
-from deniable_server.planning.design import publish_survey
+from deniable_server.planning import publish_survey
 from deniable_server.wording import channel_in_words, names_in_words, survey_in_words
 
 from .common import (
