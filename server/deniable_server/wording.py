@@ -33,11 +33,11 @@ from deniable_protocol import (
 from deniable_protocol.checks import DECLINED
 from deniable_protocol.questions import plain
 
-from .estimator import TOO_NOISY, Mean, Share, Summary
+from .estimator import TOO_NOISY, Applies, Mean, Share, Summary
 from .estimator.comparison import Difference
 from .estimator.crosstab import Independence, JointShare
 
-Estimated: TypeAlias = Share | JointShare | Summary | Mean | Difference
+Estimated: TypeAlias = Share | Applies | JointShare | Summary | Mean | Difference
 
 NO_DATA = "no data"
 
