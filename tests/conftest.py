@@ -74,7 +74,7 @@ def example() -> bytes:
     from importlib.resources import files
 
     from deniable_protocol import parse_survey
-    from deniable_server.planning.design import publish_survey
+    from deniable_server.planning import publish_survey
 
     return publish_survey(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
 

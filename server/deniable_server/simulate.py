@@ -200,9 +200,9 @@ class Population:
                 codes[question.id] = _codes(question, answers[question.id])
         numbers = {name: answer for name, answer in shown.items() if name not in codes}
         pairs = [
-            (*names, *chosen)
-            for names in self.pairs
-            for chosen in product(*(codes.get(name, {NOT_ASKED}) for name in names))
+            (rows, columns, row, column)
+            for rows, columns in self.pairs
+            for row, column in product(codes.get(rows, {NOT_ASKED}), codes.get(columns, {NOT_ASKED}))
         ]
         for truth in (self.truth, *(self.groups[group] for group in segments.items())):
             truth.add(codes, numbers, pairs)
@@ -332,5 +332,7 @@ def _compare_question(truth: Truth, estimate: QuestionEstimate) -> Iterator[Comp
 def _compare_pairs(truth: Truth, crosstab: SurveyCrosstab) -> Iterator[Compared]:
     rows, columns = crosstab.rows, crosstab.columns
     for cell in crosstab.cells:
+        if cell.estimate is None:  # an option of several choices that was not planned together with the other question
+            continue
         true, codes = truth.pair((rows, columns, cell.row, cell.column)), f"{cell.row} × {cell.column}"
         yield Compared(f"{rows} × {columns}", "pair", codes, true, cell.estimate, cell.low, cell.high)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deniable_protocol import parse_survey, randomize, survey_from_tree, verify
-from deniable_server.planning.design import publish_survey
+from deniable_server.planning import publish_survey
 from deniable_server.simulate import Population, Respondent, compare, planned_pairs
 
 EXAMPLE = parse_survey((files("deniable_server") / "example.toml").read_bytes())

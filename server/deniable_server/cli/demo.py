@@ -26,7 +26,7 @@ from deniable_server.analysis.rounding import difference
 from deniable_server.analysis.source import StoredSurvey
 from deniable_server.errors import SimulationError
 from deniable_server.estimator.joint import NOT_ASKED
-from deniable_server.planning.design import publish_survey
+from deniable_server.planning import publish_survey
 from deniable_server.serving.run import listen_error
 from deniable_server.simulate import Compared, Population, simulate_over_http
 from deniable_server.storage.tokens import make_token
@@ -38,7 +38,7 @@ from .simulate import answer_labels, compare_all, read_source, say_how_many, sho
 
 RESPONDENTS = 10_000
 SEED = 6
-"""The same people every time, so that the numbers on this page can be compared. What they send differs."""
+"""The same people every time, so that runs can be compared. What leaves their devices differs."""
 
 PEOPLE = 3
 """Of whom it is shown what left their device; each has another booklet."""
@@ -185,8 +185,10 @@ def show_pairs(survey: Survey, pairs: list[Compared]) -> None:
     texts = answer_labels(survey)
     rows, columns = pairs[0].question.split(" × ")
     codes = [one.code.split(" × ") for one in pairs]
-    grid = table(f"{rows} × {columns}", *(f"{texts[columns][code]} >" for code in dict.fromkeys(c for _, c in codes)))
-    for row in dict.fromkeys(r for r, _ in codes):
+    out.print(f"{rows} (rows) by {columns} (columns): the share of everybody who gave both answers\n")
+    grid = table("", *(f"{texts[columns][code]} >" for code in dict.fromkeys(column for _, column in codes)))
+    grid.columns[0].no_wrap = True
+    for row in dict.fromkeys(row for row, _ in codes):
         cells = [one for one, (each, _) in zip(pairs, codes, strict=True) if each == row]
         grid.add_row(texts[rows][row], *(pair_in_words(one) for one in cells))
     out.print(grid)
@@ -195,7 +197,10 @@ def show_pairs(survey: Survey, pairs: list[Compared]) -> None:
 def pair_in_words(one: Compared) -> Text:
     about, low, high = written(one, one.estimate)
     truth, *_ = written(one, one.truth)
-    return Text(f"{about}\n{low} to {high}\ntruth {truth}\n", style=verdict(one).style if not one.covered else "")
+    return Text(
+        f"{about}\n{low.removesuffix('%')} to {high}\ntruth {truth}\n",
+        style=verdict(one).style if not one.covered else "",
+    )
 
 
 def show_difference(source: StoredSurvey, population: Population) -> None:
@@ -207,9 +212,10 @@ def show_difference(source: StoredSurvey, population: Population) -> None:
             names = [group_text(segment, code) for code in (row.first, row.second)]
             true = [population.groups[segment.id, code].share(question.id, "yes") for code in (row.first, row.second)]
             about, low, high = difference(row).signed()
+            truth = f"{100 * (true[0] - true[1]):+.1f}".replace("-", "−")
             out.print(
-                f"{names[0]} compared with {names[1]}, {question.id}, Yes: {about} points, between {low} and {high}. "
-                f"The truth is {100 * (true[0] - true[1]):+.1f}.\n"
+                f"{question.id}, Yes: {names[0]} minus {names[1]} is {about} points, between {low} and {high}. "
+                f"The truth is {truth}.\n"
             )
 
 

@@ -133,12 +133,12 @@ def answer_label(one: Compared, texts: dict[str, dict[str, str]]) -> str:
     if one.kind == "mean":
         return "mean"
     if one.kind == "applies":
-        return "of everybody: this applies"
+        return "applies to"
     if one.kind == "pair":
         names, codes = one.question.split(" × "), one.code.split(" × ")
         return " and ".join(texts[name].get(code, code) for name, code in zip(names, codes, strict=True))
     answer = texts[one.question][one.code]
-    return f"{answer} (of those who answer)" if one.kind == "among_answering" else answer
+    return f"{answer}, of those who answer" if one.kind == "among_answering" else answer
 
 
 def written(one: Compared, value: float | None) -> list[str]:
