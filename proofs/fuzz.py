@@ -1,8 +1,8 @@
 """Proof that a published document or a survey file with anything changed in it is refused, or means the same to all.
 
 Documents go through ``verify`` in Python and in JavaScript: both refuse for the same reason at the same place, or both
-accept with the same digest, survey and channels. Survey files are refused with a SurveyError, or give a survey that
-comes back the same from its own tree and from the document that is published for it, in both languages.
+accept with the same digest, survey, parts and booklets. Survey files are refused with a SurveyError, or give a survey
+that comes back the same from its own tree and from the document that is published for it, in both languages.
 """
 
 from __future__ import annotations
@@ -16,31 +16,27 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
+from hypothesis import strategies as st
 
-from deniable_protocol import (
-    DocumentError,
-    SurveyError,
-    parse_survey,
-    publish,
-    survey_from_tree,
-    verify,
-)  # fmt: skip
+from deniable_protocol import DocumentError, SurveyError, parse_survey, survey_from_tree, verify
 from deniable_protocol.checks import Checker
 from deniable_protocol.survey import check_survey
 from deniable_server.checks.node import find_node
+from deniable_server.planning import publish_survey
+from tests.helpers import surveys as made
 from tests.helpers.hostile_texts import hostile_survey
-from tests.helpers.surveys import surveys
 
 from . import Outcome, Watch
 from .mutations import change_bytes, mutated
 
 SCRIPT = Path(__file__).with_name("verifying.mjs")
 BATCH = 500
+T = TypeVar("T")
 Meaning = dict[str, Any]
 Verify = Callable[[bytes], Meaning]
 
@@ -51,8 +47,17 @@ def in_python(raw: bytes) -> Meaning:
         document = verify(raw)
     except DocumentError as error:
         return {"reason": error.reason, "place": error.place}
-    channels = json.loads(msgspec.json.encode(dict(document.channels)))
-    return {"digest": document.digest, "survey": document.survey, "channels": channels}
+    parts = [
+        {
+            "questions": part.names,
+            "epsilon": part.epsilon,
+            "channel": part.channel,
+            "paths": part.paths if len(part.items) > 1 else [],
+        }
+        for part in document.parts
+    ]
+    shown = json.loads(msgspec.json.encode({"parts": parts, "booklets": document.booklets}))
+    return {"digest": document.digest, "survey": document.survey, **shown}
 
 
 def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
@@ -69,21 +74,21 @@ def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
     return meanings
 
 
-def base_surveys(count: int, seed: int) -> list[dict[str, Any]]:
-    """Random valid surveys, and one whose every text is hostile."""
-    found: list[dict[str, Any]] = []
+def some(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:
+    """So many of these, always the same ones for the same seed."""
+    found: list[T] = []
 
     @seeded(seed)
     @settings(
         max_examples=count, database=None, deadline=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(surveys(most_questions=3))
-    def gather(tree: dict[str, Any]) -> None:
-        found.append(tree)
+    @given(strategy)
+    def gather(each: T) -> None:
+        found.append(each)
 
     gather()
-    return [hostile_survey("hostile"), *found]
+    return found
 
 
 def prove(
@@ -91,9 +96,11 @@ def prove(
 ) -> Outcome:
     """So many of both. ``verify_one`` is Python's side."""
     chance, failures, counted = Random(seed), [], Counter[str]()
-    trees = base_surveys(40, seed)
+    hostile = hostile_survey("hostile")
+    trees = [hostile, *some(made.surveys(3) | made.joint_surveys(3), 40, seed)]
     example = (files("deniable_server") / "example.toml").read_bytes()
-    published = [publish(parse_survey(example)), *(publish(survey_from_tree(tree)) for tree in trees)]
+    published = [publish_survey(survey) for survey in (parse_survey(example), survey_from_tree(hostile))]
+    published += [made.several(), *some(made.documents(3), 40, seed)]
 
     def compare(batch: list[bytes], expected: list[Meaning]) -> None:
         for raw, ours, theirs in zip(batch, expected, in_javascript(batch), strict=True):
@@ -154,9 +161,13 @@ def read_file(raw: bytes, syntax: Any) -> Meaning:
         survey = parse_survey(raw, syntax=syntax)
     except SurveyError:
         return {}
-    if survey_from_tree(msgspec.to_builtins(survey)) != survey:
+    try:
+        document = publish_survey(survey)
+    except SurveyError:  # too much is wanted together
+        return {}
+    survey = msgspec.structs.replace(survey, respondents=None)
+    if survey_from_tree(json.loads(document)["survey"]) != survey:
         return {"differs": "gives another survey when its own tree is read"}
-    document = publish(survey)
-    if verify(document).survey != survey or publish(verify(document).survey) != document:
+    if verify(document).survey != survey or publish_survey(survey) != document:
         return {"differs": "is not the survey that is published for it"}
     return {"published": document}

@@ -28,19 +28,21 @@ CAMPUSES = ("north", "south")
 
 
 def published(survey: str) -> bytes:
-    """A survey of a few short questions, so that making submissions costs little."""
+    """A survey of two short questions, so that making submissions costs little; there are three booklets."""
     tree = {
         "id": survey,
         "title": "Under load",
+        "epsilon": "1",
         "segments": [
             {"id": "campus", "text": "Where?", "options": [{"code": code, "text": code} for code in CAMPUSES]}
         ],
         "questions": [
-            {"id": "smoked", "type": "yes_no", "text": "?", "epsilon": "1"},
-            {"id": "stress", "type": "scale", "text": "?", "epsilon": "1", "labels": ["a", "b", "c", "d", "e"]},
+            {"id": "smoked", "type": "yes_no", "text": "?"},
+            {"id": "stress", "type": "scale", "text": "?", "labels": ["a", "b", "c", "d", "e"]},
         ],
     }
-    return publish(survey_from_tree(tree))
+    parts: list[tuple[list[str], int | None]] = [(["smoked", "stress"], None), (["smoked"], None), (["stress"], 1)]
+    return publish(survey_from_tree(tree), parts, [([0], 3), ([1], 2), ([2], 1)])
 
 
 class Parcel:
@@ -65,8 +67,8 @@ class Parcel:
 
 def content_of(submission: dict[str, Any]) -> str:
     """What has to be stored for it: written down here once more, independently of the server."""
-    reports, segments = submission["reports"], submission["segments"]
-    content = [[reports["smoked"], reports["stress"]], [CAMPUSES.index(segments["campus"])]]
+    campus = CAMPUSES.index(submission["segments"]["campus"])
+    content = [submission["booklet"], submission["reports"], [campus]]
     return json.dumps(content, separators=(",", ":"))
 
 

@@ -116,7 +116,8 @@ class Promises:
                 for submission, content in submissions:
                     found[submission] += 1
                     of, sent, _ = self.rows.get(submission, ("", "", 0))
-                    wrong += of != name or [list(content.reports), list(content.segments)] != json.loads(sent)
+                    stored = [content.booklet, [*content.reports], [*content.segments]]
+                    wrong += of != name or stored != json.loads(sent)
         if lost := self.published - set(statuses):
             trouble.append(f"{len(lost)} surveys lost whose publication was acknowledged")
         if opened := [name for name in self.closed if statuses.get(name) != "closed"]:

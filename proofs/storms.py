@@ -119,7 +119,8 @@ class _Storms:
             receipt = client.submit(answers, {"campus": "north" if person % 2 else "south"}, timeout=5)
             # Each flush tries again at once: that a hundred of them all lose something has probability 0.4^100.
             delivered = receipt.delivered or any(client.flush(5) for _ in range(100))
-        sent = {"id": receipt.id, "digest": receipt.digest, "reports": receipt.reports, "segments": receipt.segments}
+        keys = ("id", "digest", "booklet", "reports", "segments")
+        sent = {key: getattr(receipt, key) for key in keys}
         parcel = Parcel("open", [sent], batch=False)
         self.book.about_to_send(parcel)
         if delivered and receipt.delivered:
