@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from deniable_protocol import parse_survey, publish, randomize, survey_from_tree, verify
 from deniable_server import create_app
+from deniable_server.planning import publish_survey
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
@@ -53,7 +54,7 @@ def hostile_target(folder: Path, *flags: str, **environment: str) -> Iterator[tu
     """A server with an open and a closed survey, some submissions, tokens of both roles and an admin's session."""
     database = folder / "a.db"
     storage = open_storage(str(database))
-    example = publish(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
+    example = publish_survey(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
     question = {"id": "vaped", "type": "yes_no", "text": "?", "epsilon": 1}
     other = publish(survey_from_tree({"id": CLOSED, "title": "Over", "questions": [question]}))
     storage.publish(example)

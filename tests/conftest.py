@@ -73,15 +73,17 @@ def example() -> bytes:
     """The published document of the example survey, which has every question type."""
     from importlib.resources import files
 
-    from deniable_protocol import parse_survey, publish
+    from deniable_protocol import parse_survey
+    from deniable_server.planning import publish_survey
 
-    return publish(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
+    return publish_survey(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
 
 
 @pytest.fixture(scope="session")
 def example_answers() -> dict[str, Any]:
     return {
         "vaped": True,
+        "how_often": "every_day",
         "harassed": "declined",
         "substance": "cannabis",
         "support": ["doctor", "peers"],

@@ -8,65 +8,84 @@ from __future__ import annotations
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, TypeAlias
+from itertools import combinations, islice, product
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv, ndtr
 
 from deniable import Client, DocumentError, Unreachable, randomize
 from deniable_protocol import Choice, MultiChoice, Number, Question, Scale, Segment, Survey, YesNo
 from deniable_protocol.checks import DECLINED
 from deniable_server.storage.tokens import make_token
 
+from .analysis.crosstab import SurveyCrosstab
 from .errors import SimulationError
 from .estimator import QuestionEstimate
+from .estimator.joint import NOT_ASKED
 from .storage import Published, Storage
 from .web.submission_reader import MAX_BATCH, SubmissionReader
 
 DECLINING = 0.05
+ALIKE = 0.8
+"""How strongly the questions of ``together`` depend on each other: the correlation of what their answers come from."""
+
+LEANING = 0.2
+"""How far the groups of a segment differ: the standard deviation of what they add to that."""
+
 BLOCK = 1_000
 """People who are made up at a time: one by one takes longer than to randomise their answers."""
 
 CLIENTS = 8
 """Respondents who answer at the same time."""
 
+Array: TypeAlias = npt.NDArray[np.float64]
+Pair: TypeAlias = tuple[str, str, str, str]
+"""Two questions of a planned cross-tab, and the code of an answer to each."""
+
 
 @dataclass(frozen=True)
 class Respondent:
-    """A made-up person."""
+    """A made-up person. Questions that are not shown to them have no answer."""
 
     answers: Mapping[str, Any]
     segments: Mapping[str, str]
 
 
-Habit: TypeAlias = Callable[[int], list[Any]]
-"""Gives the answers of so many made-up people to one question."""
+Habit: TypeAlias = Callable[[Array], list[Any]]
+"""Gives answers to one question: a row per person, of numbers spread evenly over 0 to 1. Several choices take a number
+per option, all others one.
+"""
 
 
 def says_yes(question: Question, random: np.random.Generator) -> Habit:
     share = random.uniform(0.05, 0.5)
-    return lambda n: (random.random(n) < share).tolist()
+    return lambda rows: (rows[:, 0] > 1 - share).tolist()
 
 
 def chooses(question: Question, random: np.random.Generator) -> Habit:
     answers = [answer for code, answer in question.panel(0) if code != DECLINED]
-    shares = _shares(random, len(answers))
-    return lambda n: [answers[i] for i in random.choice(len(answers), n, p=shares)]
+    ends = np.cumsum(_shares(random, len(answers)))[:-1]
+    return lambda rows: [answers[i] for i in np.searchsorted(ends, rows[:, 0])]
 
 
 def chooses_several(question: Question, random: np.random.Generator) -> Habit:
     codes = np.array(question.codes, dtype=object)
     shares = random.uniform(0.05, 0.6, len(codes))
-    return lambda n: [codes[taken].tolist() for taken in random.random((n, len(codes))) < shares]
+    return lambda rows: [codes[taken].tolist() for taken in rows > 1 - shares]
 
 
-def gives_number(question: Question, random: np.random.Generator) -> Habit:
-    (low, high), a, b = question.range, random.uniform(0.8, 3.0), random.uniform(2.0, 6.0)
-    return lambda n: [round(value, 2) for value in (low + (high - low) * random.beta(a, b, n)).tolist()]
+def gives_number(question: Any, random: np.random.Generator) -> Habit:
+    if question.asks_mean:
+        (low, high), a, b = question.range, random.uniform(0.8, 3.0), random.uniform(2.0, 6.0)
+        return lambda rows: [round(value, 2) for value in (low + (high - low) * betaincinv(a, b, rows[:, 0])).tolist()]
+    edges, ends = question.edges, [0.0, *np.cumsum(_shares(random, len(question.edges) - 1))]
+    return lambda rows: [round(value, 2) for value in np.interp(rows[:, 0], ends, edges).tolist()]
 
 
 def _shares(random: np.random.Generator, n: int) -> Any:
@@ -83,61 +102,126 @@ HABITS: dict[type[Question], Callable[[Question, np.random.Generator], Habit]] =
 """How answers to each type of question are made up; respondents decline on top of it."""
 
 
+class Truth:
+    """What is true of some made-up people, to show with the estimates."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.people = 0
+        self._applies: Counter[str] = Counter()
+        self._chosen: dict[str, Counter[str]] = {question.id: Counter() for question in survey.questions}
+        self._pairs: Counter[Pair] = Counter()
+        self._sums: Counter[str] = Counter()
+
+    def add(self, codes: Mapping[str, set[str]], numbers: Mapping[str, float], pairs: Iterable[Pair]) -> None:
+        """One more person: what they chose, by question, the numbers they gave, and the planned pairs of answers."""
+        self.people += 1
+        self._applies.update((*codes, *numbers))
+        for question, chosen in codes.items():
+            self._chosen[question].update(chosen)
+        for question, number in numbers.items():
+            self._sums[question] += number  # type: ignore[assignment]
+        self._pairs.update(pairs)
+
+    def share(self, question: str, code: str, *, answering: bool = False) -> float:
+        """The share who chose an option: of all to whom the question applies, or of those who did not decline."""
+        declined = self._chosen[question][DECLINED] if answering else 0
+        return self._chosen[question][code] / max(self._applies[question] - declined, 1)
+
+    def applies(self, question: str) -> float:
+        """The share to whom the question applies."""
+        return self._applies[question] / max(self.people, 1)
+
+    def mean(self, question: str) -> float:
+        return float(self._sums[question]) / max(self.people, 1)
+
+    def pair(self, pair: Pair) -> float:
+        """The share who gave both answers."""
+        return self._pairs[pair] / max(self.people, 1)
+
+
 class Population:
-    """Made-up people with made-up habits. Remembers their true answers, to show with the estimates."""
+    """Made-up people with made-up habits. Remembers the truth about all of them, and about each group."""
 
     def __init__(self, survey: Survey, seed: int | None = None) -> None:
         self.survey = survey
-        self._random = np.random.default_rng(seed)
-        self._habits = {question.id: HABITS[type(question)](question, self._random) for question in survey.questions}
-        self._segments = {segment.id: _shares(self._random, len(segment.options)) for segment in survey.segments}
-        self._codes = {question.id: question.codes for question in survey.questions}
-        self.people = 0
-        self._chosen: dict[str, Counter[str]] = {question.id: Counter() for question in survey.questions}
-        self._sums: Counter[str] = Counter()
+        self._random = random = np.random.default_rng(seed)
+        self._habits = {question.id: HABITS[type(question)](question, random) for question in survey.questions}
+        self._segments = {segment.id: _shares(random, len(segment.options)) for segment in survey.segments}
+        groups = [(segment.id, option.code) for segment in survey.segments for option in segment.options]
+        self._leanings = {group: random.normal(0.0, LEANING) for group in groups}
+        self.pairs = planned_pairs(survey)
+        self._alike = {name for names in survey.together for name in names}
+        self.truth = Truth(survey)
+        self.groups = {group: Truth(survey) for group in groups}
 
     def respondents(self, n: int) -> Iterator[Respondent]:
         """The next n people."""
         for start in range(0, n, BLOCK):
             size = min(BLOCK, n - start)
-            answers = {question.id: self._answers(question, size) for question in self.survey.questions}
-            segments = {segment.id: self._segment_codes(segment, size) for segment in self.survey.segments}
-            for i in range(size):
-                person = Respondent({q: each[i] for q, each in answers.items()}, {s: c[i] for s, c in segments.items()})
-                self._remember(person.answers)
-                yield person
+            segments = [
+                {s.id: code for s, code in zip(self.survey.segments, codes, strict=True)}
+                for codes in zip(*(self._segment_codes(s, size) for s in self.survey.segments), strict=True)
+            ]
+            segments = segments or [{} for _ in range(size)]
+            leaning = np.array([sum(self._leanings[group] for group in each.items()) for each in segments])
+            common = self._random.standard_normal(size)
+            answers = {question.id: self._answers(question, common, leaning) for question in self.survey.questions}
+            for i, groups in enumerate(segments):
+                yield self._person({name: each[i] for name, each in answers.items()}, groups)
 
     def _segment_codes(self, segment: Segment, n: int) -> list[str]:
         codes = [option.code for option in segment.options]
         return [codes[i] for i in self._random.choice(len(codes), n, p=self._segments[segment.id])]
 
-    def _answers(self, question: Question, n: int) -> list[Any]:
-        """What n people answer."""
-        given = self._habits[question.id](n)
+    def _answers(self, question: Question, common: Array, leaning: Array) -> list[Any]:
+        """What people answer who have this in common, and lean this way."""
+        names = [question.id]
+        if isinstance(question, MultiChoice):
+            names = [f"{question.id}.{code}" for code in question.codes]
+        own = self._random.standard_normal((len(common), len(names)))
+        weight = np.array([ALIKE**0.5 if self._alike & {question.id, name} else 0.0 for name in names])
+        mixed = weight * common[:, None] + (1 - weight**2) ** 0.5 * own + leaning[:, None]
+        given = self._habits[question.id](ndtr(mixed))
         if question.decline:
-            declines = self._random.random(n) < DECLINING
+            declines = self._random.random(len(common)) < DECLINING
             given = [DECLINED if no else answer for no, answer in zip(declines, given, strict=True)]
         return given
 
-    def _remember(self, answers: Mapping[str, Any]) -> None:
-        self.people += 1
+    def _person(self, answers: Mapping[str, Any], segments: Mapping[str, str]) -> Respondent:
+        """Someone with the answers to the questions that they see; the truth about them is remembered."""
+        shown: dict[str, Any] = {}
+        codes: dict[str, set[str]] = {}
         for question in self.survey.questions:
-            answer = answers[question.id]
-            if question.asks_mean:
-                self._sums[question.id] += answer
-            else:
-                codes, truth = self._codes[question.id], question.encode(answer)
-                assert isinstance(truth, int | tuple)
-                places = [truth] if isinstance(truth, int) else [j for j, bit in enumerate(truth) if bit]
-                self._chosen[question.id].update(codes[place] for place in places)
+            condition = question.show_if
+            if condition is not None and codes.get(condition.question, set()).isdisjoint(condition.codes):
+                continue
+            shown[question.id] = answers[question.id]
+            if not question.asks_mean:
+                codes[question.id] = _codes(question, answers[question.id])
+        numbers = {name: answer for name, answer in shown.items() if name not in codes}
+        pairs = [
+            (rows, columns, row, column)
+            for rows, columns in self.pairs
+            for row, column in product(codes.get(rows, {NOT_ASKED}), codes.get(columns, {NOT_ASKED}))
+        ]
+        for truth in (self.truth, *(self.groups[group] for group in segments.items())):
+            truth.add(codes, numbers, pairs)
+        return Respondent(shown, segments)
 
-    def true_share(self, question: str, code: str) -> float:
-        """The share of these people who truly chose an option."""
-        return self._chosen[question][code] / max(self.people, 1)
 
-    def true_mean(self, question: str) -> float:
-        """Their true mean."""
-        return float(self._sums[question]) / max(self.people, 1)
+def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
+    """The pairs of questions whose cross-tab the survey plans."""
+    questions = [[name.partition(".")[0] for name in names] for names in survey.together]
+    pairs = dict.fromkeys(pair for names in questions for pair in combinations(names, 2))
+    return [(first, second) for first, second in pairs if first != second]
+
+
+def _codes(question: Question, answer: Any) -> set[str]:
+    """The codes that an answer chooses."""
+    truth = question.encode(answer)
+    assert isinstance(truth, int | tuple)
+    places = [truth] if isinstance(truth, int) else [j for j, bit in enumerate(truth) if bit]
+    return {question.codes[place] for place in places}
 
 
 def check_same_database(storage: Storage, base: str) -> None:
@@ -187,21 +271,28 @@ def simulate_directly(
     storage: Storage, published: Published, population: Population, n: int, advance: Callable[[int], None]
 ) -> None:
     """The same randomising and the same storage path in batches, without the network: for millions."""
-    intake = SubmissionReader(published.document)
+    reader = SubmissionReader(published.document)
     respondents = population.respondents(n)
     while batch := list(islice(respondents, MAX_BATCH)):
         submissions = [randomize(published.raw, each.answers, each.segments) for each in batch]
         body = msgspec.json.encode({"submissions": submissions})
-        storage.accept(published, intake.read(body))
+        storage.accept(published, reader.read(body))
         advance(len(batch))
+
+
+Kind: TypeAlias = Literal["share", "applies", "among_answering", "mean", "pair"]
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One number: the truth, what was estimated, and whether the interval contains the truth."""
+    """One number: the truth, what was estimated, and whether the interval contains the truth.
+
+    ``code`` is that of the answer; of a pair of answers both, with " × " between them, and so are the ``question``s.
+    """
 
     question: str
-    what: str
+    kind: Kind
+    code: str
     truth: float
     estimate: float | None
     low: float
@@ -212,14 +303,36 @@ class Compared:
         return self.low <= self.truth <= self.high
 
 
-def compare(population: Population, questions: list[QuestionEstimate]) -> list[Compared]:
+def compare(
+    truth: Truth, questions: Sequence[QuestionEstimate], crosstabs: Sequence[SurveyCrosstab] = ()
+) -> list[Compared]:
     """Every estimate with its truth."""
-    compared = []
-    for estimate in questions:
-        for share in estimate.shares:
-            truth = population.true_share(estimate.id, share.code)
-            compared.append(Compared(estimate.id, share.code, truth, share.estimate, share.low, share.high))
-        if estimate.mean is not None:
-            mean, truth = estimate.mean, population.true_mean(estimate.id)
-            compared.append(Compared(estimate.id, "mean", truth, mean.value, mean.low, mean.high))
-    return compared
+    return [
+        *(row for estimate in questions for row in _compare_question(truth, estimate)),
+        *(row for crosstab in crosstabs for row in _compare_pairs(truth, crosstab)),
+    ]
+
+
+def _compare_question(truth: Truth, estimate: QuestionEstimate) -> Iterator[Compared]:
+    name = estimate.id
+    if estimate.applies:
+        applies = estimate.applies
+        yield Compared(name, "applies", "", truth.applies(name), applies.estimate, applies.low, applies.high)
+    for share in estimate.shares:
+        true = truth.share(name, share.code)
+        yield Compared(name, "share", share.code, true, share.estimate, share.low, share.high)
+    for share in estimate.among_answering or ():
+        true = truth.share(name, share.code, answering=True)
+        yield Compared(name, "among_answering", share.code, true, share.estimate, share.low, share.high)
+    if estimate.mean is not None:
+        mean = estimate.mean
+        yield Compared(name, "mean", "", truth.mean(name), mean.value, mean.low, mean.high)
+
+
+def _compare_pairs(truth: Truth, crosstab: SurveyCrosstab) -> Iterator[Compared]:
+    rows, columns = crosstab.rows, crosstab.columns
+    for cell in crosstab.cells:
+        if cell.estimate is None:  # an option of several choices that was not planned together with the other question
+            continue
+        true, codes = truth.pair((rows, columns, cell.row, cell.column)), f"{cell.row} × {cell.column}"
+        yield Compared(f"{rows} × {columns}", "pair", codes, true, cell.estimate, cell.low, cell.high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -15,9 +15,12 @@ from deniable_protocol import (
     Band,
     Channel,
     Choice,
+    Document,
     Drawn,
+    Item,
     MultiChoice,
     Number,
+    Part,
     Question,
     Scale,
     Segment,
@@ -30,11 +33,11 @@ from deniable_protocol import (
 from deniable_protocol.checks import DECLINED
 from deniable_protocol.questions import plain
 
-from .estimator import TOO_NOISY, Mean, Share, Summary
+from .estimator import TOO_NOISY, Applies, Mean, Share, Summary
 from .estimator.comparison import Difference
 from .estimator.crosstab import Independence, JointShare
 
-Estimated: TypeAlias = Share | JointShare | Summary | Mean | Difference
+Estimated: TypeAlias = Share | Applies | JointShare | Summary | Mean | Difference
 
 NO_DATA = "no data"
 
@@ -43,30 +46,41 @@ SUMMARIES = {
 }  # fmt: skip
 
 
-def channel_in_words(question: Question, channel: Channel) -> str:
-    """How the answers to a question are randomised."""
-    return CHANNEL_WORDS[type(channel)](question, channel)
+def channel_in_words(part: Part) -> str:
+    """How the answers to the questions of a part are randomised."""
+    return CHANNEL_WORDS[type(part.channel)](part, part.channel)
 
 
-def _subset(question: Question, channel: Any) -> str:
-    size, options = channel.size, channel.options
-    return f"subsets of {size} of {options} answers" if size > 1 else f"one of {options} answers (k-ary response)"
+def part_in_words(part: Part) -> str:
+    """The same, with the names of the questions where there are several."""
+    words = channel_in_words(part)
+    return words if len(part.items) == 1 else f"{names_in_words(part.names)} together: {words}"
 
 
-def _band(question: Question, channel: Any) -> str:
+def names_in_words(names: Sequence[str]) -> str:
+    """Several names as people write them: a, b and c."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _subset(part: Part, channel: Any) -> str:
+    what = f"{channel.options} {'answers' if len(part.items) == 1 else 'combinations of answers'}"
+    return f"subsets of {channel.size} of {what}" if channel.size > 1 else f"one of {what} (k-ary response)"
+
+
+def _band(part: Part, channel: Any) -> str:
     return "a noisy bit" if channel.levels == 2 else f"bands {channel.width} wide on {channel.levels} levels"
 
 
-def _drawn(question: Question, channel: Any) -> str:
+def _drawn(part: Part, channel: Any) -> str:
     return f"a noisy bit on one of {channel.answers} options"
 
 
-def _table(question: Question, channel: Any) -> str:
+def _table(part: Part, channel: Any) -> str:
     # A published document may have any table; one that we designed has the name of its mechanism.
-    return f"{question.mechanism or 'table'} on {channel.answers} levels"
+    return f"{part.items[0].question.mechanism or 'table'} on {channel.answers} levels"
 
 
-CHANNEL_WORDS: dict[type[Channel], Callable[[Question, Any], str]] = {
+CHANNEL_WORDS: dict[type[Channel], Callable[[Part, Any], str]] = {
     Subset: _subset,
     Band: _band,
     Drawn: _drawn,
@@ -75,21 +89,32 @@ CHANNEL_WORDS: dict[type[Channel], Callable[[Question, Any], str]] = {
 """Each kind of channel in a few words."""
 
 
-def method_in_words(question: Question, channel: Channel) -> str:
+def method_in_words(document: Document, question: Question) -> str:
     """How a question's numbers came about: what randomised the answers, and what the intervals are made from."""
+    parts = [document.parts[number] for number in dict.fromkeys(n for n, _ in document.parts_about(question.id))]
+    channels = ", or ".join(dict.fromkeys(map(part_in_words, parts)))
     if question.asks_mean:
         limits = "t limits on the unbiased scores of the reports"
-    elif not channel.supports():
+    elif any(len(part.items) == 1 and not part.channel.supports() for part in parts):
         limits = "limits from the spread of the unbiased scores of the reports"
-    else:
+    elif question.show_if is not None:
+        limits = "score limits on the ratio of two noisy counts"
+    elif len(parts) == 1:
         limits = "Wilson or Clopper-Pearson limits on the noisy counts"
-    return f"{channel_in_words(question, channel)}; {limits}"
+    else:
+        limits = "Wilson or Clopper-Pearson limits on the noisy counts, score limits where several parts are pooled"
+    return f"{channels}; {limits}"
 
 
 def answer_texts(question: Question) -> dict[str, str]:
     """What each answer's code says to people."""
     texts = {**ANSWER_TEXTS[type(question)](question), DECLINED: "Prefer not to say"}
     return {code: texts[code] for code in question.codes}
+
+
+def item_texts(item: Item) -> dict[str, str]:
+    """The same for what a part reports on: an option of a multi_choice is a yes or no of its own."""
+    return answer_texts(item.question) if item.option is None else {"no": "No", "yes": "Yes"}
 
 
 def _options(question: Question) -> dict[str, str]:
@@ -196,20 +221,26 @@ def epsilon_in_words(epsilon: Fraction, delta: Fraction | None, what: str, found
     return f"{words} They would find {found} at most {percent:g}% of the time.{weak}"
 
 
-def question_in_words(question: Question) -> str:
-    """What a question's epsilon means for one person, who is judged by this report alone."""
+def question_in_words(survey: Survey, question: Question) -> str:
+    """What epsilon means for one answer. With an epsilon of the survey, all of it may be spent on one question."""
+    if question.epsilon is None:
+        return f"The limit for one answer is the same as for everything that is sent. {survey_in_words(survey)}"
     found = "a true “yes”" if isinstance(question, YesNo) else "the true answer"
-    words = epsilon_in_words(question.exact_epsilon, question.exact_delta, ONE, found)
+    words = epsilon_in_words(Fraction(question.epsilon), question.exact_delta, ONE, found)
     if question.delta is not None:
         words += f" (This includes δ = {question.delta}.)"
     return words
 
 
 def survey_delta(survey: Survey) -> Fraction:
-    """The deltas of all questions, which add up as the epsilons do (basic composition)."""
-    return sum((question.exact_delta or Fraction(0) for question in survey.questions), Fraction(0))
+    """The delta of one submission: of all questions, which add up as the epsilons do (basic composition).
+
+    With an epsilon of the survey, one part spends it all: no submission has more than one of the deltas.
+    """
+    deltas = [question.exact_delta or Fraction(0) for question in survey.questions]
+    return sum(deltas, Fraction(0)) if survey.epsilon is None else max(deltas)
 
 
 def survey_in_words(survey: Survey) -> str:
-    """What the epsilons of all questions together mean for one person: a limit on anything their answers can reveal."""
+    """What one submission means for one person: a limit on anything that all their answers together can reveal."""
     return epsilon_in_words(survey.exact_epsilon, survey_delta(survey), ALL, "the truth")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from click.testing import CliRunner
 
-from deniable_protocol import Drawn, Draws, publish, survey_from_tree
+from deniable_protocol import Document, Drawn, Draws, parse_survey, publish, survey_from_tree
 from deniable_server.cli import cli
 from deniable_server.export.write import Writer, columns, writing
+from deniable_server.planning.design import publish_survey
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.statistics import Content
 from deniable_server.storage import open_storage
 from tests.helpers.machine import ROOT
+from tests.helpers.surveys import joint, several
 
 WEIGHTS = "[campus]\nnorth = 0.7\nsouth = 0.3\n[age]\nyoung = 0.5\nolder = 0.3\nold = 0.2\n"
 SEGMENTS = [
@@ -30,8 +33,8 @@ SEGMENTS = [
 
 
 def example() -> bytes:
-    """Every question type; one segment."""
-    return publish(survey_from_tree(tomllib.loads((files("deniable_server") / "example.toml").read_text("utf-8"))))
+    """The example survey, as the server publishes it."""
+    return publish_survey(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
 
 
 def every_channel(name: str = "every-channel") -> bytes:
@@ -48,10 +51,16 @@ ASKED: dict[str, list[list[str]]] = {
     "campus-health": [
         ["estimate", "--by", "campus", "--distribution"],
         ["estimate", "--where", "campus:north", "--confidence", "0.9", "--simultaneous"],
-        ["compare", "--question", "debt", "--by", "campus"],
         ["compare", "--question", "drinks", "--by", "campus"],
-        ["crosstab", "--rows", "substance", "--columns", "support"],
-        ["crosstab", "--rows", "stress", "--columns", "harassed", "--where", "campus:south"],
+        ["regress", "--question", "vaped", "--on", "campus"],
+    ],
+    "joint": [
+        ["estimate", "--by", "campus"],
+        ["estimate", "--where", "campus:north", "--confidence", "0.9"],
+        ["compare", "--question", "stress", "--by", "campus"],
+        ["compare", "--question", "hours", "--by", "campus"],
+        ["crosstab", "--rows", "vaped", "--columns", "stress"],
+        ["crosstab", "--rows", "how_often", "--columns", "stress", "--where", "campus:south"],
         ["crosstab", "--rows", "campus", "--columns", "vaped"],
         ["regress", "--question", "vaped", "--on", "campus"],
     ],
@@ -67,7 +76,7 @@ ASKED: dict[str, list[list[str]]] = {
         ["regress", "--question", "subset", "--answer", "c", "--on", "campus", "--on", "age"],
     ],
 }
-DOCUMENTS = {"campus-health": example, "every-channel": every_channel}
+DOCUMENTS: dict[str, Callable[[], bytes]] = {"campus-health": example, "joint": joint, "every-channel": every_channel}
 
 
 def filled(database: str, document: bytes, people: int) -> str:
@@ -98,7 +107,7 @@ def told(asked: list[str], folder: Path, *source: str | Path) -> str:
     return deniable(*words, *source, "--minimum-group", "5", "--json")
 
 
-def contents_of(document: Any, people: int, rng: np.random.Generator) -> list[Content]:
+def contents_of(document: Document, people: int, rng: np.random.Generator) -> list[Content]:
     """Submissions with any reports that the channels can give."""
     draws = Draws(rng.bytes)
 
@@ -123,9 +132,8 @@ def contents_of(document: Any, people: int, rng: np.random.Generator) -> list[Co
 
 
 def small_export(folder: Path, group_rows: int = 10, file_rows: int = 20) -> Path:
-    """Fifty submissions in three files."""
-    document = example()
-    with writing(folder, document, group_rows, file_rows) as writer:
+    """Fifty submissions in three files, of booklets of one, two and three parts."""
+    with writing(folder, several(), group_rows, file_rows) as writer:
         fill(writer, 50)
         writer.finish("open")
     return folder
@@ -152,16 +160,17 @@ def adopt(folder: Path) -> None:
     rewrite(folder, files=files, submissions=sum(file["rows"] for file in files))
 
 
-def alter(folder: Path, row: int, **values: Any) -> None:
-    """A row of the first file with other values, under a manifest that knows nothing else."""
+def alter(folder: Path, name: str, value: object, row: int = 0, *, there: bool = True) -> None:
+    """Another value in the first file, under a manifest that knows nothing else: in this one of the rows in which the
+    column has a value, or has none.
+    """
     path = folder / "reports" / "part-00000.parquet"
     table = pq.read_table(path)
-    for name, value in values.items():
-        column = table.column(name).to_pylist()
-        column[row] = value
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, table.schema.field(name), pa.array(column, table.schema.field(name).type))
-    pq.write_table(table, path)
+    column = table.column(name).to_pylist()
+    places = [place for place, known in enumerate(column) if (known is not None) == there]
+    column[places[row]] = value
+    place, kind = table.schema.get_field_index(name), table.schema.field(name).type
+    pq.write_table(table.set_column(place, pa.field(name, kind), pa.array(column, kind)), path)
     adopt(folder)
 
 
@@ -199,13 +208,23 @@ def damage(folder: Path, how: str) -> None:
             second.write_bytes(raw)
         # Rows are sorted by segment: what is too large or too small would count for the neighbouring one.
         case "a report out of range":
-            alter(folder, 0, vaped=2)
+            alter(folder, "hours", 99)
         case "a report below zero":
-            alter(folder, -1, drinks=-1)
+            alter(folder, "hours", -1, -1)
         case "a subset of another size":
-            alter(folder, 0, substance=0b111111)
+            alter(folder, "stress", 0b1111)
         case "an unknown code":
-            alter(folder, 0, campus="east")
+            alter(folder, "campus", "east")
+        case "an unknown booklet":
+            alter(folder, "booklet", 4)
+        case "no booklet":
+            alter(folder, "booklet", None)
+        case "a report of another booklet":
+            alter(folder, "hours", 1, there=False)
+        case "a report that is missing":
+            alter(folder, "hours", None)
+        case "another booklet of as many parts":
+            alter(folder, "booklet", 3, booklets_before(folder, 1))
 
 
 DAMAGES = {
@@ -225,7 +244,18 @@ DAMAGES = {
     "a report below zero": "does not fit the survey",
     "a subset of another size": "does not fit the survey",
     "an unknown code": "does not fit the survey",
+    "an unknown booklet": "does not fit the survey",
+    "no booklet": "does not fit the survey",
+    "a report of another booklet": "does not fit the survey",
+    "a report that is missing": "does not fit the survey",
+    "another booklet of as many parts": "does not fit the survey",
 }
+
+
+def booklets_before(folder: Path, booklet: int) -> int:
+    """The first row of this booklet in the first file."""
+    found = pq.read_table(folder / "reports" / "part-00000.parquet").column("booklet").to_pylist()
+    return int(found.index(booklet))
 
 
 def keep_exports(folder: Path, people: int) -> None:

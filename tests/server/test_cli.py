@@ -21,18 +21,59 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, arguments, catch_exceptions=False)
 
 
-def test_check_shows_every_question_and_the_total() -> None:
-    """A good survey is shown with its channels, its total epsilon and what that means."""
+TEXTBOOK = """
+id = "textbook"
+title = "Each with its own"
+[[questions]]
+id = "vaped"
+type = "yes_no"
+text = "Vaped?"
+epsilon = 1.0
+[[questions]]
+id = "drinks"
+type = "number"
+text = "Drinks?"
+epsilon = 4.0
+min = 0
+max = 40
+"""
+
+
+def test_check_shows_the_booklets_and_what_they_spend() -> None:
+    """A good survey is shown with its booklets, how often each is drawn, its epsilon and what that means."""
     result = run("survey", "check", EXAMPLE)
     assert result.exit_code == 0
-    for word in ("vaped", "noisy bit", "bands 8 wide on 9 levels", "all together", "37%", "ok"):
-        assert word in result.stdout.replace("\n", " ")
+    said = " ".join(result.stdout.split())
+    for words in ("Each device draws one booklet", "vaped and how_often", "one of 3 combinations", "bands 4 wide on"):
+        assert words in said, words
+    assert "ε = 2.0 for everything that one person sends. Suppose someone" in said
+    assert "at most 37% of the time" in said and "example.toml: ok" in said and "⚠" not in said
+
+
+def test_check_shows_every_question_of_the_textbook_design(tmp_path: Path) -> None:
+    """With an epsilon per question each is shown with its own, then the sum; above 4 there is a warning."""
+    file = tmp_path / "textbook.toml"
+    file.write_text(TEXTBOOK)
+    said = " ".join(run("survey", "check", str(file)).stdout.split())
+    for words in (
+        "a noisy bit │ 1.0",
+        "bands",
+        "on 17 levels │ 4.0",
+        "all together",
+        "ε = 5 for everything",
+        "⚠ ε is above 4",
+    ):
+        assert words in said, words
 
 
 def test_check_as_json() -> None:
     """--json prints the same for programs."""
     tree = json.loads(run("survey", "check", EXAMPLE, "--json").stdout)
-    assert tree["epsilon"] == "10" and len(tree["questions"]) == 8 and len(tree["digest"]) == 64
+    assert tree["epsilon"] == "2.0" and len(tree["digest"]) == 64 and tree["warnings"] == []
+    assert tree["in_words"].endswith("at most 37% of the time.")
+    together = next(part for part in tree["parts"] if part["questions"] == ["vaped", "how_often"])
+    assert together["channel"].startswith("one of 3 combinations of answers") and together["epsilon"] == "2.0"
+    assert sorted(number for booklet in tree["booklets"] for number in booklet["parts"]) == [*range(len(tree["parts"]))]
 
 
 def test_check_lists_every_error_and_fails(tmp_path: Path) -> None:
@@ -71,7 +112,7 @@ def test_compile_prints_the_published_bytes(tmp_path: Path) -> None:
     file = tmp_path / "document.json"
     file.write_bytes(raw)
     tree = json.loads(run("audit", str(file), "--draws", "1000", "--json").stdout)
-    assert [question["passed"] for question in tree["questions"]] == [True] * 8
+    assert all(part["passed"] for part in tree["parts"]) and len(tree["parts"]) == len(verify(raw).parts)
 
 
 def test_audit_prints_odds_and_epsilon() -> None:

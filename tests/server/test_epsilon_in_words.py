@@ -11,12 +11,24 @@ from typing import Any
 import pytest
 
 from deniable_protocol import Survey, survey_from_tree
-from deniable_server.wording import ALL, ONE, epsilon_in_words, question_in_words, survey_in_words
+from deniable_server.wording import (
+    ALL,
+    ONE,
+    epsilon_in_words,
+    question_in_words,
+    survey_delta,
+    survey_in_words,
+)
 
 
-def survey_of(*questions: dict[str, Any]) -> Survey:
+def survey_of(*questions: dict[str, Any], epsilon: str | None = None) -> Survey:
     asked = [{"id": f"q{i}", "text": "?", **question} for i, question in enumerate(questions)]
-    return survey_from_tree({"id": "words", "title": "Words", "questions": asked})
+    whole: dict[str, Any] = {"id": "words", "title": "Words", "questions": asked}
+    if epsilon is not None:
+        whole["epsilon"] = epsilon
+        for question in asked:
+            question.pop("epsilon")
+    return survey_from_tree(whole)
 
 
 YES_NO = {"type": "yes_no", "epsilon": "1"}
@@ -36,7 +48,8 @@ GAUSSIAN = {"type": "number", "epsilon": "1", "min": 0, "max": 1, "mechanism": "
 )
 def test_one_answer(question: dict[str, Any], ending: str) -> None:
     """A guess from one report, in a sentence that fits the type of the question and the strength of its protection."""
-    words = question_in_words(survey_of(question).questions[0])
+    survey = survey_of(question)
+    words = question_in_words(survey, survey.questions[0])
     assert words.startswith(
         "Suppose someone tries to guess your answer from what was sent for this question, and accepts being wrong "
         "about 5% of people. They "
@@ -50,6 +63,27 @@ def test_all_answers_together() -> None:
     assert words.startswith("Suppose someone tries to guess your answers from everything that was sent, and ")
     assert words.endswith("They would find the truth at most 37% of the time.")  # 36.94...% + 0.01%
     assert "nearly always" in survey_in_words(survey_of(*[YES_NO | {"epsilon": "10"}] * 200))
+
+
+def test_one_epsilon_for_everything() -> None:
+    """With an epsilon of the survey it is the limit for all answers and for each: a booklet may be about one alone."""
+    survey = survey_of(YES_NO, SCALE, epsilon="2.0")
+    everything = survey_in_words(survey)
+    assert everything == (
+        "Suppose someone tries to guess your answers from everything that was sent, and accepts being wrong about 5% "
+        "of people. They would find the truth at most 37% of the time."
+    )
+    for question in survey.questions:
+        assert question_in_words(survey, question).endswith(f"the same as for everything that is sent. {everything}")
+
+
+def test_no_submission_has_two_deltas() -> None:
+    """With an epsilon of the survey, one part spends it all: of two deltas the larger counts, not their sum."""
+    two = [GAUSSIAN | {"delta": delta} for delta in ("0.01", "0.005")]
+    assert survey_in_words(survey_of(*two, epsilon="1")).endswith("at most 14.6% of the time.")  # 5% e + 1%
+    one_each = survey_of(*two)
+    assert survey_in_words(one_each).endswith("at most 38.5% of the time.")  # 5% e^2 + 1.5%
+    assert survey_delta(one_each) == Fraction("0.015")
 
 
 def test_both_languages_say_the_same(node: str, root: Path) -> None:

@@ -18,11 +18,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable_protocol import Drawn, Draws, Subset, publish, survey_from_tree, verify
+from deniable_protocol import Document, Drawn, Draws, Subset, publish, survey_from_tree, verify
+from deniable_server.analysis.reports import report_columns
 from deniable_server.estimator.crosstab import Joint, coded_question
 from deniable_server.export import opened
 from deniable_server.export.write import columns, export, writing
-from deniable_server.statistics import Content, channels_of, tally
+from deniable_server.statistics import Content, tally
 from deniable_server.storage import Row, open_storage
 from tests.helpers.exports import (
     ASKED,
@@ -36,7 +37,7 @@ from tests.helpers.exports import (
 )
 from tests.helpers.machine import missing
 from tests.helpers.spark import find_java
-from tests.helpers.surveys import surveys
+from tests.helpers.surveys import documents, several, surveys
 
 PEOPLE = 1_500
 
@@ -84,26 +85,43 @@ def test_a_closed_survey_is_closed_in_its_export(tmp_path: Path) -> None:
 # --- counting --------------------------------------------------------------------------------------------------------
 
 
-def counted_one_by_one(document: Any, contents: list[Content]) -> dict[tuple[int, ...], tuple[int, list[list[int]]]]:
+Counted = dict[tuple[int, ...], tuple[list[int], list[list[int]]]]
+
+
+def counted_one_by_one(document: Document, contents: list[Content]) -> Counted:
     """The statistics, by the definition and nothing else."""
     sums: dict[tuple[int, ...], Counter[Any]] = {}
     for content in contents:
         cell = sums.setdefault(content.segments, Counter())
-        cell["all"] += 1
-        for question, (channel, report) in enumerate(zip(channels_of(document), content.reports, strict=True)):
+        cell[content.booklet] += 1
+        for part, report in zip(document.booklets[content.booklet].parts, content.reports, strict=True):
+            channel = document.parts[part].channel
             held = [j for j in range(channel.options) if report >> j & 1] if isinstance(channel, Subset) else [report]
-            cell.update((question, j) for j in held)
-    sizes = [channel.feature_count for channel in channels_of(document)]
+            cell.update((part, j) for j in held)
+    sizes = [part.channel.feature_count for part in document.parts]
     return {
-        codes: (cell["all"], [[cell[question, j] for j in range(n)] for question, n in enumerate(sizes)])
+        codes: (
+            [cell[booklet] for booklet in range(len(document.booklets))],
+            [[cell[part, j] for j in range(n)] for part, n in enumerate(sizes)],
+        )
         for codes, cell in sums.items()
     }
 
 
+@st.composite
+def exported(draw: st.DrawFn) -> bytes:
+    """A document of either design; of the textbook's also one with many options."""
+    if draw(st.booleans()):
+        return draw(documents() | st.just(several()))
+    many = [{"code": f"m{i}", "text": "?"} for i in range(draw(st.integers(2, 50)))]
+    tree = draw(surveys())
+    tree["questions"].append({"id": "many", "type": "choice", "text": "?", "epsilon": 1, "options": many})
+    return publish(survey_from_tree(tree))
+
+
 @settings(max_examples=40)
 @given(
-    tree=surveys(),
-    options=st.integers(2, 50),
+    published=exported(),
     people=st.integers(0, 60),
     group_rows=st.integers(1, 40),
     file_groups=st.integers(1, 3),
@@ -111,8 +129,7 @@ def counted_one_by_one(document: Any, contents: list[Content]) -> dict[tuple[int
     seed=st.integers(0, 2**32),
 )
 def test_files_of_any_size_are_counted_right(
-    tree: dict[str, Any],
-    options: int,
+    published: bytes,
     people: int,
     group_rows: int,
     file_groups: int,
@@ -123,16 +140,13 @@ def test_files_of_any_size_are_counted_right(
     """However rows are cut into batches, groups and files, the statistics are those of the submissions one by one; and
     so are those that the server counts.
     """
-    many = [{"code": f"m{i}", "text": "?"} for i in range(options)]
-    tree["questions"].append({"id": "many", "type": "choice", "text": "?", "epsilon": 1, "options": many})
-    published = publish(survey_from_tree(tree))
     document = verify(published)
     contents = contents_of(document, people, np.random.default_rng(seed))
     folder = tmp_path_factory.mktemp("cut") / "export"
     with writing(folder, published, group_rows, group_rows * file_groups) as writer:
         for start in range(0, people, batch):
-            for segments, reports in columns(document, contents[start : start + batch]):
-                writer.add(segments, reports)
+            for group in columns(document, contents[start : start + batch]):
+                writer.add(group)
         manifest = writer.finish("open")
     assert all(file.rows <= group_rows * file_groups for file in manifest.files) and manifest.submissions == people
     with opened(str(folder)) as engine:
@@ -140,8 +154,31 @@ def test_files_of_any_size_are_counted_right(
     wanted = counted_one_by_one(document, contents)
     for statistics in (found, tally(document, contents)):
         assert {
-            codes: (cell.submissions, [counts.tolist() for counts in cell.counts]) for codes, cell in statistics.items()
+            codes: (cell.booklets.tolist(), [counts.tolist() for counts in cell.counts])
+            for codes, cell in statistics.items()
         } == wanted
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Content(4, (1,), (0,)),
+        Content(-1, (1,), (0,)),
+        Content(0, (), (0,)),
+        Content(0, (1, 1), (0,)),
+        Content(0, (0,), (0,)),
+        Content(0, (2**70,), (0,)),
+        Content(2**70, (1,), (0,)),
+        Content(1, (99, 1), (0,)),
+        Content(1, (0, 1), (2,)),
+    ],
+)
+def test_what_no_device_sends_is_not_counted(wrong: Content) -> None:
+    """A booklet that is not there, a report too many or too few, or one that its part cannot give, is an error."""
+    document = verify(several())
+    right = contents_of(document, 50, np.random.default_rng(5))
+    with pytest.raises(ValueError, match=r"."):
+        tally(document, [*right, wrong])
 
 
 def test_many_segments_are_told_apart() -> None:
@@ -155,7 +192,7 @@ def test_many_segments_are_told_apart() -> None:
     }
     document = verify(publish(survey_from_tree(tree)))
     rng = np.random.default_rng(3)
-    contents = [Content((i % 2,), tuple(rng.integers(190, 200, 10).tolist())) for i in range(300)] * 2
+    contents = [Content(0, (i % 2,), tuple(rng.integers(190, 200, 10).tolist())) for i in range(300)] * 2
     found = tally(document, contents)
     assert {codes: cell.counts[0].tolist() for codes, cell in found.items()} == {
         content.segments: [2, 0] if content.reports == (0,) else [0, 2] for content in contents
@@ -166,7 +203,7 @@ def test_many_segments_are_told_apart() -> None:
 def test_pieces_make_the_sums_of_products(pair: tuple[str, str]) -> None:
     """The sums from counted pieces are those of the features of each submission, multiplied one by one."""
     document = verify(every_channel())
-    asked = {question.id: (question, document.channels[question.id]) for question in document.survey.questions}
+    asked = {part.names[0]: (part.items[0].question, part.channel) for part in document.parts}
     rows, columns_ = (coded_question(*asked[name]) for name in pair)
     draws, n = Draws(np.random.default_rng(8).bytes), 500
     reports = []
@@ -185,7 +222,7 @@ def test_pieces_make_the_sums_of_products(pair: tuple[str, str]) -> None:
 
 
 def test_the_layout_is_as_documented(kept: Path) -> None:
-    """The document byte for byte; columns by id, codes as text, reports as the smallest signed integers; digests."""
+    """The document byte for byte; codes as text, reports as the smallest signed integers; digests."""
     folder = kept / "every-channel"
     document = every_channel()
     assert (folder / "published.json").read_bytes() == document
@@ -196,11 +233,79 @@ def test_the_layout_is_as_documented(kept: Path) -> None:
     assert hashlib.sha256((folder / file["name"]).read_bytes()).hexdigest() == file["sha256"]
     read = pq.ParquetFile(folder / file["name"])
     names = [segment["id"] for segment in json.loads(document)["survey"]["segments"]]
-    assert read.schema_arrow.names[:2] == names and read.schema_arrow.field("campus").type == pa.string()
+    assert read.schema_arrow.names[:3] == [*names, "booklet"] and read.schema_arrow.field("campus").type == pa.string()
     kinds = {name: str(read.schema_arrow.field(name).type) for name in ("bit", "subset", "wide", "gaussian", "band")}
     assert kinds == {"bit": "int8", "subset": "int16", "wide": "int32", "gaussian": "int16", "band": "int8"}
     assert all(read.metadata.row_group(0).column(i).compression == "ZSTD" for i in range(len(names)))
-    assert not any(field.nullable for field in read.schema_arrow)
+    assert not any(field.nullable for field in read.schema_arrow), "everybody reports on everything"
+
+
+def test_a_column_is_called_by_what_its_part_reports_on(tmp_path: Path) -> None:
+    """A part's reports are there where the booklet has it, and null elsewhere; the metadata say what the bits mean."""
+    document = verify(several())
+    contents = contents_of(document, 200, np.random.default_rng(9))
+    with writing(tmp_path / "export", several()) as writer:
+        for group in columns(document, contents):
+            writer.add(group)
+        writer.finish("open")
+    path = tmp_path / "export" / "reports" / "part-00000.parquet"
+    table = pq.read_table(path)
+    assert table.column_names == [
+        "campus",
+        "booklet",
+        "vaped+how_often+stress",
+        "vaped+how_often+support.doctor",
+        "support.friend+support.nobody",
+        "stress",
+        "support.doctor",
+        "hours",
+    ]
+    found = []
+    for campus, booklet, *reports in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        parts = document.booklets[booklet].parts
+        assert [place for place, report in enumerate(reports) if report is not None] == sorted(parts)
+        found.append(Content(booklet, tuple(reports[part] for part in parts), (["north", "south"].index(campus),)))
+    assert sorted(found) == sorted(contents)
+    meanings = json.loads(pq.read_metadata(path).metadata[b"deniable"])
+    assert meanings["digest"] == document.digest
+    assert meanings["columns"]["vaped+how_often+support.doctor"] == {
+        "questions": ["vaped", "how_often", "support.doctor"],
+        "paths": [
+            ["no", None, "no"],
+            ["no", None, "yes"],
+            ["yes", "monthly", "no"],
+            ["yes", "monthly", "yes"],
+            ["yes", "weekly", "no"],
+            ["yes", "weekly", "yes"],
+            ["yes", "daily", "no"],
+            ["yes", "daily", "yes"],
+        ],
+    }
+    assert meanings["columns"]["hours"] == {"questions": ["hours"], "paths": []}
+
+
+def test_no_two_columns_have_one_name(tmp_path: Path) -> None:
+    """Two parts may report on the same, a question may be called booklet, and codes may differ in case only."""
+    tree = {
+        "id": "names",
+        "title": "?",
+        "epsilon": 1,
+        "questions": [
+            {"id": "booklet", "type": "yes_no", "text": "?"},
+            {"id": "m", "type": "multi_choice", "text": "?", "options": [{"code": c, "text": c} for c in "aA"]},
+        ],
+    }
+    parts = [(["booklet"], None), (["m.a"], None), (["m.A"], None), (["m.a", "m.A"], 1), (["m.a", "m.A"], 2)]
+    published = publish(survey_from_tree(tree), parts, [([number], 1) for number in range(5)])
+    document = verify(published)
+    assert report_columns(document) == ["booklet", "booklet#2", "m.a", "m.A", "m.a+m.A", "m.a+m.A#2"]
+    contents = contents_of(document, 60, np.random.default_rng(9))
+    with writing(tmp_path / "export", published) as writer:
+        for group in columns(document, contents):
+            writer.add(group)
+        writer.finish("open")
+    with opened(str(tmp_path / "export")) as engine:
+        assert engine.statistics() == tally(document, contents)
 
 
 def test_the_documented_example_debiases(kept: Path, root: Path) -> None:
@@ -210,7 +315,8 @@ def test_the_documented_example_debiases(kept: Path, root: Path) -> None:
     (kept / "exports" / "campus-health").symlink_to(kept / "campus-health")
     run = subprocess.run([sys.executable, "-c", code], cwd=kept, capture_output=True, text=True, check=True)
     told_ = json.loads(deniable("estimate", "--from", kept / "campus-health", "--json"))
-    assert run.stdout == f"vaped: {told_['questions'][0]['shares'][0]['unbiased']:.4f}\n"
+    (harassed,) = [question for question in told_["questions"] if question["id"] == "harassed"]
+    assert run.stdout == f"harassed: {harassed['shares'][0]['unbiased']:.4f}\n"
 
 
 def test_only_the_owner_can_read_it(kept: Path) -> None:

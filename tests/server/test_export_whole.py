@@ -63,7 +63,7 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
     """A file whose columns are not the survey's, under a manifest that fits it, is refused before it is counted."""
     folder = small_export(tmp_path / "export")
     path = folder / "reports" / "part-00001.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["vaped"]), path)
+    pq.write_table(pq.read_table(path).drop_columns(["stress"]), path)
     adopt(folder)
     with pytest.raises(ExportError, match="other columns"), opened(str(folder)):
         pass

@@ -29,7 +29,7 @@ def grouping(sizes: dict[tuple[int, ...], int], options: tuple[int, ...]) -> Gro
     document = verify(
         publish(survey_from_tree({"id": "s-1", "title": "T", "segments": segments, "questions": questions}))
     )
-    cells = {codes: Cell(size, [np.array([size, 0])]) for codes, size in sizes.items() if size}
+    cells = {codes: Cell(np.array([size]), [np.array([size, 0])]) for codes, size in sizes.items() if size}
     return Grouping(document, cells, MINIMUM)
 
 

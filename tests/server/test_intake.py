@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -11,17 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
+from deniable_protocol import Document, randomize, verify
 from deniable_protocol.errors import SubmissionError
-from deniable_server.checks.audit import first_segments
 from deniable_server.errors import NotJSON, TooMany
 from deniable_server.web.submission_reader import MAX_PROBLEMS, SubmissionReader
-from tests.helpers.surveys import surveys
+from tests.helpers.surveys import documents, several
 
 
-def submission_to(document: Document) -> dict[str, Any]:
-    answers = {q.id: q.panel(document.channels[q.id].answers)[0][1] for q in document.survey.questions}
-    return dict(randomize(document, answers, first_segments(document.survey)))
+def submission_to(document: Document, booklet: int | None = None) -> dict[str, Any]:
+    answers = {question.id: question.panel(2)[0][1] for question in document.survey.questions}
+    segments = {segment.id: segment.options[0].code for segment in document.survey.segments}
+    return dict(randomize(document, answers, segments, booklet=booklet))
 
 
 def encode(tree: object) -> bytes:
@@ -29,8 +31,8 @@ def encode(tree: object) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def document(example: bytes) -> Document:
-    return verify(example)
+def document() -> Document:
+    return verify(several())
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +40,20 @@ def intake(document: Document) -> SubmissionReader:
     return SubmissionReader(document)
 
 
+THREE = 2
+"""A booklet of three parts: two options (four paths), hours (a band), stress (four paths)."""
+
+
 @pytest.fixture
 def good(document: Document) -> dict[str, Any]:
-    return submission_to(document)
+    return submission_to(document, THREE)
 
 
 @settings(max_examples=60)
-@given(surveys(), st.integers(1, 3))
-def test_both_ways_read_what_clients_write(tree: dict[str, Any], n: int) -> None:
+@given(documents() | st.just(several()), st.integers(1, 3))
+def test_both_ways_read_what_clients_write(published: bytes, n: int) -> None:
     """For any survey, the quick way takes single submissions and batches as clients write them, as the careful does."""
-    document = verify(publish(survey_from_tree(tree)))
+    document = verify(published)
     intake = SubmissionReader(document)
     for body in (
         encode(submission_to(document)),
@@ -75,8 +81,11 @@ def mangled(draw: st.DrawFn, document: Document) -> bytes:
         target = batch[0] if isinstance(batch, list) and batch and draw(st.booleans()) else tree
         if isinstance(target, dict) and draw(st.booleans()):
             inner = draw(st.sampled_from(["reports", "segments", "id"]))
-            target = target[inner] if isinstance(target.get(inner), dict) else target
-        if isinstance(target, dict) and target:
+            target = target[inner] if isinstance(target.get(inner), dict | list) else target
+        if isinstance(target, list) and target:
+            target[draw(st.integers(0, len(target) - 1))] = draw(VALUES)
+            target += draw(st.lists(VALUES, max_size=1))
+        elif isinstance(target, dict) and target:
             key = draw(st.sampled_from([*target, "more"]))
             if draw(st.booleans()):
                 target[key] = draw(VALUES)
@@ -89,9 +98,9 @@ def mangled(draw: st.DrawFn, document: Document) -> bytes:
     elif how == 2:
         text = text.replace('"id":', '"id":"' + "0" * 32 + '","id":', 1)
     elif how == 3:
-        text = text.replace('"vaped":', '"vaped":0,"vaped":', 1)
+        text = text.replace('"booklet":', '"booklet":0,"booklet":', 1)
     elif how == 4:
-        text = text.replace("vaped", "v\\u0061ped", 1)
+        text = text.replace("booklet", "b\\u006foklet", 1)
     return text.encode("utf-8", errors="surrogatepass")
 
 
@@ -105,11 +114,16 @@ def test_the_quick_way_takes_nothing_that_the_careful_one_refuses(document: Docu
         assert quick == SubmissionReader(document)._read_carefully(body)
 
 
-def change(tree: dict[str, Any], place: str, value: object) -> bytes:
-    *path, last = place.split(".")
-    target = tree
+def inside(tree: Any, place: str) -> tuple[Any, Any]:
+    """What holds this place, and its key there."""
+    *path, last = [int(key) if key.isdecimal() else key for key in re.findall(r"\w+", place)]
     for key in path:
-        target = target[key]
+        tree = tree[key]
+    return tree, last
+
+
+def change(tree: dict[str, Any], place: str, value: object) -> bytes:
+    target, last = inside(tree, place)
     target[last] = value
     return encode(tree)
 
@@ -123,18 +137,33 @@ def change(tree: dict[str, Any], place: str, value: object) -> bytes:
         ("id", 7, "format"),
         ("digest", "0" * 64, "digest"),
         ("digest", None, "digest"),
-        ("reports", [], "type"),
-        ("reports.vaped", True, "type"),
-        ("reports.vaped", 1.0, "type"),
-        ("reports.vaped", "1", "type"),
-        ("reports.vaped", None, "type"),
-        ("reports.vaped", 2, "range"),
-        ("reports.vaped", -1, "range"),
-        ("reports.vaped", 2**53, "range"),
-        ("reports.vaped", 2**63 - 1, "range"),
-        ("reports.substance", 0, "range"),
-        ("reports.substance", 3, "range"),
-        ("reports.drinks", 16, "range"),
+        ("booklet", -1, "range"),
+        ("booklet", 4, "range"),
+        ("booklet", 2**70, "range"),
+        ("booklet", True, "type"),
+        ("booklet", 2.0, "type"),
+        ("booklet", "2", "type"),
+        ("booklet", None, "type"),
+        ("reports", {}, "type"),
+        ("reports", None, "type"),
+        ("reports", [], "range"),
+        ("reports", [3], "range"),
+        ("reports", [3, 0], "range"),
+        ("reports", [3, 0, 1, 0], "range"),
+        ("reports[1]", True, "type"),
+        ("reports[1]", 1.0, "type"),
+        ("reports[1]", "1", "type"),
+        ("reports[1]", None, "type"),
+        ("reports[1]", [1], "type"),
+        ("reports[1]", 99, "range"),
+        ("reports[1]", -1, "range"),
+        ("reports[1]", 2**53, "range"),
+        ("reports[1]", 2**63 - 1, "range"),
+        ("reports[1]", 2**70, "range"),
+        ("reports[0]", 0, "range"),
+        ("reports[0]", 15, "range"),
+        ("reports[0]", 16, "range"),
+        ("reports[2]", 0, "range"),
         ("segments.campus", "west", "range"),
         ("segments.campus", 0, "range"),
         ("segments.campus", ["north"], "range"),
@@ -151,17 +180,37 @@ def test_a_wrong_value_is_refused_at_its_place(
     assert (problem.place, problem.reason) == (place, reason)
 
 
-@pytest.mark.parametrize("key", ["id", "digest", "reports", "segments", "reports.vaped", "segments.campus"])
+def test_reports_are_those_of_the_booklet(intake: SubmissionReader, document: Document) -> None:
+    """Reports of one booklet under the number of another are refused, at the first that cannot be its own."""
+    refused = 0
+    for drawn, said in product(range(len(document.booklets)), repeat=2):
+        posted = submission_to(document, drawn) | {"booklet": said}
+        parts = document.parts_of(said)
+        reports = zip(parts, posted["reports"], strict=False)
+        wrong = [f"reports[{i}]" for i, (part, report) in enumerate(reports) if not part.channel.is_report(report)]
+        if len(parts) != len(posted["reports"]):
+            wrong = ["reports"]
+        if wrong:
+            refused += 1
+            with pytest.raises(SubmissionError) as caught:
+                intake.read(encode(posted))
+            assert [problem.place for problem in caught.value.problems] == wrong
+        else:
+            assert len(intake.read(encode(posted))) == 1
+    assert refused >= 10, "all but those of the same number of parts"
+
+
+@pytest.mark.parametrize("key", ["id", "digest", "booklet", "reports", "segments", "segments.campus"])
 def test_a_missing_key_is_refused(intake: SubmissionReader, good: dict[str, Any], key: str) -> None:
-    """A submission needs every key, a report for every question and a code for every segment."""
-    *path, last = key.split(".")
-    del (good[path[0]] if path else good)[last]
+    """A submission needs every key, and a code for every segment."""
+    target, last = inside(good, key)
+    del target[last]
     with pytest.raises(SubmissionError) as caught:
         intake.read(encode(good))
     assert [(p.place, p.reason) for p in caught.value.problems] == [(key, "missing")]
 
 
-@pytest.mark.parametrize("place", ["canary", "reports.canary", "segments.canary"])
+@pytest.mark.parametrize("place", ["canary", "segments.canary"])
 def test_an_unknown_key_is_refused_and_not_repeated(intake: SubmissionReader, good: dict[str, Any], place: str) -> None:
     """An unknown key is refused without quoting it."""
     with pytest.raises(SubmissionError) as caught:
@@ -178,12 +227,12 @@ def test_an_unknown_key_is_refused_and_not_repeated(intake: SubmissionReader, go
         b"nonsense",
         b"\xff\xfe{}",
         b'{"id":1,"id":2}',
-        b'{"reports":{"vaped":NaN}}',
-        b'{"reports":{"vaped":Infinity}}',
+        b'{"reports":[NaN]}',
+        b'{"reports":[Infinity]}',
         b'{"id":"\\ud800"}',
         b'{"id":"\xff"}',
         b'{"\xff":1}',
-        b'{"reports":{"\xff":1}}',
+        b'{"segments":{"\xff":1}}',
         b'{"id":"\\udc00\\ud800"}',
         b"[" * 100_000,
         b'{"a":' * 100_000,
@@ -210,7 +259,6 @@ def test_a_repeated_key_is_refused_wherever_it_stands(intake: SubmissionReader, 
     """The last of two equal keys does not win: the body is refused, also where both say the same."""
     text = encode(good).decode()
     member = {key: f'"{key}":{encode(good[key]).decode()}' for key in good}
-    member["vaped"] = f'"vaped":{good["reports"]["vaped"]}'
     member["campus"] = '"campus":"north"'
     for written in member.values():
         assert intake.read(text.encode())
@@ -222,7 +270,7 @@ def test_a_submission_beside_a_batch_is_refused(intake: SubmissionReader, good: 
     """A body is a submission or a batch, not both."""
     with pytest.raises(SubmissionError):
         intake.read(encode({**good, "submissions": [good]}))
-    for key in ("id", "digest", "reports", "segments"):
+    for key in ("id", "digest", "booklet", "reports", "segments"):
         with pytest.raises(SubmissionError):
             intake.read(encode({"submissions": [good], key: good[key]}))
 
@@ -235,20 +283,23 @@ def test_white_space_changes_nothing(intake: SubmissionReader, good: dict[str, A
 
 def test_large_bodies_are_refused_without_being_built_up(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """A wrong body above a million bytes is cheap to refuse: the error names one wrong place, or says it is no JSON."""
-    many = [good] * 4_000
+    many = [good] * 7_000
     with pytest.raises(SubmissionError) as caught:
         intake.read(encode({"submissions": [*many, {**good, "id": "secret"}]}))
-    assert [p.place for p in caught.value.problems] == ["submissions[4000].id"]
+    assert [p.place for p in caught.value.problems] == ["submissions[7000].id"]
     with pytest.raises(SubmissionError) as caught:
         intake.read(encode({"submissions": [*many, {**good, "secret": 1}]}))
     assert "secret" not in str(caught.value)
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode({"submissions": [*many, {**good, "reports": [1]}]}))
+    assert [p.place for p in caught.value.problems] == ["submissions[7000].reports"]
     for body in (b"[" * 2_000_000, b"[[]," * 500_000, b'"' + b"\xff" * 2_000_000 + b'"'):
         tracemalloc.start()
         with pytest.raises(SubmissionError):
             intake.read(body)
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
         tracemalloc.stop()
-    twice = encode({"submissions": many}).replace(b'"vaped":', b'"vaped":0,"vaped":', 1)
+    twice = encode({"submissions": many}).replace(b'"booklet":', b'"booklet":0,"booklet":', 1)
     with pytest.raises(SubmissionError):
         intake.read(twice)
 

@@ -167,16 +167,16 @@ def known(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> No
         return
     for name, kind in (("silent", Silent), ("spoken", Spoken)):
         monkeypatch.setitem(CHANNELS, name, kind)
-        monkeypatch.setitem(DESIGNS, kind, lambda question, kind=kind: designed(kind, question))
+        monkeypatch.setitem(DESIGNS, kind, lambda question, epsilon, kind=kind: designed(kind, question, epsilon))
         monkeypatch.setitem(wording.CHANNEL_WORDS, kind, lambda _, channel: f"one of {channel.answers}, or nothing")
     monkeypatch.setitem(QUESTIONS, "weekday", Weekday)
     monkeypatch.setitem(wording.ANSWER_TEXTS, Weekday, lambda _: {day: day.title() for day in DAYS})
     monkeypatch.setitem(simulate.HABITS, Weekday, simulate.chooses)
 
 
-def designed(kind: type[Silent], question: Question) -> Silent:
+def designed(kind: type[Silent], question: Question, epsilon: Fraction) -> Silent:
     options = len(question.codes)
-    return kind(options, largest_favour(exp_floor(question.exact_epsilon), options - 1, 1))
+    return kind(options, largest_favour(exp_floor(epsilon), options - 1, 1))
 
 
 SURVEY: dict[str, Any] = {
@@ -211,8 +211,9 @@ def test_documents_are_verified() -> None:
     """A channel of another kind or size, with another field, or that keeps less than its epsilon is refused."""
     published = publish(survey_from_tree(one_question()))
     document = msgspec.json.decode(published)
-    channel = document["channels"]["day"]
-    assert verify(published).channels["day"] == Silent(5, channel["favour"]) and channel["kind"] == "silent"
+    (part,) = document["parts"]
+    channel = part["channel"]
+    assert verify(published).parts[0].channel == Silent(5, channel["favour"]) and channel["kind"] == "silent"
     for change, reason in (
         ({"kind": "spoken"}, "mismatch"),
         ({"options": 6}, "mismatch"),
@@ -220,10 +221,10 @@ def test_documents_are_verified() -> None:
         ({"favour": channel["favour"] + 1}, "favour_high"),
         ({"favour": 0}, "range"),
     ):
-        changed = msgspec.json.encode({**document, "channels": {"day": {**channel, **change}}})
+        changed = msgspec.json.encode({**document, "parts": [{**part, "channel": {**channel, **change}}]})
         with pytest.raises(DocumentError) as caught:
             verify(changed)
-        assert (caught.value.reason, caught.value.place) == (reason, f"channels.day.{next(iter(change))}")
+        assert (caught.value.reason, caught.value.place) == (reason, f"parts[0].channel.{next(iter(change))}")
 
 
 @pytest.mark.parametrize("kind", [Silent, Spoken])
@@ -248,11 +249,11 @@ def test_answers_become_reports_that_are_read_and_counted() -> None:
     reader = SubmissionReader(document)
     rows = reader.read(msgspec.json.encode({"submissions": sent}))
     contents = [msgspec.json.decode(row.content, type=Content) for row in rows]
-    assert [content.reports for content in contents] == [tuple(each["reports"].values()) for each in sent]
+    assert [content.reports for content in contents] == [tuple(each["reports"]) for each in sent]
     (cell,) = tally(document, contents).values()
     assert [len(counts) for counts in cell.counts] == [6, 9] and [sum(counts) for counts in cell.counts] == [3, 3]
     with pytest.raises(SubmissionError):
-        reader.read(msgspec.json.encode({**sent[0], "reports": {"day": 6, "other": 0}}))
+        reader.read(msgspec.json.encode({**sent[0], "reports": [6, 0]}))
 
 
 def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
@@ -274,7 +275,7 @@ def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
         assert not estimate.notes and estimate.fake_influence
         for share in estimate.shares:
             assert share.unbiased is not None and share.standard_error is not None
-            away = abs(share.unbiased - population.true_share(question.id, share.code))
+            away = abs(share.unbiased - population.truth.share(question.id, share.code))
             assert away < 6 * share.standard_error
         assert headline(question, estimate).startswith("Most common: ")
         chart = question_chart(question, estimate)
@@ -305,8 +306,8 @@ def test_a_simulation_says_how_near_it_came() -> None:
     """The truth that a simulation remembers is the share of each code among the answers that it made up."""
     population = simulate.Population(survey_from_tree(SURVEY), seed=1)
     answers = [each.answers for each in population.respondents(500)]
-    assert population.true_share("day", "tue") == sum(each["day"] == 2 for each in answers) / 500
-    assert population.true_share("other", "declined") == sum(each["other"] == "declined" for each in answers) / 500
+    assert population.truth.share("day", "tue") == sum(each["day"] == 2 for each in answers) / 500
+    assert population.truth.share("other", "declined") == sum(each["other"] == "declined" for each in answers) / 500
 
 
 def test_a_plan_and_an_audit_know_them() -> None:
@@ -327,5 +328,5 @@ def test_they_are_put_into_words() -> None:
     day, other = document.survey.questions
     assert wording.answer_texts(day) == {"mon": "Mon", "tue": "Tue", "wed": "Wed", "thu": "Thu", "fri": "Fri"}
     assert wording.answer_texts(other)["declined"] == "Prefer not to say"
-    assert "scores" in wording.method_in_words(day, document.channels["day"])
-    assert "counts" in wording.method_in_words(other, document.channels["other"])
+    assert wording.method_in_words(document, day).startswith("one of 5, or nothing; limits from the spread of the")
+    assert wording.method_in_words(document, other).endswith("limits on the noisy counts")

@@ -461,14 +461,23 @@ def test_folding_that_fails_is_logged_once_and_put_off(
 def test_folding_leaves_no_trace_of_the_inbox(
     storage: SQLiteStorage, survey: Published, path: Path, example_answers: dict
 ) -> None:
-    """After folding the write-ahead log is empty, and each id is in the file just once."""
+    """After folding the write-ahead log is empty, and every id is in pages of the sealed table and in no other place.
+
+    Where SQLite splits a page, a second copy of a row may be left in the unused part of it: of the same table.
+    """
     rows = rows_of(survey, example_answers, 300)
     for row in rows:
         storage.accept(survey, [row])
     storage.fold(survey)
     assert Path(f"{path}-wal").stat().st_size == 0
     content = path.read_bytes()
-    assert {content.count(row.id) for row in rows} == {1}
+    with sqlite3.connect(path) as database:
+        sealed = {page for (page,) in database.execute("SELECT pageno FROM dbstat WHERE name = 'sealed'")}
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    database.close()
+    for row in rows:
+        pages = {found.start() // size + 1 for found in re.finditer(re.escape(row.id), content)}
+        assert pages and pages <= sealed
 
 
 def test_a_reader_does_not_hold_up_folding(storage: SQLiteStorage, survey: Published, example_answers: dict) -> None:

@@ -93,7 +93,7 @@ def test_a_fault_in_javascript_is_caught(name: str, tmp_path: Path, node: str) -
     if name in SEEN_IN_THE_SYNTAX:
         assert_caught(run_tests("javascript/test_javascript.py", PYTHONPATH=str(web)), "FAILED")
         return
-    kinds = ("client",) if fault.module in ("delivery", "device") else ("vectors", "deniable")
+    kinds = ("client",) if fault.module in ("delivery", "device") else ("vectors", "deniable", "parts")
     tests = [str(web / "test" / f"{kind}.test.js") for kind in kinds]
     run = subprocess.run([node, "--test", *tests], capture_output=True, text=True, timeout=600, check=False)
     assert_caught(run, "ERR_ASSERTION")

@@ -30,6 +30,11 @@ FILES_BROKEN = [
     "a report out of range",
     "a subset of another size",
     "an unknown code",
+    "an unknown booklet",
+    "no booklet",
+    "a report of another booklet",
+    "a report that is missing",
+    "another booklet of as many parts",
 ]
 # What Java needs to be quick at the start rather than later.
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"

@@ -92,7 +92,7 @@ def _by_segment(source: Source, query: CompareQuery, by: str) -> list[comparison
     grouping.check([*query.where, by])
     cells = grouping.select(query.where)
     groups = [
-        counted_group(source, query.question, group.code, grouping.within(cells, by, group))
+        reported_group(source, query.question, group.code, grouping.within(cells, by, group))
         for group in grouping.groups(by)
     ]
     if by in query.where or len(groups) < 2:
@@ -112,22 +112,17 @@ def _with_survey(source: Source, other: Source, query: CompareQuery) -> list[com
         if unknown := sorted(set(query.where.items()) - codes):
             raise BadQuery(f"where must fit both surveys, and one has no {':'.join(unknown[0])}")
         each.grouping.check(query.where)
-        groups.append(counted_group(each, query.question, each.survey.id, each.grouping.select(query.where)))
+        groups.append(reported_group(each, query.question, each.survey.id, each.grouping.select(query.where)))
     return groups
 
 
-def counted_group(source: Source, question: str, label: str, cells: Mapping[Codes, Cell]) -> comparison.Group:
-    """The reports to a question in these cells."""
+def reported_group(source: Source, question: str, label: str, cells: Mapping[Codes, Cell]) -> comparison.Group:
+    """What these cells report on a question."""
     asked = source.find(question)
     assert asked is not None
-    total = source.grouping.total(cells)
-    return comparison.Group(label, asked.question, asked.channel, total.counts[asked.place].tolist(), total.submissions)
+    return comparison.Group(label, source.evidence_of(asked, cells))
 
 
 def warnings(groups: Iterable[comparison.Group]) -> list[str]:
     """The groups whose reports cannot come from honest people."""
-    return [
-        f"{group.label}: {NOT_HONEST}"
-        for group in groups
-        if not consistent(group.channel, [int(count) for count in group.counts], int(group.answers))
-    ]
+    return [f"{group.label}: {NOT_HONEST}" for group in groups if not consistent(group.evidence.parts)]

@@ -1,22 +1,34 @@
-"""Cross-tabulate two questions, or a question and a segment. Reads every submission once, and keeps one small table."""
+"""Cross-tabulate two questions, or a question and a segment.
+
+The kept statistics are enough where one part reports on both, and for segments. Only two questions that everybody is
+asked in different parts (the textbook design) take reading every submission, once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from itertools import product
+from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 import msgspec
+import numpy as np
 
+from deniable_protocol import Question, YesNo
 from deniable_server.errors import BadQuery
+from deniable_server.estimator import Share, comparison
 from deniable_server.estimator import crosstab as estimator
-from deniable_server.estimator.crosstab import Independence, Joint, JointShare, coded_question, coded_segment
-from deniable_server.estimator.questions import Share
+from deniable_server.estimator.crosstab import Coded, Crosstab, Independence, Joint, JointShare
+from deniable_server.estimator.evidence import Counted, Evidence
+from deniable_server.estimator.joint import crosstab_questions, crosstab_segment, flipped, share_a_part
+from deniable_server.statistics import Cell, Codes
 
-from .compare import counted_group, warnings
+from .compare import warnings
 from .crossing import Crossing, Variable
 from .query import COMMON, Parameters, Query
 from .source import Source
+
+Cells: TypeAlias = Mapping[Codes, Cell]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +36,8 @@ class CrosstabQuery(Query):
     """Two different questions with shares, or segments."""
 
     parameters: ClassVar[Mapping[str, str]] = {
-        "rows": "A question with shares, or a segment.",
-        "columns": "Another question or segment.",
+        "rows": "A question with shares, an option of a multi_choice (question.code), or a segment.",
+        "columns": "Another question, option or segment.",
         **COMMON,
     }
 
@@ -43,7 +55,9 @@ class CrosstabQuery(Query):
 
 
 class SurveyCrosstab(msgspec.Struct, frozen=True):
-    """The shares of all pairs of answers, and whether the two are independent."""
+    """The shares of all pairs of answers, and whether the two are independent. ``submissions``: those that report on
+    both; of a multi_choice, on its option that most report on.
+    """
 
     survey: str
     digest: str
@@ -68,12 +82,17 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
         raise BadQuery("a segment in where cannot also be the rows or columns")
     grouping = source.grouping
     grouping.check([*query.where, *(name for name in names if name in grouping.segments)])
-    wanted = grouping.positions(query.where)
     rows, columns = (_variable(source, name) for name in names)
-    crossing = Crossing(rows, columns, wanted, Joint(rows.coded, columns.coded))
-    source.count(crossing)
-    result = estimator.crosstab(crossing.joint, confidence=query.confidence)
     cells = grouping.select(query.where)
+    if isinstance(rows, Named) and isinstance(columns, Named):
+        result = _of_questions(source, rows, columns, query, cells)
+    elif isinstance(columns, Named):
+        assert isinstance(rows, str)
+        result = _of_segment(source, rows, columns, query, cells)
+    elif isinstance(rows, Named):
+        result = flipped(_of_segment(source, columns, rows, query, cells))
+    else:
+        result = _counted(_coded_segment(source, rows), _coded_segment(source, columns), query, cells)
     return SurveyCrosstab(
         survey=source.survey.id,
         digest=source.document.digest,
@@ -86,22 +105,118 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
         column_totals=result.column_totals,
         cells=result.cells,
         independence=result.independence,
-        notes=warnings(counted_group(source, name, name, cells) for name in names if source.find(name)),
+        notes=warnings(
+            comparison.Group(each.name, each.evidence(source, cells))
+            for each in (rows, columns)
+            if isinstance(each, Named)
+        ),
     )
 
 
-def _variable(source: Source, name: str) -> Variable:
-    if asked := source.find(name):
-        if asked.question.asks_mean:
-            raise BadQuery(f"{name} has a mean and no shares. Compare it between groups instead")
-        return Variable(coded_question(asked.question, asked.channel), asked.place)
-    grouping = source.grouping
-    if name not in grouping.segments:
+class Named(NamedTuple):
+    """A question with shares, or one option of a multi_choice."""
+
+    name: str
+    question: Question
+    option: str | None = None
+
+    def evidence(self, source: Source, cells: Cells) -> Evidence:
+        """What these cells report on it; of an option as on a yes or no of its own."""
+        whole = source.evidence_of(self.question, cells)
+        if self.option is None:
+            return whole
+        heard = whole.items[self.question.codes.index(self.option)]
+        alone = YesNo(id=self.name, text=self.question.text, show_if=self.question.show_if)
+        parts = tuple(Counted(each.channel, each.counts, each.n) for each in heard)
+        return Evidence(alone, sum(each.n for each in heard), (heard,), parts)
+
+
+def _variable(source: Source, name: str) -> Named | str:
+    """What is called so: a question or an option, or else a segment."""
+    if name in source.grouping.segments:
+        if not source.grouping.groups(name):
+            raise BadQuery(f"{name} has no group that is large enough to show")
+        return name
+    start, _, option = name.partition(".")
+    question = source.find(start)
+    if question is None or ("." in name and not (question.type == "multi_choice" and option in question.codes)):
         known = ", ".join(each.id for each in (*source.survey.questions, *source.survey.segments))
         raise BadQuery(f"rows and columns take a question or a segment: {known}")
-    groups = grouping.groups(name)
-    if not groups:
-        raise BadQuery(f"{name} has no group that is large enough to show")
-    place, number = grouping.numbers(name)
-    coded = coded_segment(name, [each.code for each in groups])
-    return Variable(coded, place, tuple(number[j] for j in range(len(number))))
+    if question.asks_mean:
+        raise BadQuery(f"{name} has a mean and no shares. Compare it between groups instead")
+    return Named(name, question, option or None)
+
+
+def _of_questions(source: Source, rows: Named, columns: Named, query: CrosstabQuery, cells: Cells) -> Crosstab:
+    if rows.question.id == columns.question.id and None in (rows.option, columns.option):
+        raise BadQuery("rows and columns must be two different questions, or two options")
+    if source.survey.epsilon is None:
+        return _read(source, rows, columns, query)
+    for each in (rows, columns):
+        if not each.question.has_answers:
+            raise BadQuery(f"{each.name} names a mechanism, and is never reported together with another question")
+    evidence = [each.evidence(source, cells) for each in (rows, columns)]
+    if not share_a_part(*evidence):
+        raise BadQuery(
+            f"No respondent reports on both {rows.name} and {columns.name}, so this cross-tab cannot be estimated. A "
+            f'survey that should have it needs, before it is published: together = [["{rows.name}", "{columns.name}"]]'
+        )
+    return crosstab_questions(*evidence, confidence=query.confidence)
+
+
+def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> Crosstab:
+    """Two questions that everybody is asked, each reported by itself: from both reports of every submission."""
+    if rows.option or columns.option:
+        raise BadQuery("where questions have an epsilon of their own, an option is crossed with segments only")
+    first, second = (_coded_question(source, each.question) for each in (rows, columns))
+    joint = Joint(first.coded, second.coded)
+    source.count(Crossing(first, second, source.grouping.positions(query.where), joint))
+    return estimator.crosstab(joint, confidence=query.confidence)
+
+
+def _coded_question(source: Source, question: Question) -> Variable:
+    """A question that is a part by itself."""
+    ((part, _),) = source.document.parts_about(question.id)
+    return Variable(estimator.coded_question(question, source.document.parts[part].channel), part)
+
+
+def _of_segment(source: Source, segment: str, asked: Named, query: CrosstabQuery, cells: Cells) -> Crosstab:
+    """From the evidence of each group; where reports do more than support an answer or not, from their counts."""
+    grouping = source.grouping
+    groups = grouping.groups(segment)
+    members = [grouping.within(cells, segment, group) for group in groups]
+    evidence = [asked.evidence(source, each) for each in members]
+    if evidence[0].is_scored:
+        part = _coded_question(source, asked.question)
+        reports = {codes: cell.counts[part.place].tolist() for codes, cell in cells.items()}
+        return _counted(_coded_segment(source, segment), _Counted(part.coded, reports), query, cells)
+    sizes = [sum(cell.submissions for cell in each.values()) for each in members]
+    result = crosstab_segment(segment, [group.code for group in groups], sizes, evidence, confidence=query.confidence)
+    return msgspec.structs.replace(result, submissions=int(sum(each.answers for each in evidence)))
+
+
+class _Counted(NamedTuple):
+    """A variable whose values are counted in each cell."""
+
+    coded: Coded
+    counts: Mapping[Codes, list[int]]
+
+
+def _coded_segment(source: Source, name: str) -> _Counted:
+    grouping = source.grouping
+    groups, (place, number) = grouping.groups(name), grouping.numbers(name)
+    counts = {}
+    for codes, cell in grouping.statistics.items():
+        counts[codes] = [0] * len(groups)
+        counts[codes][number[codes[place]]] = cell.submissions
+    return _Counted(estimator.coded_segment(name, [group.code for group in groups]), counts)
+
+
+def _counted(rows: _Counted, columns: _Counted, query: CrosstabQuery, cells: Cells) -> Crosstab:
+    """Two variables of which, in each cell, one has a single value: their counts are those of the other."""
+    joint = Joint(rows.coded, columns.coded)
+    for codes in cells:
+        for i, j in product(np.flatnonzero(rows.counts[codes]), np.flatnonzero(columns.counts[codes])):
+            number = min(rows.counts[codes][i], columns.counts[codes][j])
+            joint.add_counts(number * joint.count(np.array([i]), np.array([j])))
+    return estimator.crosstab(joint, confidence=query.confidence)

@@ -10,11 +10,11 @@ from typing import ClassVar, Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from deniable_protocol import Channel, Question
+from deniable_protocol import Question
 from deniable_server.errors import BadQuery, ImpossibleWeights, Withheld
 from deniable_server.estimator import QuestionEstimate, Weighted, estimate_question, estimate_weighted
-from deniable_server.estimator.weights import Part, rake, weigh
-from deniable_server.statistics import Cell, Codes, channels_of
+from deniable_server.estimator.weights import rake, weigh
+from deniable_server.statistics import Cell, Codes
 from deniable_server.wording import method_in_words
 
 from .groups import Grouping
@@ -82,14 +82,15 @@ class Weighting(msgspec.Struct, frozen=True):
 
 
 class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Everything that is estimated of a survey, and what was asked for. ``methods`` says of each question, for people
-    who read the numbers elsewhere, how they were made.
+    """Everything that is estimated of a survey, and what was asked for. ``epsilon`` is what one submission may show,
+    all of it together. ``methods`` says of each question how its numbers were made, for people who read them elsewhere.
     """
 
     survey: str
     digest: str
     status: str
     submissions: int
+    epsilon: str
     confidence: float
     where: dict[str, str]
     questions: list[QuestionEstimate]
@@ -111,17 +112,17 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
     submissions = sum(cell.submissions for cell in cells.values())
     if query.population is not None and query.population < submissions:
         raise BadQuery(f"population is smaller than the {submissions} submissions that came from it")
-    asked = [*zip(source.survey.questions, channels_of(source.document), strict=True)]
     return SurveyEstimates(
         survey=source.survey.id,
         digest=source.document.digest,
         status=source.status,
         submissions=submissions,
+        epsilon=source.document.epsilon,
         confidence=query.confidence,
         where=query.where,
-        questions=_questions(asked, grouping, cells, query, weights),
-        methods={question.id: method_in_words(question, channel) for question, channel in asked},
-        groups=None if query.by is None else _groups(asked, grouping, cells, query, query.by, weights),
+        questions=_questions(source, cells, query, weights),
+        methods={question.id: method_in_words(source.document, question) for question in source.survey.questions},
+        groups=None if query.by is None else _groups(source, cells, query, query.by, weights),
         target=query.target,
         population=query.population,
         simultaneous=query.simultaneous,
@@ -130,25 +131,20 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
 
 
 def _groups(
-    asked: list[tuple[Question, Channel]],
-    grouping: Grouping,
-    cells: Mapping[Codes, Cell],
-    query: EstimateQuery,
-    by: str,
-    weights: Mapping[Codes, float],
+    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, by: str, weights: Mapping[Codes, float]
 ) -> list[GroupEstimates]:
     groups = []
-    for group in grouping.groups(by):
+    for group in source.grouping.groups(by):
         if query.where.get(by, group.code) != group.code:
             continue
-        members = grouping.within(cells, by, group)
+        members = source.grouping.within(cells, by, group)
         groups.append(
             GroupEstimates(
                 segment=by,
                 code=group.code,
                 submissions=sum(cell.submissions for cell in members.values()),
                 # How many people of the population belong to a group is not known.
-                questions=_questions(asked, grouping, members, replace(query, population=None), weights),
+                questions=_questions(source, members, replace(query, population=None), weights),
                 merged=list(group.codes) if len(group.codes) > 1 else UNSET,
             )
         )
@@ -156,47 +152,37 @@ def _groups(
 
 
 def _questions(
-    asked: list[tuple[Question, Channel]],
-    grouping: Grouping,
-    cells: Mapping[Codes, Cell],
-    query: EstimateQuery,
-    weights: Mapping[Codes, float],
+    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, weights: Mapping[Codes, float]
 ) -> list[QuestionEstimate]:
-    total = grouping.total(cells)
+    total = source.grouping.total(cells)
     found = []
-    for i, (question, channel) in enumerate(asked):
+    for question in source.survey.questions:
         estimate = estimate_question(
-            question,
-            channel,
-            total.counts[i].tolist(),
-            total.submissions,
+            source.evidence(question, total),
             confidence=query.confidence,
             simultaneous=query.simultaneous,
             population=total.submissions if query.target == "respondents" else query.population,
             distribution=query.distribution,
         )
         if weights:
-            parts = [Part(weights[codes], cell.submissions, cell.counts[i]) for codes, cell in cells.items()]
-            weighted = _weighted(question, channel, parts, query, grouping.minimum)
-            estimate = msgspec.structs.replace(estimate, weighted=weighted)
+            estimate = msgspec.structs.replace(estimate, weighted=_weighted(source, question, cells, query, weights))
         found.append(estimate)
     return found
 
 
 def _weighted(
-    question: Question, channel: Channel, parts: list[Part], query: EstimateQuery, minimum: int
+    source: Source,
+    question: Question,
+    cells: Mapping[Codes, Cell],
+    query: EstimateQuery,
+    weights: Mapping[Codes, float],
 ) -> Weighted | UnsetType:
-    counts, effective = weigh(question, channel, parts)
-    if 0 < effective < minimum:
+    each = [(weights[codes], source.evidence(question, cell)) for codes, cell in cells.items()]
+    evidence = weigh(each) if each else source.evidence_of(question, cells)
+    if 0 < evidence.answers < source.minimum:
         return UNSET  # weights that leave so few are not shown
     return estimate_weighted(
-        question,
-        channel,
-        counts,
-        effective,
-        confidence=query.confidence,
-        simultaneous=query.simultaneous,
-        population=query.population,
+        evidence, confidence=query.confidence, simultaneous=query.simultaneous, population=query.population
     )
 
 

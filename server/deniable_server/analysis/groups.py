@@ -116,7 +116,8 @@ class Grouping:
         if not cells:
             return empty(self.document)
         counts = zip(*(cell.counts for cell in cells.values()), strict=True)
-        return Cell(sum(cell.submissions for cell in cells.values()), [np.sum(each, axis=0) for each in counts])
+        booklets = np.sum([cell.booklets for cell in cells.values()], axis=0)
+        return Cell(booklets, [np.sum(each, axis=0) for each in counts])
 
 
 def belongs(codes: Codes, wanted: Mapping[int, frozenset[int]]) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 
 from deniable_server.errors import BadQuery
 from deniable_server.estimator import regression as estimator
-from deniable_server.estimator.regression import Answered, Regression
+from deniable_server.estimator.regression import SOME_ONLY, Answered, Regression
 from deniable_server.statistics import Cell, Codes
 
 from .query import COMMON, Parameters, Query
@@ -54,12 +54,14 @@ class SurveyRegression(msgspec.Struct, frozen=True):
 
 def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     """The odds of an answer, explained by segments."""
-    asked = source.find(query.question)
-    assert asked is not None
-    if asked.question.asks_mean or not asked.channel.supports():
+    question = source.find(query.question)
+    assert question is not None
+    if question.asks_mean or source.evidence_of(question, {}).is_scored:
         raise BadQuery(f"{query.question} has no shares to explain in this way. Compare it between groups instead")
-    if query.answer not in asked.question.codes:
-        raise BadQuery(f"answer takes a code of the question: {', '.join(asked.question.codes)}")
+    if question.show_if is not None:
+        raise BadQuery(f"{query.question} {SOME_ONLY}")
+    if query.answer not in question.codes:
+        raise BadQuery(f"answer takes a code of the question: {', '.join(question.codes)}")
     if not query.on or set(query.on) & set(query.where):
         raise BadQuery("on takes one or more segments that are not also in where")
     grouping = source.grouping
@@ -72,12 +74,7 @@ def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     combined: dict[Codes, dict[Codes, Cell]] = {}
     for codes, cell in grouping.select(query.where).items():
         combined.setdefault(tuple(number[codes[place]] for place, number in numbers), {})[codes] = cell
-    answered = [
-        Answered(places, (total := grouping.total(cells)).counts[asked.place].tolist(), total.submissions)
-        for places, cells in combined.items()
-    ]
+    answered = [Answered(places, source.evidence_of(question, cells)) for places, cells in combined.items()]
     names = {name: [group.code for group in each] for name, each in groups.items()}
-    result = estimator.regress(
-        asked.question, asked.channel, query.answer, names, answered, confidence=query.confidence
-    )
+    result = estimator.regress(question, query.answer, names, answered, confidence=query.confidence)
     return SurveyRegression(source.survey.id, source.document.digest, query.where, result)

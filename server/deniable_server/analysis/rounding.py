@@ -20,7 +20,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import NamedTuple, TypeAlias
 
 from deniable_protocol import Question
-from deniable_server.estimator import Mean, Share, Summary
+from deniable_server.estimator import Applies, Mean, Share, Summary
 from deniable_server.estimator.comparison import Difference
 from deniable_server.estimator.crosstab import JointShare
 
@@ -31,7 +31,7 @@ NO_WIDTH = 3
 MOST = 12
 """Decimals at most."""
 
-AnyShare: TypeAlias = Share | JointShare | Summary
+AnyShare: TypeAlias = Share | Applies | JointShare | Summary
 
 
 class Rounded(NamedTuple):

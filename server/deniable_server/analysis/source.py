@@ -5,24 +5,18 @@ another (``export.source``).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
-from deniable_protocol import Channel, Document, Question, Survey
-from deniable_server.statistics import Statistics
+import numpy as np
+
+from deniable_protocol import Document, Question, Survey
+from deniable_server.estimator.evidence import Evidence, gather
+from deniable_server.statistics import Cell, Codes, Counts, Statistics
 from deniable_server.storage import Published, Status, Storage
 
 from .crossing import Crossing
 from .groups import Grouping
-
-
-class Asked(NamedTuple):
-    """A question of the survey: its position, which is that of its counts and reports, and its channel."""
-
-    place: int
-    question: Question
-    channel: Channel
 
 
 class Source(ABC):
@@ -50,11 +44,30 @@ class Source(ABC):
         # In one order, wherever they were counted: sums of weighted cells then agree to the last digit.
         return Grouping(self.document, dict(sorted(self._statistics().items())), self.minimum)
 
-    def find(self, question: str) -> Asked | None:
-        for place, asked in enumerate(self.survey.questions):
-            if asked.id == question:
-                return Asked(place, asked, self.document.channels[question])
-        return None
+    def find(self, name: str) -> Question | None:
+        """The question with this id."""
+        return next((question for question in self.survey.questions if question.id == name), None)
+
+    def evidence(self, question: Question, cell: Cell) -> Evidence:
+        """What the submissions of a cell report on a question."""
+        about = {number for number, _ in self.document.parts_about(question.id)}
+        counts = [each.tolist() if number in about else [] for number, each in enumerate(cell.counts)]
+        asked = self._booklets[:, sorted(about)].any(axis=1)
+        return gather(
+            self.document, question, counts, (cell.booklets @ self._booklets).tolist(), int(cell.booklets[asked].sum())
+        )
+
+    def evidence_of(self, question: Question, cells: Mapping[Codes, Cell]) -> Evidence:
+        """The same for several cells together."""
+        return self.evidence(question, self.grouping.total(cells))
+
+    @cached_property
+    def _booklets(self) -> Counts:
+        """A row per booklet, with a 1 for each part that it has."""
+        numbers = range(len(self.document.parts))
+        return np.array(
+            [[number in booklet.parts for number in numbers] for booklet in self.document.booklets], np.int64
+        )
 
     @abstractmethod
     def _status(self) -> Status: ...

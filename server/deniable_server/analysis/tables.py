@@ -11,29 +11,33 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from deniable_protocol import Question, Survey
-from deniable_server.estimator import QuestionEstimate, Weighted
+from deniable_server.estimator import Applies, QuestionEstimate, Share, Weighted
 from deniable_server.wording import SUMMARIES, answer_texts, said
 
 from .estimates import SurveyEstimates
-from .rounding import mean_in_units, score_in_points, share_in_percent
+from .rounding import AnyShare, mean_in_units, score_in_points, share_in_percent
 
 ROWS = 1_000
 """Rows that are turned into text at a time."""
 
 ESTIMATE_COLUMNS = [
-    "where", "target", "segment", "group", "submissions", "question", "type", "epsilon", "weighted", "answers",
+    "where", "target", "segment", "group", "submissions", "question", "type", "weighted", "answers",
     "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note", "method",
-    "weights", "survey", "question_text", "answer_text", "written",
+    "weights", "survey", "epsilon", "question_text", "answer_text", "written",
 ]  # fmt: skip
 
 
 class Line(NamedTuple):
-    """One number of a question as people read it."""
+    """One number of a question as people read it. ``answers``: the reports it is from, if not all to the question;
+    ``of``: whose share it is, if not everybody's.
+    """
 
     label: str
     about: str
     low: str
     high: str
+    answers: int | None = None
+    of: str = ""
 
     @property
     def written(self) -> str:
@@ -54,21 +58,32 @@ def lines(question: Question, estimate: QuestionEstimate | Weighted) -> list[Lin
     """Label, estimate and limits of every number of a question."""
     labels = answer_texts(question)
     shown = []
+    of = ""
+    if estimate.applies is not UNSET:
+        shown.append(_share_line("applies to", estimate.applies))
+        of = "of those"
     for share in estimate.shares:
-        about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
-        shown.append(Line(labels[share.code], said(share, about), low, high))
+        line = _share_line(labels[share.code], share, of)
+        shown.append(line if share.answers is UNSET else line._replace(answers=share.answers))
+    for share in estimate.among_answering or ():
+        shown.append(_share_line(labels[share.code], share, "of those who answered"))
     for summary in estimate.summaries or ():
         if summary.minus:
             about, low, high = score_in_points(summary).signed()
+            shown.append(Line(SUMMARIES[summary.id], said(summary, about), low, high))
         else:
-            about, low, high = (f"{text}%" for text in share_in_percent(summary).texts())
-        shown.append(Line(SUMMARIES[summary.id], said(summary, about), low, high))
+            shown.append(_share_line(SUMMARIES[summary.id], summary))
     if estimate.mean is not None:
         mean, unit = estimate.mean, question.unit
         about, low, high = mean_in_units(question, mean).texts()
         label = f"mean, {unit}" if unit else "mean"
         shown.append(Line(label, said(mean, about), low, high))
     return shown
+
+
+def _share_line(label: str, share: AnyShare, of: str = "") -> Line:
+    about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
+    return Line(label, said(share, about), low, high, of=of)
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
@@ -99,7 +114,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
     groups = [(group.segment, group.code, group.submissions, group.questions) for group in estimates.groups or ()]
     for segment, code, submissions, questions in whole + groups:
         for question in questions:
-            start = [where, target, segment, code, submissions, question.id, question.type, question.epsilon]
+            start = [where, target, segment, code, submissions, question.id, question.type]
             known, answers = asked[question.id]
             for *numbers, note, written in _question_rows(known, question):
                 yield [
@@ -110,6 +125,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
                     estimates.methods[question.id],
                     weights,
                     survey.id,
+                    estimates.epsilon,
                     _cell(known.text),
                     _cell(answers.get(numbers[3], "")),
                     _cell(written),
@@ -123,27 +139,31 @@ def _cell(text: str) -> str:
 
 def _question_rows(asked: Question, question: QuestionEstimate) -> Iterator[list[Any]]:
     note = "; ".join(question.notes)
-    for *numbers, written in _number_rows(asked, question):
-        yield ["no", question.answers, *numbers, note, written]
+    for *numbers, written in _number_rows(asked, question, question.answers):
+        yield ["no", *numbers, note, written]
     for point in question.distribution or ():
         shape = ["likely share at", point.at, point.share, *[""] * 4, "a curve without intervals", ""]
         yield ["no", question.answers, *shape]
     if question.weighted is not UNSET:
-        for *numbers, written in _number_rows(asked, question.weighted):
-            yield ["yes", question.weighted.effective_answers, *numbers, note, written]
+        for *numbers, written in _number_rows(asked, question.weighted, question.weighted.effective_answers):
+            yield ["yes", *numbers, note, written]
 
 
-def _number_rows(asked: Question, numbers: QuestionEstimate | Weighted) -> Iterator[list[Any]]:
-    """The numbers as they are, and last as people read them."""
-    rows: list[list[Any]] = [
-        ["share", each.code, each.estimate, each.unbiased, each.standard_error, each.low, each.high]
-        for each in numbers.shares
-    ]
-    rows += [
-        [each.id, "", each.estimate, "", each.standard_error, each.low, each.high] for each in numbers.summaries or ()
-    ]
+def _number_rows(asked: Question, numbers: QuestionEstimate | Weighted, answers: float) -> Iterator[list[Any]]:
+    """How many reports each number is from, the numbers as they are, and last as people read them."""
+    shares = [("share", share.code, share) for share in numbers.shares]
+    shares += [("among_answering", share.code, share) for share in numbers.among_answering or ()]
+    rows: list[list[Any]] = [[answers, "applies", "", *_numbers(each)] for each in (numbers.applies,) if each]
+    for kind, code, share in shares:
+        rows.append([answers if share.answers is UNSET else share.answers, kind, code, *_numbers(share)])
+    for each in numbers.summaries or ():
+        rows.append([answers, each.id, "", each.estimate, "", each.standard_error, each.low, each.high])
     if numbers.mean is not None:
         mean = numbers.mean
-        rows.append(["mean", "", mean.value, "", mean.standard_error, mean.low, mean.high])
+        rows.append([answers, "mean", "", mean.value, "", mean.standard_error, mean.low, mean.high])
     for row, line in zip(rows, lines(asked, numbers), strict=True):
         yield [*row, line.written]
+
+
+def _numbers(share: Share | Applies) -> list[float | None]:
+    return [share.estimate, share.unbiased, share.standard_error, share.low, share.high]

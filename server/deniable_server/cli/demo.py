@@ -1,4 +1,4 @@
-"""The demo: a survey, one person, a crowd and the results, on a server and a database of their own."""
+"""The demo: a survey, a few people, a crowd and the results, on a server and a database of their own."""
 
 from __future__ import annotations
 
@@ -19,19 +19,29 @@ import click
 from rich.text import Text
 
 from deniable import randomize
-from deniable_protocol import Channel, Document, Question, parse_survey, publish, verify
+from deniable_protocol import Document, Item, Part, Question, Survey, draw_booklet, parse_survey, verify
+from deniable_server.analysis.compare import CompareQuery
+from deniable_server.analysis.compare import compare as compare_groups
+from deniable_server.analysis.rounding import difference
+from deniable_server.analysis.source import StoredSurvey
 from deniable_server.errors import SimulationError
+from deniable_server.estimator.joint import NOT_ASKED
+from deniable_server.planning import publish_survey
 from deniable_server.serving.run import listen_error
-from deniable_server.simulate import Population, compare, simulate_over_http
+from deniable_server.simulate import Compared, Population, simulate_over_http
 from deniable_server.storage.tokens import make_token
-from deniable_server.wording import answer_texts
+from deniable_server.wording import answer_texts, group_text, item_texts, survey_in_words
 
 from .common import BIND, find_survey, opened, out, progress_bar
-from .estimate import read_estimates
 from .plan import table
-from .simulate import show_compared
+from .simulate import answer_labels, compare_all, read_source, say_how_many, show_compared, verdict, written
 
-RESPONDENTS = 2_000
+RESPONDENTS = 10_000
+SEED = 6
+"""The same people every time, so that runs can be compared. What leaves their devices differs."""
+
+PEOPLE = 3
+"""Of whom it is shown what left their device; each has another booklet."""
 
 
 @click.command(short_help="Try everything at once, on an example.")
@@ -66,75 +76,147 @@ def is_given(ctx: click.Context, name: str) -> bool:
 
 
 def run_demo(database: str, address: str, respondents: int, once: bool) -> None:
-    published = publish(parse_survey((files("deniable_server") / "example.toml").read_text("utf-8")))
+    published = publish_survey(parse_survey((files("deniable_server") / "example.toml").read_text("utf-8")))
     document = verify(published)
     survey = document.survey
     with opened(database) as storage:
         storage.publish(published)
         admin, _ = make_token(storage, "admin", "demo")
         reader, _ = make_token(storage, "reader", "demo", survey=survey.id)
-    out.rule("One person answers")
-    show_one_person(published, document)
+    out.rule("Three people answer")
+    show_people(published, document)
     with running_server(database, address) as base:
         out.rule(f"{respondents:,} made-up people answer at {base}")
-        population = Population(survey)
+        population = Population(survey, SEED)
         with progress_bar("answering", respondents) as advance:
             simulate_over_http(f"{base}/s/{survey.id}", population, respondents, advance)
         with opened(database) as storage:
-            compared = compare(population, read_estimates(storage, find_survey(storage, survey.id)).questions)
-        show_compared(survey, compared, 0, respondents)
+            show_results(read_source(storage, find_survey(storage, survey.id)), population)
         if not once:
             serve_until_stopped(base, survey.id, reader, admin)
 
 
-# --- one person -------------------------------------------------------------------------------------------------------
+# --- a few people -----------------------------------------------------------------------------------------------------
 
 
-def show_one_person(published: bytes, document: Document) -> None:
-    """Their answers, what left their device, and what would have left it on another try."""
-    person = next(Population(document.survey).respondents(1))
-    sent, another = (randomize(published, person.answers, person.segments)["reports"] for _ in range(2))
+def show_people(published: bytes, document: Document) -> None:
+    """What they were asked, their answers, what left their device, and what would have left it on another try."""
+    booklets: dict[int, None] = {}
+    while len(booklets) < min(PEOPLE, len(document.booklets)):
+        booklets[draw_booklet(document)] = None
     grid = table("Question", "True answer", "What left the device", "On another try")
-    for question in document.survey.questions:
-        channel = document.channels[question.id]
-        reports = (Text(report_in_words(question, channel, run[question.id])) for run in (sent, another))
-        grid.add_row(Text(question.text), Text(answer_in_words(question, person.answers[question.id])), *reports)
+    for person, booklet in zip(Population(document.survey).respondents(PEOPLE), booklets, strict=False):
+        tries = [randomize(published, person.answers, person.segments, booklet=booklet)["reports"] for _ in range(2)]
+        for part, *reports in zip(document.parts_of(booklet), *tries, strict=True):
+            for item, *sent in zip(part.items, *(report_in_words(part, report) for report in reports), strict=True):
+                answer = answer_in_words(item, person.answers.get(item.question.id))
+                grid.add_row(*map(Text, (question_in_words(item), answer, *sent)))
+        grid.add_section()
     out.print(grid)
     out.print(
-        "\nThe answers were changed at random before they left the device. On another try, something else might have "
-        "been sent, so what was sent proves little. (A real client never randomises an answer twice.)\n"
+        f"\nEach device drew its questions by chance, before it asked anything: one of {len(document.booklets)} "
+        f"booklets. It spends ε = {document.epsilon} on them, and nothing on the others. The answers were changed at "
+        f"random before they left the device, so on another try something else might have been sent. (A real client "
+        f"never randomises an answer twice.)\n\nWhat ε = {document.epsilon} means: {survey_in_words(document.survey)}\n"
     )
 
 
-def answer_in_words(question: Question, answer: Any) -> str:
+def question_in_words(item: Item) -> str:
+    """The id of the question; of several choices, with the option that is asked about."""
+    return (
+        item.question.id if item.option is None else f"{item.question.id}: {answer_texts(item.question)[item.option]}"
+    )
+
+
+def answer_in_words(item: Item, answer: Any) -> str:
     """An answer as people say it."""
-    texts = answer_texts(question)
+    if answer is None:
+        return NOT_ASKED
+    if item.option is not None:
+        answer = item.option in answer
     if isinstance(answer, bool):
-        return texts["yes" if answer else "no"]
-    if isinstance(answer, list):
-        return ", ".join(texts[code] for code in answer) or "None of these"
-    return texts.get(str(answer), str(answer))
+        return "Yes" if answer else "No"
+    return answer_texts(item.question).get(str(answer), str(answer))
 
 
-def report_in_words(question: Question, channel: Channel, report: int) -> str:
-    """What a report seems to say, true or not: the answers that make it most likely."""
-    texts = list(answer_texts(question).values())
-    if not channel.exclusive:  # options are asked one at a time
-        part, bit = divmod(report, 2)
-        return f"{texts[part]}: {'yes' if bit else 'no'}"
+def report_in_words(part: Part, report: int) -> list[str]:
+    """What a report seems to say of each question, true or not: the answers that make it most likely."""
+    channel = part.channel
     chances = [channel.probability(answer, report) for answer in range(channel.answers)]
-    points = [answer for answer, chance in enumerate(chances) if chance == max(chances)]
-    names = texts or levels_in_words(question, channel.answers)
-    if question.asks_mean and len(points) > 1:
-        return f"{names[points[0]]} to {names[points[-1]]}"
-    return " or ".join(names[point] for point in points)
+    likely = [answer for answer, chance in enumerate(chances) if chance == max(chances)]
+    if not part.paths:  # a mean
+        question = part.items[0].question
+        names = levels_in_words(question, channel.answers)
+        first, last = names[likely[0]], names[likely[-1]]
+        return [first if first == last else f"{first} to {last}"]
+    said = []
+    for place, item in enumerate(part.items):
+        texts = [*item_texts(item).values()]
+        told = {part.paths[answer][place] for answer in likely}
+        known = [texts[code] for code in sorted(code for code in told if code is not None)]
+        said.append(" or ".join([NOT_ASKED, *known] if None in told else known))
+    return said
 
 
 def levels_in_words(question: Question, levels: int) -> list[str]:
-    """The numbers to which an answer is rounded before it is randomised."""
+    """The answers of a question that asks for a mean, or the numbers to which they are rounded before randomising."""
+    if texts := answer_texts(question):
+        return [*texts.values()]
     least, largest = question.range
     step = (largest - least) / (levels - 1)
     return [f"{least + step * level:g}" for level in range(levels)]
+
+
+# --- all of them ------------------------------------------------------------------------------------------------------
+
+
+def show_results(source: StoredSurvey, population: Population) -> None:
+    """Shares and means, the planned cross-tab and a comparison, all next to the truth."""
+    compared = [one for one in compare_all(source, population) if one.kind != "among_answering"]
+    pairs = [one for one in compared if one.kind == "pair"]
+    show_compared(source.survey, [one for one in compared if one.kind != "pair"], 0, population.truth.people)
+    show_pairs(source.survey, pairs)
+    say_how_many(pairs)
+    show_difference(source, population)
+
+
+def show_pairs(survey: Survey, pairs: list[Compared]) -> None:
+    """A planned cross-tab: the share of each pair of answers, its interval, and the truth."""
+    texts = answer_labels(survey)
+    rows, columns = pairs[0].question.split(" × ")
+    codes = [one.code.split(" × ") for one in pairs]
+    out.print(f"{rows} (rows) by {columns} (columns): the share of everybody who gave both answers\n")
+    grid = table("", *(f"{texts[columns][code]} >" for code in dict.fromkeys(column for _, column in codes)))
+    grid.columns[0].no_wrap = True
+    for row in dict.fromkeys(row for row, _ in codes):
+        cells = [one for one, (each, _) in zip(pairs, codes, strict=True) if each == row]
+        grid.add_row(texts[rows][row], *(pair_in_words(one) for one in cells))
+    out.print(grid)
+
+
+def pair_in_words(one: Compared) -> Text:
+    about, low, high = written(one, one.estimate)
+    truth, *_ = written(one, one.truth)
+    return Text(
+        f"{about}\n{low.removesuffix('%')} to {high}\ntruth {truth}\n",
+        style=verdict(one).style if not one.covered else "",
+    )
+
+
+def show_difference(source: StoredSurvey, population: Population) -> None:
+    """One question between the groups of a segment."""
+    question, segment = source.survey.questions[0], source.survey.segments[0]
+    result = compare_groups(source, CompareQuery(question=question.id, by=segment.id))
+    for row in result.differences:
+        if row.code == "yes":
+            names = [group_text(segment, code) for code in (row.first, row.second)]
+            true = [population.groups[segment.id, code].share(question.id, "yes") for code in (row.first, row.second)]
+            about, low, high = difference(row).signed()
+            truth = f"{100 * (true[0] - true[1]):+.1f}".replace("-", "−")
+            out.print(
+                f"{question.id}, Yes: {names[0]} minus {names[1]} is {about} points, between {low} and {high}. "
+                f"The truth is {truth}.\n"
+            )
 
 
 # --- the server -------------------------------------------------------------------------------------------------------

@@ -34,7 +34,8 @@ def estimate(survey: Survey, result: SurveyEstimates) -> None:
         return
     filters = "".join(f", {segment} {code}" for segment, code in result.where.items())
     status = "" if result.status == "open" else ", closed"
-    show(survey, result.questions, f"{survey.title}: {result.submissions:,} submissions{filters}{status}", result)
+    title = f"{survey.title}: {result.submissions:,} submissions, ε = {result.epsilon} each{filters}{status}"
+    show(survey, result.questions, title, result)
     say_what_for(result)
     for group in result.groups or ():
         show(survey, group.questions, f"{group.segment} {group.code}: {group.submissions:,} submissions", result)
@@ -55,8 +56,12 @@ def say_what_for(result: SurveyEstimates) -> None:
             for segment, shares in result.weighting.margins.items()
             for code, share in shares.items()
         ]
-        sizes = [question.weighted.effective_answers for question in result.questions if question.weighted is not UNSET]
-        worth = f"worth {min(sizes, default=0):,.0f} of {result.submissions:,} unweighted answers"
+        kept = [
+            question.weighted.effective_answers / question.answers
+            for question in result.questions
+            if question.weighted is not UNSET and question.answers
+        ]
+        worth = f"100 answers are worth at least {100 * min(kept, default=0):.0f} unweighted ones"
         said.append(f"Weighted to {', '.join(known)}: {worth}.")
     if said:
         out.print(Text(" ".join(said)))
@@ -82,7 +87,7 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
         table.add_column("Weighted", justify="right", no_wrap=True)
         table.add_column(level, justify="right", no_wrap=True)
     else:
-        table.add_column("ε", justify="right")
+        table.add_column("Asked", justify="right")
     for estimate in questions:
         question = asked[estimate.id]
         heading = Text(question.text).append(f" ({question.id})", style="dim")
@@ -90,11 +95,19 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
             if note == NOT_HONEST:
                 heading.append(f"\n⚠ {note}", style="yellow")
         others = lines(question, estimate.weighted) if estimate.weighted is not UNSET else []
+        whose = ""
         for line, other in zip_longest([*lines(question, estimate), *curve(estimate)], others):
-            epsilon = estimate.epsilon if heading else ""
-            more = ([other.about, other.short] if other else ["", ""]) if weighted else [epsilon]
+            if line.of != whose and line.of:
+                table.add_row(heading, Text(f"{line.of}:", style="dim"))
+                heading = Text("")
+            whose = line.of
+            if weighted:
+                more = [other.about, other.short] if other else ["", ""]
+            else:
+                reports = line.answers if line.answers is not None else estimate.answers if heading else None
+                more = ["" if reports is None else f"{reports:,}"]
             between = line.short if weighted else line.between
-            table.add_row(heading, Text(line.label), line.about, between, *more)
+            table.add_row(heading, Text(f"  {line.label}" if whose else line.label), line.about, between, *more)
             heading = Text("")
         table.add_section()
     out.print(table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -16,15 +15,19 @@ from rich.table import Table
 from rich.text import Text
 
 from deniable_protocol.questions import plain
-from deniable_server.analysis.rounding import margin, number_text, up, up_to_decimals
+from deniable_server.analysis.rounding import margin as rounded_up
+from deniable_server.analysis.rounding import number_text, up, up_to_decimals
 from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, plan_survey
+from deniable_server.planning.words import short
 
 from .common import FILE, JSON, out, print_json, read_survey
 
 DEFAULT = Wanted()
 
-# Designs that protect on the device as well: what heads their column, and what they do.
-LOCAL_DESIGNS = {
+# Other designs: what heads their column or row, and what they do.
+DESIGNS = {
+    "booklets": ("in booklets", "each device is asked a few questions, and spends all of ε on them."),
+    "split": ("split", "everybody is asked everything, each question at its part of ε."),
     "k_ary": ("k-ary", "the true answer with some probability, otherwise any other one."),
     "exponential": ("exponential", "points near the true one are more likely."),
     "laplace": ("Laplace", "Laplace noise on every number of the answer."),
@@ -32,9 +35,11 @@ LOCAL_DESIGNS = {
         "Gaussian",
         "as little Gaussian noise as the exact calibration allows; keeps ε except with {delta}.",
     ),
-    "split": ("split", "every option is reported, with its part of ε."),
-    "default": ("default", "what this survey would use if it named no mechanism."),
+    "every_option": ("every option", "each option of a multi_choice is reported, with its part of ε."),
+    "curator": ("curator", "true answers go to one party, which keeps them safe and adds noise to the totals."),
+    "open": ("no privacy", "true answers, as they are."),
 }
+MOST_BOOKLETS = 12
 
 
 def option(name: str, default: float | None, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -43,21 +48,22 @@ def option(name: str, default: float | None, text: str) -> Callable[[Callable[..
     return click.option(f"--{name}", type=int if whole else float, default=default, show_default=True, help=text)
 
 
-@click.command(short_help="How many respondents a survey needs.")
+@click.command(short_help="What a survey will know, and how many respondents it needs.")
 @FILE
 @option("margin", DEFAULT.margin, "Margin of error of a share: 0.03 is ±3 points. For means: as a part of their range.")
+@option("cells", DEFAULT.cells, "Margin of error of a cell of a cross-tab.")
 @option("confidence", DEFAULT.confidence, "Confidence level of the margin: 0.5 to 0.9999.")
 @option("share", DEFAULT.share, "The true share to plan for. 0.5 needs the most respondents.")
 @option("difference", DEFAULT.difference, "The difference between two groups that should be found.")
 @option("power", DEFAULT.power, "How likely that difference is to be found.")
 @option("waves", DEFAULT.waves, "How many times the same people answer the survey.")
 @option("delta", DEFAULT.delta, "The δ of bounds over several waves, and of Gaussian noise.")
-@option("respondents", None, "The number of respondents you expect: also show their margins.")
+@option("respondents", None, "The number of respondents you expect. Default: what the file says.")
 @JSON
 def plan(file: Path, as_json: bool, **numbers: float | int | None) -> None:
-    """Plan a survey FILE: how many respondents it needs, what protection costs, and what one person spends.
+    """Plan a survey FILE: what you will know, how many respondents that takes, and what one person spends.
 
-    Everything is computed from the channels that the survey would be published with.
+    Everything is computed from the document that the survey would be published as.
     """
     result = plan_survey(read_survey(file), msgspec.convert(numbers, Wanted))
     if as_json:
@@ -65,186 +71,160 @@ def plan(file: Path, as_json: bool, **numbers: float | int | None) -> None:
         return
     show_answer(result)
     show_meaning(result)
-    show_respondents(result)
-    if result.wanted.respondents is not None:
-        show_given(result, result.wanted.respondents)
+    show_booklets(result)
+    show_questions(result)
+    show_margins(result)
     show_costs(result)
     show_textbook(result)
-    show_total(result)
-    show_few(result)
+    show_waves(result)
     show_shuffled(result)
 
 
 def show_answer(plan: SurveyPlan) -> None:
-    """The one number first."""
-    wanted = plan.wanted
+    """Warnings first, and the plan in words."""
     out.print(Text(f"{plan.title} ({plan.survey})", style="bold"))
-    kinds = [
-        f"a share of {percent(wanted.share)} within ±{points(wanted.margin)}"
-        if any(q.range is None for q in plan.questions)
-        else "",
-        f"every mean within ±{100 * wanted.margin:g}% of its range" if any(q.range for q in plan.questions) else "",
-    ]
-    say(
-        f"{people(plan.respondents)} respondents are enough for {' and '.join(filter(None, kinds))}, "
-        f"at {100 * wanted.confidence:g}% confidence."
-        + (f" The question that needs the most is {plan.most_demanding}." if len(plan.questions) > 1 else "")
-    )
+    for warning in plan.warnings:
+        out.print(Text(f"Warning: {warning}", style="bold yellow"))
+    for sentence in plan.in_words:
+        say(sentence)
 
 
 def show_meaning(plan: SurveyPlan) -> None:
-    """Each epsilon in words, with its questions and how they are randomised."""
-    head("What each answer may show")
-    by_words: dict[str, list[QuestionPlan]] = {}
-    for question in plan.questions:
-        by_words.setdefault(question.in_words, []).append(question)
-    for words, questions in sorted(by_words.items(), key=lambda pair: Fraction(pair[1][0].epsilon)):
-        say(f"ε = {short(questions[0].epsilon)}: {words}")
-        rows = table("", "")
-        for question in questions:
-            rows.add_row(question.id, question.channel)
-        out.print(Padding(rows, (0, 0, 0, 2)))
+    """What epsilon means for one person."""
+    head(f"What one person sends: ε = {short(plan.epsilon)}")
+    say(plan.epsilon_in_words)
+    if plan.design == "textbook":
+        each = ", ".join(f"{question.id} {short(str(question.epsilon))}" for question in plan.questions)
+        say(f"Everybody is asked everything, and the ε of the answers add up: {each}.")
 
 
-def show_respondents(plan: SurveyPlan) -> None:
-    wanted = plan.wanted
-    head("Respondents needed")
-    rows = table("Question", "For", "Respondents >", "To find", "In each group >")
+def show_booklets(plan: SurveyPlan) -> None:
+    """Which questions a device may be asked. Of many booklets, those that it is most likely to draw."""
+    if plan.design == "textbook":
+        return
+    head("Booklets")
+    say("Each device draws one before it shows a question, and answers only that. It spends all of ε there.")
+    rows = table("Asked together", "Drawn by >")
+    shown = plan.booklets if len(plan.booklets) <= MOST_BOOKLETS + 1 else plan.booklets[:MOST_BOOKLETS]
+    for booklet in shown:
+        rows.add_row("; ".join(", ".join(part) for part in booklet.parts), chance(booklet.probability))
+    if rest := plan.booklets[len(shown) :]:
+        rows.add_section()
+        all_of_them = sum(booklet.probability for booklet in rest)
+        rows.add_row(f"{len(rest)} more, {chance(rest[0].probability)} each at most", chance(all_of_them))
+    out.print(rows)
+    if plan.fewest is not None and plan.respondents > plan.fewest * 1.005:
+        say(f"No other choice of booklets needs fewer than {people(plan.fewest)} respondents.", after_table=True)
+
+
+def show_questions(plan: SurveyPlan) -> None:
+    """Respondents for every question and cross-tab, and what the expected number gives."""
+    wanted, expected = plan.wanted, plan.wanted.respondents
+    head("Questions and cross-tabs" if plan.tables else "Questions")
+    given = () if expected is None else (f"With {expected:,}",)
+    rows = table("", "Asked of >", *given, "For", "Respondents >", "In each group >")
     for question in plan.questions:
         rows.add_row(
             question.id,
+            chance(question.asked),
+            *((Text(within(question.given.margin, question)),) if question.given else ()),
             Text(f"±{amount(wanted.margin, question)}"),
             people(question.respondents),
-            Text(amount(wanted.difference, question)),
             people(question.per_group),
         )
+    for each in plan.tables:
+        margin = () if each.margin is None else (Text(within(each.margin)),)
+        cells = f"±{points(wanted.cells)}"
+        rows.add_row(" × ".join(each.questions), "", *margin, cells, people(each.respondents), "")
     if len(plan.questions) > 1:
         rows.add_section()
-        rows.add_row("all of them", "", people(plan.respondents), "", people(plan.per_group), style="bold")
+        blank = ("",) * (len(given) + 2)
+        rows.add_row("all of them", *blank, people(plan.respondents), people(plan.per_group), style="bold")
     out.print(rows)
     say(
-        f"Shares are planned at {percent(wanted.share)}, means for the worst population. To find: a true difference "
-        f"of that size between two groups, {percent(wanted.power)} of the time.",
+        f"Shares are planned at {percent(wanted.share)}, cells at {percent(wanted.share**2)}, means for the worst "
+        f"population, at {percent(wanted.confidence)} confidence. The answers to a follow-up are planned as cells, as "
+        f"shares of everybody. In each of two groups: so many find a difference of {points(wanted.difference)} (of a "
+        f"mean: of its range) between them, {percent(wanted.power)} of the time.",
         after_table=True,
     )
 
 
-def show_given(plan: SurveyPlan, respondents: int) -> None:
-    head(f"With {respondents:,} respondents")
-    rows = table("Question", "Margin", "Difference found between two halves")
-    for question in plan.questions:
-        assert question.given is not None
-        margin, difference = question.given.margin, question.given.difference
-        # Half of everything to either side of the middle is all there is.
-        within = f"±{amount_up(margin, question)}" if margin < 0.5 else "no information"
-        found = "no difference" if difference is None else f"{amount_up(difference, question)} or more"
-        rows.add_row(question.id, Text(within), Text(found))
+def show_margins(plan: SurveyPlan) -> None:
+    """Margins by respondents and epsilon."""
+    head("Margins by respondents and ε")
+    rows = table("Respondents >", *(f"ε = {short(at.epsilon)} >" for at in plan.by_epsilon))
+    for place, size in enumerate(plan.sizes):
+        rows.add_row(f"{size:,}", *(Text(within(at.margins[place], unit="")) for at in plan.by_epsilon))
+    rows.add_section()
+    rows.add_row(f"for ±{points(plan.wanted.margin)}", *(people(at.respondents) for at in plan.by_epsilon))
     out.print(rows)
+    say("In points of the share that is known worst, or percent of a mean's range.", after_table=True)
 
 
 def show_costs(plan: SurveyPlan) -> None:
-    head("What protection costs: respondents for the same margin")
-    found = {question.id: {other.design: other for other in question.alternatives} for question in plan.questions}
-    rows = table("Question", "This survey >", "No privacy >", "Trusted curator >")
-    for question in plan.questions:
-        others = (found[question.id][design] for design in ("open", "curator"))
-        rows.add_row(question.id, people(question.respondents), *(people(other.respondents) for other in others))
+    head("What other designs need for the same")
+    rows = table("Design", "Respondents >", "", "")
+    rows.add_row("this survey", people(plan.respondents), "", "")
+    found = {other.design: other for other in plan.alternatives}
+    for design in ("booklets", "split", "curator", "open"):
+        if design in found:
+            heading, meaning = DESIGNS[design]
+            rows.add_row(heading, people(found[design].respondents), times(found[design].ratio), meaning)
     out.print(rows)
-    say(
-        "With a trusted curator, everybody gives their true answers to one party, which keeps them safe and adds "
-        "Laplace noise to the totals.",
-        after_table=True,
-    )
 
 
 def show_textbook(plan: SurveyPlan) -> None:
-    head("What textbook designs cost that also protect on the device")
+    head("What textbook mechanisms need, if everybody is asked everything")
     found = {question.id: {other.design: other for other in question.alternatives} for question in plan.questions}
-    there = [design for design in LOCAL_DESIGNS if any(design in others for others in found.values())]
-    rows = table("Question", *(f"{LOCAL_DESIGNS[design][0]} >" for design in there))
+    found["all of them"] = {other.design: other for other in plan.alternatives}
+    there = [
+        design
+        for design in ("split", "k_ary", "exponential", "laplace", "gaussian", "every_option")
+        if any(design in others for others in found.values())
+    ]
+    rows = table("Question", *(f"{DESIGNS[design][0]} >" for design in there))
     for name, others in found.items():
         rows.add_row(name, *(times(others[design].ratio) if design in others else "" for design in there))
     out.print(rows)
-    say("×2: at the same ε, that design needs twice as many respondents as this survey.", after_table=True)
+    say("×2: it needs twice as many respondents as this survey does. “split” has our own channels.", after_table=True)
     deltas = {other.delta for others in found.values() for other in others.values() if other.delta is not None}
     lost = " or ".join(f"δ = {decimal(delta)}" for delta in sorted(deltas))
     legend = table("", "")
     for design in there:
-        heading, meaning = LOCAL_DESIGNS[design]
+        heading, meaning = DESIGNS[design]
         legend.add_row(heading, meaning.format(delta=lost))
     out.print(Padding(legend, (0, 0, 0, 2)))
 
 
-def show_total(plan: SurveyPlan) -> None:
-    """What one respondent spends, once and over waves."""
-    count = len(plan.questions)
-    head("What one respondent spends")
-    if count > 1:
-        say(f"The {count} answers of one respondent add up to ε = {plan.epsilon}.")
-    else:
-        say(f"One answer spends ε = {plan.epsilon}.")
-    if count * plan.wanted.waves == 1:
+def show_waves(plan: SurveyPlan) -> None:
+    """What one respondent spends over waves, or how many people it takes if each answers once."""
+    if plan.wanted.waves == 1:
         return
-    rows = table("Waves >", "Sum >", "Advanced >", "Exact >")
+    head("If you ask again")
+    rows = table("Waves >", "ε, sum >", "Advanced >", "Exact >", "Or people who answer once >")
     for row in plan.waves:
-        rows.add_row(
-            f"{row.waves}", *(up_to_decimals(float(epsilon), 2) for epsilon in (row.basic, row.advanced, row.exact))
-        )
+        spent = (up_to_decimals(float(epsilon), 2) for epsilon in (row.basic, row.advanced, row.exact))
+        rows.add_row(f"{row.waves}", *spent, people(row.rotated))
     out.print(rows)
     deltas = sorted({row.delta for row in plan.waves})
     lost = " to ".join(decimal(delta) for delta in (deltas[0], deltas[-1])[: len(deltas)])
-    always = "except with the δ of Gaussian noise" if any(question.delta for question in plan.questions) else "always"
     say(
-        f"The sum is valid {always}. The other two are bounds on the same ε that may fail with probability δ = {lost}. "
-        "The exact one is the smallest possible.",
+        "What one person spends who answers every wave: the sum, and two bounds that may fail with probability "
+        f"δ = {lost}, of which the exact one is the smallest possible. With rotation each person answers one wave, and "
+        f"spends ε = {short(plan.epsilon)} once.",
         after_table=True,
     )
-
-
-def show_few(plan: SurveyPlan) -> None:
-    if not plan.few:
-        return
-    count = len(plan.questions)
-    head("All questions to everybody, or a few to each")
-    rows = table("Each is asked >", "ε of an answer", "Surveys >", "Respondents >", "")
-    for row in plan.few:
-        span = (
-            row.least_epsilon
-            if row.least_epsilon == row.largest_epsilon
-            else f"{row.least_epsilon} to {row.largest_epsilon}"
-        )
-        notes = [f"{len(row.capped)} at the limit"] if row.capped else []
-        notes += ["fewest"] if row.asked == plan.best_few else []
-        notes += ["as it is"] if row.asked == count else []
-        style = "bold" if row.asked == plan.best_few else ""
-        rows.add_row(
-            f"{row.asked} of {count}", span, f"{row.surveys}", people(row.respondents), ", ".join(notes), style=style
-        )
-    out.print(rows)
-    say(
-        f"Nobody spends more than ε = {plan.epsilon} either way, but a single answer reveals more if fewer are asked. "
-        "A submission answers every question of its survey. To ask each respondent only a few, publish that many "
-        "surveys, each with that many questions, and give every respondent one of them at random.",
-        after_table=True,
-    )
-    if any(row.capped for row in plan.few):
-        say("At the limit: an answer can have at most ε = 10, so these questions get less than their part.")
 
 
 def show_shuffled(plan: SurveyPlan) -> None:
-    head("If reports are shuffled")
-    rows = table("Question", "Respondents >", "ε >", "Shuffled >")
-    for question in plan.questions:
-        less = question.shuffled.epsilon
-        missing = "no bound with δ" if question.delta else "too few respondents"
-        after = missing if less is None else up_to_decimals(less, 3)
-        rows.add_row(question.id, people(question.shuffled.respondents), short(question.epsilon), after)
-    out.print(rows)
+    if plan.shuffled is None:
+        return
+    head("If submissions are shuffled")
     say(
-        "The ε against someone who sees one question's reports without their order, senders or other questions; it may "
-        f"fail with probability δ = {decimal(plan.wanted.delta)}. Against someone who sees reports arrive, the full ε "
-        "counts.",
-        after_table=True,
+        f"Against someone who sees {people(plan.wanted.respondents or plan.respondents)} submissions without their "
+        f"order and senders, ε = {up_to_decimals(plan.shuffled, 3)}, except with probability "
+        f"δ = {decimal(plan.wanted.delta)}. Against someone who sees them arrive, the full ε counts."
     )
 
 
@@ -287,6 +267,21 @@ def points(part: float) -> str:
     return f"{100 * part:g} point" + ("" if math.isclose(part, 0.01) else "s")
 
 
+def within(margin: float, question: QuestionPlan | None = None, unit: str = " points") -> str:
+    """A margin that is reached, rounded up. Half of everything to either side of the middle is all there is."""
+    if margin >= 0.5:
+        return "no information"
+    if question is not None and question.range is not None:
+        size = float(rounded_up(Decimal(repr(margin * question.range.length))))
+        return f"±{amount(size / question.range.length, question)}"
+    return f"±{number_text(rounded_up(Decimal(repr(100 * margin))))}{unit}"
+
+
+def chance(part: float) -> str:
+    """A probability in percent, with two digits at least."""
+    return f"{100 * part:.2g}%" if part < 0.1 else f"{100 * part:.0f}%"
+
+
 def percent(part: float) -> str:
     return f"{100 * part:g}%"
 
@@ -298,14 +293,6 @@ def amount(part: float, question: QuestionPlan) -> str:
     scale = question.range
     unit = f" on {scale.low:g} to {scale.high:g}" if question.type == "scale" else f" {scale.unit or ''}"
     return f"{Decimal(f'{part * scale.length:.3g}'):,f}{unit}".rstrip()
-
-
-def amount_up(part: float, question: QuestionPlan) -> str:
-    """The same, by the rounding rule: never less than it is."""
-    if question.range is None:
-        return f"{number_text(margin(Decimal(repr(100 * part))))} points"
-    size = float(margin(Decimal(repr(part * question.range.length))))
-    return amount(size / question.range.length, question)
 
 
 def people(number: int) -> str:
@@ -323,8 +310,3 @@ def times(ratio: float) -> str:
 def decimal(delta: float) -> str:
     """0.000001, not 1e-06; three digits at most, the last rounded up."""
     return plain(up(Decimal(repr(delta)), 3))
-
-
-def short(epsilon: str) -> str:
-    """1, not 1.0."""
-    return epsilon.rstrip("0").rstrip(".") if "." in epsilon else epsilon

@@ -10,6 +10,7 @@ from rich.text import Text
 from deniable_protocol import Question, Survey
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, SurveyCrosstab, crosstab
+from deniable_server.analysis.labels import question_texts, titles
 from deniable_server.analysis.regress import RegressQuery, SurveyRegression, regress
 from deniable_server.analysis.rounding import difference, rounded, share_in_percent
 from deniable_server.estimator import Share
@@ -66,12 +67,11 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
 @asks(CrosstabQuery, crosstab)
 def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
     """Show the shares of all pairs of answers to two questions, and test whether they are independent."""
-    texts = {question.id: question.text for question in (*survey.questions, *survey.segments)}
-    names = {question.id: answer_texts(question) for question in survey.questions}
-    rows, columns = names.get(result.rows, {}), names.get(result.columns, {})
+    named, texts = titles(survey), question_texts(survey)
+    rows, columns = texts.get(result.rows, {}), texts.get(result.columns, {})
     out.print(
         Text(
-            f"{texts[result.rows]}  ×  {texts[result.columns]}  ({result.submissions:,} submissions)"
+            f"{named[result.rows]}  ×  {named[result.columns]}  ({result.submissions:,} submissions report on both)"
             + chosen(result.where)
         )
     )
@@ -132,7 +132,8 @@ def warn(notes: list[str]) -> None:
 def interval(share: Share | JointShare) -> str:
     """A share above its limits."""
     about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
-    return f"{said(share, about)}\n{low} to {high}"
+    # Answers that exclude each other have no limits.
+    return f"{said(share, about)}\n{low} to {high}" if share.high else "0%\n"
 
 
 @click.command("regress", short_help="What explains an answer.")
@@ -160,7 +161,7 @@ def regress_(survey: Survey, answered: SurveyRegression) -> None:
     out.print(table)
     out.print(
         Text(
-            f"{result.submissions:,} submissions. If no segment mattered, {chance(result.p_value)} of surveys would "
+            f"{result.submissions:,} answers. If no segment mattered, {chance(result.p_value)} of surveys would "
             f"show at least this much ({chi_square(result.statistic, result.degrees_of_freedom)})."
         )
     )

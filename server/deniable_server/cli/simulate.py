@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 from rich.text import Text
 
 from deniable_protocol import Survey
+from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
+from deniable_server.analysis.estimates import EstimateQuery, estimates
 from deniable_server.analysis.rounding import rounded
+from deniable_server.analysis.source import StoredSurvey
 from deniable_server.errors import SimulationError
-from deniable_server.settings import Settings
+from deniable_server.settings import DEFAULT_MINIMUM_GROUP, Settings
 from deniable_server.simulate import (
     Compared,
     Population,
@@ -17,10 +22,10 @@ from deniable_server.simulate import (
     simulate_directly,
     simulate_over_http,
 )
+from deniable_server.storage import Published, Storage
 from deniable_server.wording import answer_texts
 
 from .common import DATABASE, JSON, existing, find_survey, out, print_json, progress_bar
-from .estimate import read_estimates
 from .plan import table
 
 
@@ -68,7 +73,7 @@ def simulate(
                 check_same_database(storage, base)
                 link = f"{base}/s/{survey_id}#{published.document.digest}"
                 simulate_over_http(link, population, respondents, advance)
-        compared = compare(population, read_estimates(storage, published).questions)
+        compared = compare_all(read_source(storage, published), population)
     if as_json:
         print_json(
             {"survey": survey_id, "respondents": respondents, "earlier": listed.submissions, "compared": compared}
@@ -77,30 +82,67 @@ def simulate(
         show_compared(published.document.survey, compared, listed.submissions, respondents)
 
 
+def read_source(storage: Storage, published: Published) -> StoredSurvey:
+    """The results of a survey in this database."""
+    return StoredSurvey(storage, published, DEFAULT_MINIMUM_GROUP, partial(find_survey, storage))
+
+
+def compare_all(source: StoredSurvey, population: Population) -> list[Compared]:
+    """Every estimate, and every cell of the planned cross-tabs, with its truth."""
+    pairs = [CrosstabQuery(rows=rows, columns=columns) for rows, columns in population.pairs]
+    crosstabs = [crosstab(source, query) for query in pairs]
+    return compare(population.truth, estimates(source, EstimateQuery()).questions, crosstabs)
+
+
 def show_compared(survey: Survey, compared: list[Compared], earlier: int, respondents: int) -> None:
     """The truth about the made-up people next to every estimate. Estimates also count earlier submissions."""
     alone = earlier * 100 <= respondents
-    texts = {question.id: answer_texts(question) for question in survey.questions}
+    texts = answer_labels(survey)
     grid = table("Question", "Answer", "Truth >", "Estimate >", "Between (95%) >", "Truth is" if alone else "")
     previous = ""
     for one in compared:
         about, low, high = written(one, one.estimate)
         truth, *_ = written(one, one.truth)
-        verdict = Text("inside", style="green") if one.covered else Text("outside", style="yellow")
         label = one.question if one.question != previous else ""
-        answer = Text(texts[one.question].get(one.what, one.what))
-        grid.add_row(label, answer, truth, about, f"{low} and {high}", verdict if alone else "")
+        answer = Text(answer_label(one, texts))
+        grid.add_row(label, answer, truth, about, f"{low} and {high}", verdict(one) if alone else "")
         previous = one.question
     out.print(grid)
     if alone:
-        covered = sum(one.covered for one in compared)
-        out.print(f"\n{covered} of {len(compared)} intervals contain the truth. About one in twenty may miss it.\n")
+        say_how_many(compared)
     else:
         out.print(f"\nThe estimates also count {earlier:,} earlier submissions, whose truth is not known here.\n")
 
 
+def say_how_many(compared: list[Compared]) -> None:
+    covered = sum(one.covered for one in compared)
+    out.print(f"\n{covered} of {len(compared)} intervals contain the truth. About one in twenty may miss it.\n")
+
+
+def verdict(one: Compared) -> Text:
+    return Text("inside", style="green") if one.covered else Text("outside", style="yellow")
+
+
+def answer_labels(survey: Survey) -> dict[str, dict[str, str]]:
+    """What the answers to each question are called."""
+    return {question.id: answer_texts(question) for question in survey.questions}
+
+
+def answer_label(one: Compared, texts: dict[str, dict[str, str]]) -> str:
+    """What a number is about."""
+    if one.kind == "mean":
+        return "mean"
+    if one.kind == "applies":
+        return "applies to"
+    if one.kind == "pair":
+        names, codes = one.question.split(" × "), one.code.split(" × ")
+        return " and ".join(texts[name].get(code, code) for name, code in zip(names, codes, strict=True))
+    answer = texts[one.question][one.code]
+    return f"{answer}, of those who answer" if one.kind == "among_answering" else answer
+
+
 def written(one: Compared, value: float | None) -> list[str]:
     """The truth or the estimate, and the limits, with the decimals that the interval deserves."""
-    if one.what == "mean":
+    if one.kind == "mean":
         return [*rounded(value, one.low, one.high).texts()]
     return [f"{text}%" for text in rounded(value, one.low, one.high, 0.0, 1.0, scale=100).texts()]

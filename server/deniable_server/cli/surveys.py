@@ -13,9 +13,10 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from deniable_protocol import SurveyError, publish, verify
+from deniable_protocol import Document, Survey, SurveyError, verify
 from deniable_server.checks.audit import CONFIDENCE, Audit, Drawing, Finding, audit
-from deniable_server.wording import channel_in_words, question_in_words
+from deniable_server.planning import publish_survey
+from deniable_server.wording import channel_in_words, names_in_words, survey_in_words
 
 from .common import (
     DATABASE,
@@ -31,6 +32,9 @@ from .common import (
     progress_bar,
     read_survey,
 )
+
+HIGH_EPSILON = 4
+"""At 4, a guess that is wrong about 5% of people finds the truth 98.3% of the time."""
 
 
 @click.group(cls=Group)
@@ -50,34 +54,73 @@ def check(file: Path, as_json: bool) -> None:
             raise
         print_json({"problems": [problem._asdict() for problem in error.problems]})
         sys.exit(1)
-    document = verify(publish(parsed))
+    document = verify(publish_survey(parsed))
     if as_json:
-        questions = [
-            {"id": q.id, "type": q.type, "epsilon": q.epsilon, "channel": channel_in_words(q, document.channels[q.id])}
-            for q in parsed.questions
-        ]
-        print_json({"survey": parsed.id, "epsilon": parsed.epsilon, "digest": document.digest, "questions": questions})
+        print_json(
+            {
+                "survey": parsed.id,
+                "epsilon": document.epsilon,
+                "digest": document.digest,
+                "in_words": survey_in_words(parsed),
+                "warnings": warnings(parsed),
+                "parts": [
+                    {"questions": part.names, "epsilon": part.epsilon, "channel": channel_in_words(part)}
+                    for part in document.parts
+                ],
+                "booklets": document.booklets,
+            }
+        )
         return
-    table = Table(title=f"{parsed.title} ({parsed.id})", title_justify="left")
+    out.print(Text(f"{parsed.title} ({parsed.id})", style="bold"))
+    out.print(booklet_table(document) if parsed.epsilon is not None else question_table(document))
+    out.print(Text(f"ε = {document.epsilon} for everything that one person sends. {survey_in_words(parsed)}"))
+    for warning in warnings(parsed):
+        out.print(Text(f"⚠ {warning}", style="yellow"))
+    out.print(Text(f"{file}: ok", style="green"))
+
+
+def booklet_table(document: Document) -> Table:
+    """The booklets of a survey, how often each is drawn, and how its answers are randomised."""
+    total = sum(booklet.weight for booklet in document.booklets)
+    table = Table(title="Each device draws one booklet", title_justify="left")
+    table.add_column("Drawn by", justify="right", no_wrap=True)
+    table.add_column("Questions", overflow="fold")
+    table.add_column("How they are randomised", overflow="fold")
+    for booklet in sorted(document.booklets, key=lambda each: -each.weight):
+        parts = [document.parts[number] for number in booklet.parts]
+        names = "\n".join(names_in_words(part.names) for part in parts)
+        table.add_row(f"{booklet.weight / total:.1%}", Text(names), "\n".join(map(channel_in_words, parts)))
+    return table
+
+
+def question_table(document: Document) -> Table:
+    """The questions of a survey that asks them all of everybody, each with an ε of its own."""
+    table = Table()
     for heading in ("Question", "Type", "How it is randomised", "ε"):
         table.add_column(heading, justify="right" if heading == "ε" else "left")
-    for question in parsed.questions:
-        table.add_row(
-            question.id, question.type, channel_in_words(question, document.channels[question.id]), question.epsilon
-        )
+    for part in document.parts:
+        question = part.items[0].question
+        table.add_row(question.id, question.type, channel_in_words(part), part.epsilon)
     table.add_section()
-    table.add_row("all together", "", "", parsed.epsilon)
-    out.print(table)
-    largest = max(parsed.questions, key=lambda question: question.exact_epsilon)
-    out.print(f"The least protected answer is {largest.id}. {question_in_words(largest)}")
-    out.print(Text(f"{file}: ok", style="green"))
+    table.add_row("all together", "", "", document.epsilon)
+    return table
+
+
+def warnings(parsed: Survey) -> list[str]:
+    """What the author should think about before publishing."""
+    if parsed.exact_epsilon <= HIGH_EPSILON:
+        return []
+    return [
+        f"ε is above {HIGH_EPSILON}: what one person sends hardly protects them. We recommend 2"
+        + (" for all questions together." if parsed.epsilon is not None else ", with one epsilon for the whole survey.")
+    ]
 
 
 @survey.command(name="compile")
 @FILE
 def compile_(file: Path) -> None:
     """Print the published document of a survey FILE: the bytes that clients verify."""
-    click.echo(publish(read_survey(file)), nl=False)
+    click.echo(publish_survey(read_survey(file)), nl=False)
 
 
 @survey.command(name="publish")
@@ -88,7 +131,7 @@ def publish_(file: Path, database: str, as_json: bool) -> None:
     """Publish a survey FILE. A published survey never changes; publishing the same one again does nothing."""
     parsed = read_survey(file)
     with opened(database) as storage:
-        created = storage.publish(publish(parsed))
+        created = storage.publish(publish_survey(parsed))
         digest = find_survey(storage, parsed.id).document.digest
     if as_json:
         print_json({"survey": parsed.id, "digest": digest, "created": created})
@@ -180,7 +223,7 @@ def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
 def _read_published(file: Path) -> bytes:
     """A published document as it is, or the one that a survey file compiles to."""
     raw = file.read_bytes()
-    return raw if is_published(file, raw) else publish(read_survey(file))
+    return raw if is_published(file, raw) else publish_survey(read_survey(file))
 
 
 def run_audit(published: bytes, draws: int, language: str) -> Audit:

@@ -18,12 +18,12 @@ try:
 except ModuleNotFoundError:
     raise ExportError("Exports need pyarrow: install it with  pip install 'deniable[parquet]'") from None
 
-__all__ = ["pa", "pq", "schema_of"]
+__all__ = ["meanings", "pa", "pq", "schema_of"]
 
 
 def schema_of(document: Document) -> Any:
     """A column per segment, of codes; the booklet; and a column per part, of reports, null where the booklet has not
-    that part. What the reports mean is in the metadata.
+    that part.
     """
     segments, parts = document.survey.segments, document.parts
     names = report_columns(document)
@@ -31,14 +31,14 @@ def schema_of(document: Document) -> Any:
     kinds += [pa.int16(), *(getattr(pa, f"int{column_bits(part.channel)}")() for part in parts)]
     always = [number for number in range(len(parts)) if all(number in each.parts for each in document.booklets)]
     nullable = [False] * (len(segments) + 1) + [number not in always for number in range(len(parts))]
-    fields = [pa.field(*each) for each in zip(names, kinds, nullable, strict=True)]
-    return pa.schema(fields, {"deniable": _meanings(document, names[-len(parts) :])})
+    return pa.schema([pa.field(*each) for each in zip(names, kinds, nullable, strict=True)])
 
 
-def _meanings(document: Document, names: list[str]) -> bytes:
+def meanings(document: Document) -> bytes:
     """JSON: for each column of reports the questions, and the path that each bit of a report stands for; no paths where
     the report is a level or a bit.
     """
+    names = report_columns(document)[-len(document.parts) :]
     return msgspec.json.encode(
         {
             "digest": document.digest,

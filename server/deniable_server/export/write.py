@@ -27,7 +27,7 @@ from deniable_server.storage import Published, Status, Storage, utc_today
 from deniable_server.storage.files import sync
 
 from . import DOCUMENT, FORMAT, MANIFEST, REPORTS, File, Manifest, column_bits
-from .arrow import pa, pq, schema_of
+from .arrow import meanings, pa, pq, schema_of
 from .slots import ABSENT
 
 GROUP_ROWS = 1 << 17
@@ -195,6 +195,7 @@ class Writer:
     def _close_file(self) -> None:
         if self._parquet is None:
             return
+        self._parquet.add_key_value_metadata({"deniable": meanings(self.document)})
         self._parquet.close()
         self._output.sync()
         name = f"{REPORTS}/part-{len(self._files):05}.parquet"

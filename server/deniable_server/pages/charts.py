@@ -24,7 +24,7 @@ from deniable_server.analysis.rounding import (
     short_text,
     two_digits,
 )
-from deniable_server.estimator import Mean, Point, QuestionEstimate, Share, Summary, Weighted
+from deniable_server.estimator import Applies, Mean, Point, QuestionEstimate, Share, Summary, Weighted
 from deniable_server.wording import SUMMARIES, answer_texts, is_noisy, said
 
 from . import sentences
@@ -226,9 +226,9 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
     weighted = [] if estimate.weighted is UNSET else estimate.weighted.shares
     axis = share_axis(max(share.high for share in (*estimate.shares, *weighted)))
     marks: list[Mark | None] = [share_mark(share, axis) for share in weighted]
-    tables = [_share_table(estimate, texts, f"In percent; {limits_at(confidence)}")]
+    tables = _share_tables(estimate, texts, "", limits_at(confidence))
     if estimate.weighted is not UNSET:
-        tables.append(_share_table(estimate.weighted, texts, "Weighted, in percent"))
+        tables += _share_tables(estimate.weighted, texts, "Weighted, ", limits_at(confidence))
     return Bars(
         about=f"Shares. {sentences.headline(question, estimate)}",
         axis=axis,
@@ -253,10 +253,20 @@ def share_row(text: str, share: Share, axis: Axis, weighted: Mark | None = None,
     return ChartRow(*label(text), share_mark(share, axis), said(share, f"{value}%"), limits, weighted, shape=shape)
 
 
-def _share_table(estimate: QuestionEstimate | Weighted, texts: Mapping[str, str], caption: str) -> NumberTable:
-    lines = [(texts[share.code], share_cells(share)) for share in estimate.shares]
+def _share_tables(
+    estimate: QuestionEstimate | Weighted, texts: Mapping[str, str], start: str, limits: str
+) -> list[NumberTable]:
+    """The shares of all people, or of those whom the question is asked; and of those who answered."""
+    of = "" if estimate.applies is UNSET else " of those whom it applies to"
+    lines = [("Applies to, of all", share_cells(each)) for each in (estimate.applies,) if each]
+    lines += [(texts[share.code], share_cells(share)) for share in estimate.shares]
     lines += [(sentences.capitalized(SUMMARIES[each.id]), share_cells(each)) for each in estimate.summaries or ()]
-    return NumberTable(caption, ("Answer", *HEADS), tuple(lines))
+    tables = [NumberTable(sentences.capitalized(f"{start}in percent{of}; {limits}"), ("Answer", *HEADS), tuple(lines))]
+    if estimate.among_answering:
+        rest = tuple((texts[share.code], share_cells(share)) for share in estimate.among_answering)
+        caption = sentences.capitalized(f"{start}in percent of those who answered")
+        tables.append(NumberTable(caption, ("Answer", *HEADS), rest))
+    return tables
 
 
 HEADS = ("Estimate", "Low", "High", "Standard error")
@@ -266,7 +276,7 @@ def limits_at(confidence: float) -> str:
     return f"low and high are the limits of a {100 * confidence:.4g}% interval, rounded outwards"
 
 
-def share_cells(share: Share | Summary) -> tuple[str, ...]:
+def share_cells(share: Share | Applies | Summary) -> tuple[str, ...]:
     """Estimate, limits and standard error in percent."""
     numbers = score_in_points(share) if isinstance(share, Summary) and share.minus else share_in_percent(share)
     return cells(numbers, share.standard_error, scale=100)

@@ -8,33 +8,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
-from deniable_protocol import Survey
+from deniable_protocol import Question, Survey
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
+from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.source import Source
 from deniable_server.errors import BadQuery, Withheld
+from deniable_server.estimator import QuestionEstimate
 from deniable_server.storage import utc_today
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
 from deniable_server.web.source import source_of
-from deniable_server.wording import answer_texts, channel_in_words, group_text, group_texts, question_in_words
+from deniable_server.wording import answer_texts, group_text, question_in_words, survey_in_words
 
 from . import sentences
 from .charts import Bars, Empty, MeanChart, days_chart, question_chart
-from .group_charts import Dots, crosstab_chart, differences_chart, groups_chart
+from .group_charts import Dots, HeatMap, crosstab_chart, differences_chart, groups_chart
 from .layout import page, shown_to
 
 dashboard = Blueprint("dashboard", __name__, template_folder="templates")
 
 LEVELS = ("0.8", "0.9", "0.95", "0.99")
+MOST_CROSSED = 12
+"""Planned cross-tabs that are shown with the results; the others are a click away."""
 WEIGHT = "weight:"
 """How a field of the weights form begins; segment and code follow."""
 
@@ -43,17 +48,32 @@ Given = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Card:
-    """A question as it is shown. ``facts`` says how its answers are protected, and what that costs."""
+    """A question as it is shown. ``facts`` says how many were asked and what their answers are worth; ``method`` how
+    the answers are protected, and how the numbers are made.
+    """
 
     id: str
     title: str
     notices: list[str]
+    applies: str
     headline: str
     weighted: str
     chart: Bars | MeanChart | Empty | None
     groups: Dots | Empty | None
+    answering: list[tuple[str, str]]
     summaries: list[tuple[str, str]]
     facts: list[str]
+    method: str
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A cross-tab that was planned before the survey was published; ``refusal`` says why it is not shown."""
+
+    title: str
+    chart: HeatMap | Empty | None
+    notices: list[str]
+    refusal: str = ""
 
 
 @dashboard.get("/surveys/<survey>")
@@ -68,13 +88,17 @@ def overview(survey: str) -> ResponseReturnValue:
         return _view("overview.html", source, given, 422, refusal=str(error))
     notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
     everywhere = [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
+    crossed, left_out = _planned(source, result)
     response = _view(
         "overview.html",
         source,
         given,
         estimates=result,
         counted=sentences.counted(result.submissions, "submission"),
+        protection=survey_in_words(source.survey),
         cards=_cards(source, result, everywhere),
+        crossed=crossed,
+        left_out=left_out,
         everywhere=everywhere,
         today=utc_today().isoformat(),
         days=days_chart(here().storage.days(source.published)),
@@ -100,10 +124,10 @@ def comparison(survey: str) -> ResponseReturnValue:
         except (BadQuery, Withheld) as error:
             return _view("compare.html", source, given, 422, refusal=str(error), **shown)
         question = next(each for each in source.survey.questions if each.id == result.question)
-        names, texts = _names(source.survey, result), answer_texts(question)
+        names, answers = _names(source.survey, result), answer_texts(question)
         unit = getattr(question, "unit", None) or ""
         said = [
-            (sentences.difference(row, names, texts[row.code] if row.code else "", unit), row.adjusted_p_value)
+            (sentences.difference(row, names, answers[row.code] if row.code else "", unit), row.adjusted_p_value)
             for row in result.differences
         ]
         shown |= {
@@ -121,20 +145,20 @@ def cross_tabulation(survey: str) -> ResponseReturnValue:
     source = source_of(survey)
     asked = source.survey
     given = _given(CrosstabQuery)
+    named, answers = titles(asked), texts(asked)
     shown: dict[str, Any] = {
-        "variables": [*asked.segments, *(question for question in asked.questions if not question.asks_mean)]
+        "variables": [(name, named[name]) for name in crossable(asked)],
+        "planned": [(pair, " and ".join(named[name] for name in pair)) for pair in planned_pairs(asked)],
     }
     if "rows" in given and "columns" in given:
         try:
             result = crosstab(source, CrosstabQuery.read(asked, given))
         except (BadQuery, Withheld) as error:
             return _view("crosstab.html", source, given, 422, refusal=str(error), **shown)
-        texts, titles = _texts(asked), _titles(asked)
+        rows, columns = result.rows, result.columns
         shown |= {
             "result": result,
-            "chart": crosstab_chart(
-                result, texts[result.rows], texts[result.columns], titles[result.rows], titles[result.columns]
-            ),
+            "chart": crosstab_chart(result, answers[rows], answers[columns], named[rows], named[columns]),
         }
     return _view("crosstab.html", source, given, **shown)
 
@@ -150,21 +174,11 @@ def _view(template: str, source: Source, given: Given, code: int = 200, **values
         chosen=dict(pair.split(":", 1) for pair in given.get("where", ()) if ":" in pair),
         weights=_shown_weights(given),
         levels=LEVELS,
-        texts=_texts(source.survey),
-        titles=_titles(source.survey),
+        texts=texts(source.survey),
+        titles=titles(source.survey),
         minimum=source.minimum,
         **values,
     )
-
-
-def _texts(survey: Survey) -> dict[str, dict[str, str]]:
-    """The texts of all answers, by question or segment and code."""
-    segments = {segment.id: group_texts(segment) for segment in survey.segments}
-    return segments | {question.id: answer_texts(question) for question in survey.questions}
-
-
-def _titles(survey: Survey) -> dict[str, str]:
-    return {each.id: each.text for each in (*survey.segments, *survey.questions)}
 
 
 def _given(query: type[Query]) -> Given:
@@ -198,28 +212,66 @@ def _cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str]) -
     cards = []
     for i, (question, estimate) in enumerate(zip(source.survey.questions, result.questions, strict=True)):
         parts = [group.questions[i] for group in groups]
-        channel = channel_in_words(question, source.document.channels[question.id])
+        named = [f"{label} ({part.answers:,})" for label, part in zip(labels, parts, strict=True)]
         worth = sentences.open_equivalent(estimate)
+        asked = sentences.asked(estimate, result.submissions)
         influence = sentences.influence(question, estimate, parts)
-        facts = [
-            f"ε = {estimate.epsilon}: {channel}. {question_in_words(question)}",
-            f"{sentences.counted(estimate.answers, 'answer')}{worth and f', {worth}'}.",
-            influence and f"{influence}.",
-        ]
+        facts = [asked and f"{asked}{worth and f'; {worth}'}.", influence and f"{influence}."]
         cards.append(
             Card(
                 id=question.id,
                 title=question.text,
                 notices=[notice for notice in sentences.notices(estimate) if notice not in everywhere],
+                applies=sentences.applies(estimate),
                 headline=sentences.headline(question, estimate),
-                weighted=sentences.headline(question, estimate.weighted) if estimate.weighted else "",
+                weighted=_weighted(question, estimate),
                 chart=question_chart(question, estimate, result.confidence) if estimate.answers else None,
-                groups=groups_chart(question, [*zip(labels, parts, strict=True)], result.confidence) if parts else None,
+                groups=groups_chart(question, [*zip(named, parts, strict=True)], result.confidence) if parts else None,
+                answering=sentences.answering(question, estimate) if estimate.answers else [],
                 summaries=sentences.summaries(estimate) if estimate.answers else [],
                 facts=[fact for fact in facts if fact],
+                method=_method(source.survey, question, result.methods[question.id]),
             )
         )
     return cards
+
+
+def _weighted(question: Question, estimate: QuestionEstimate) -> str:
+    """What the weighted numbers say first; empty without weights."""
+    if not estimate.weighted:
+        return ""
+    applies = sentences.applies(estimate.weighted)
+    return f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+
+
+def _method(survey: Survey, question: Question, words: str) -> str:
+    """How the numbers are made and, where a question has an epsilon of its own, what that means."""
+    own = "" if question.epsilon is None else f" ε = {question.epsilon}. {question_in_words(survey, question)}"
+    return f"{sentences.capitalized(words)}.{own}"
+
+
+def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
+    """The cross-tabs that the survey was designed for, each pair once."""
+    pairs = {frozenset(pair): pair for names in survey.together for pair in combinations(names, 2)}
+    return [*pairs.values()]
+
+
+def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], int]:
+    """The planned cross-tabs of what is shown, and how many more there are."""
+    pairs = planned_pairs(source.survey) if result.submissions else []
+    named, answers = titles(source.survey), texts(source.survey)
+    found = []
+    for rows, columns in pairs[:MOST_CROSSED]:
+        title = " and ".join(sentences.quoted(named[name]) for name in (rows, columns))
+        query = CrosstabQuery(rows=rows, columns=columns, where=result.where, confidence=result.confidence)
+        try:
+            table = crosstab(source, query)
+        except (BadQuery, Withheld) as error:
+            found.append(Crossed(title, None, [], str(error)))
+            continue
+        chart = crosstab_chart(table, answers[rows], answers[columns], named[rows], named[columns])
+        found.append(Crossed(title, chart, [f"{sentences.capitalized(note)}." for note in table.notes]))
+    return found, len(pairs) - len(found)
 
 
 def _names(survey: Survey, result: SurveyComparison) -> dict[str, str]:

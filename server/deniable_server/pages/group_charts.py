@@ -212,7 +212,8 @@ def crosstab_chart(
 
 def _cell(share: Share | JointShare, top: float = 0.0) -> HeatCell:
     value, low, high = share_in_percent(share).texts()
-    limits = "" if share.estimate is None else f"{low}–{high}%"
+    # Answers that exclude each other have no limits.
+    limits = "" if share.estimate is None or not share.high else f"{low}–{high}%"
     if share.estimate is None or is_noisy(share):
         return HeatCell(said(share, ""), limits, 0)
     return HeatCell(f"{value}%", limits, round(HEATS * share.estimate / top) if top else 0)

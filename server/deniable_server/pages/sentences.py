@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from msgspec import UNSET
+
 from deniable_protocol import Question, YesNo
 from deniable_server.analysis import rounding
 from deniable_server.analysis.rounding import (
@@ -18,7 +20,7 @@ from deniable_server.analysis.rounding import (
     short_text,
     up,
 )
-from deniable_server.estimator import NOT_HONEST, TOO_NOISY, Mean, QuestionEstimate, Summary, Weighted
+from deniable_server.estimator import NOT_HONEST, TOO_NOISY, Mean, QuestionEstimate, Share, Summary, Weighted
 from deniable_server.estimator.comparison import Difference
 from deniable_server.wording import NO_DATA, SUMMARIES, answer_texts, is_noisy, probability
 
@@ -128,6 +130,13 @@ def summaries(estimate: QuestionEstimate | Weighted) -> list[tuple[str, str]]:
     ]
 
 
+def answering(question: Question, estimate: QuestionEstimate | Weighted) -> list[tuple[str, str]]:
+    """Each answer's share of those who did not decline; empty where the headline has it."""
+    texts = answer_texts(question)
+    shares = [] if isinstance(question, YesNo) else estimate.among_answering or []
+    return [(quoted(texts[share.code]), about(share)) for share in shares]
+
+
 def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -145,9 +154,12 @@ def headline(question: Question, estimate: QuestionEstimate | Weighted) -> str:
         return NOTHING_YET
     if estimate.mean is not None:
         return capitalized(about_mean(question, estimate.mean))
+    among = "" if estimate.applies is UNSET else " among those"
     if isinstance(question, YesNo):
-        (yes,) = (share for share in estimate.shares if share.code == "yes")
-        return f"Yes: {about(yes)}"
+        said = f"Yes{among}: {about(_of(estimate.shares, 'yes'))}"
+        if estimate.among_answering is not UNSET:
+            said += f". Of those who answered: {about(_of(estimate.among_answering, 'yes'))}"
+        return said
     texts = answer_texts(question)
     told = [share for share in estimate.shares if share.estimate is not None and not is_noisy(share)]
     if not told:
@@ -155,10 +167,41 @@ def headline(question: Question, estimate: QuestionEstimate | Weighted) -> str:
     first = max(told, key=lambda share: share.estimate or 0.0)
     names = [quoted(texts[share.code]) for share in estimate.shares if share is first or share.high >= first.low]
     if len(names) == 1:
-        return f"Most common: {names[0]}, {about(first)}"
+        return f"Most common{among}: {names[0]}, {about(first)}"
     if len(names) > MOST_NAMED:
-        return f"Most common: too close to call among {len(names)} of {len(estimate.shares)} answers"
-    return f"Most common: {', '.join(names[:-1])} or {names[-1]}, too close to call"
+        return f"Most common{among}: too close to call between {len(names)} of {len(estimate.shares)} answers"
+    return f"Most common{among}: {', '.join(names[:-1])} or {names[-1]}, too close to call"
+
+
+def _of(shares: Sequence[Share], code: str) -> Share:
+    return next(share for share in shares if share.code == code)
+
+
+def applies(estimate: QuestionEstimate | Weighted) -> str:
+    """How many people a question is asked of; empty where that is everybody."""
+    share = estimate.applies
+    if share is UNSET or share.estimate is None:
+        return ""
+    if is_noisy(share):
+        return f"How many it applies to is {about(share)}"
+    return f"Applies to {about(share)}"
+
+
+def asked(estimate: QuestionEstimate, submissions: int) -> str:
+    """How many respondents were asked; empty before there are any."""
+    if not submissions:
+        return ""
+    if estimate.answers == submissions:
+        said = f"All {counted(submissions, 'respondent')} were asked" if submissions > 1 else "1 respondent was asked"
+    else:
+        said = f"{estimate.answers:,} of {counted(submissions, 'respondent')} were asked"
+    if estimate.applies is not UNSET:
+        said += ", if it applied to them"
+    reports = sorted({share.answers for share in estimate.shares if share.answers is not UNSET})
+    if reports and reports[0] < estimate.answers:
+        most = "" if len(reports) == 1 else f" to {reports[-1]:,}"
+        said += f"; each option has {reports[0]:,}{most} reports"
+    return said
 
 
 def notices(estimate: QuestionEstimate) -> list[str]:

@@ -1,21 +1,28 @@
-"""Planning: how many respondents a survey needs, what protection costs it, and what it spends. No input or output."""
+"""Planning: which questions to ask together, how many respondents a survey needs, what protection costs it, and what it
+spends. No input or output.
+"""
 
 from deniable_server.errors import PlanError
 
-from .plan import Few, Given, QuestionPlan, Range, Shuffled, SurveyPlan, Waves, plan_survey
+from .design import Design, design_booklets, publish_survey
+from .plan import AtEpsilon, BookletPlan, Given, QuestionPlan, Range, SurveyPlan, TablePlan, Waves, plan_survey
 from .sample_size import Wanted
 from .textbook import Alternative
 
 __all__ = [
     "Alternative",
-    "Few",
+    "AtEpsilon",
+    "BookletPlan",
+    "Design",
     "Given",
     "PlanError",
     "QuestionPlan",
     "Range",
-    "Shuffled",
     "SurveyPlan",
+    "TablePlan",
     "Wanted",
     "Waves",
+    "design_booklets",
     "plan_survey",
+    "publish_survey",
 ]

@@ -1,34 +1,34 @@
 """The plan of a survey: a survey and what is wanted in, result objects out.
 
-May not: read or write anything, or know of storage or HTTP. Every claim about epsilon is rounded up.
+Everything is computed from the document that the survey would be published as. May not: read or write anything, or know
+of storage or HTTP. Every claim about epsilon is rounded up.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Literal
 
 import msgspec
 
-from deniable_protocol import (
-    Question,
-    Survey,
-    advanced_composition,
-    design,
-    shuffled,
-)
+from deniable_protocol import Document, Question, Survey, advanced_composition, shuffled, verify
 from deniable_protocol.questions import plain
-from deniable_server.wording import channel_in_words, question_in_words
+from deniable_server.wording import survey_in_words
 
 from .composition import compose_waves
+from .design import design_booklets, publish_survey
+from .precision import Known, precision
 from .sample_size import Wanted, margin_of, respondents_for_margin, respondents_per_group, smallest_difference
-from .textbook import Alternative, added_noise, alternatives, laplace_noise
-from .variances import designed_variance
+from .textbook import Alternative, Other, other_designs, question_alternatives, survey_alternatives
+from .words import describe, warn
 
-LARGEST_EPSILON = Fraction(10)
-"""What a survey may ask for at most."""
-MOST_ROWS = 8
+LEAST_EPSILON, LARGEST_EPSILON = Fraction(1, 100), Fraction(10)
+"""What a survey may ask for."""
+EPSILONS = (1, 2, 4)
+RESPONDENTS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -54,54 +54,55 @@ class Given(msgspec.Struct, frozen=True):
     difference: float | None
 
 
-class Shuffled(msgspec.Struct, frozen=True):
-    """Epsilon towards someone who sees this question's reports shuffled; None where the bound does not apply."""
-
-    respondents: int
-    epsilon: float | None
-
-
 class QuestionPlan(msgspec.Struct, frozen=True):
-    """One question: what its epsilon means, and the respondents for the margin and for the difference between groups.
+    """One question: who is asked it, and the respondents for the margin and for the difference between groups.
 
-    ``range`` where a mean is asked for: margins and differences are parts of it.
+    ``asked``: the part of respondents who are asked it, or some of its options. ``range`` where a mean is asked for:
+    margins and differences are parts of it. ``alternatives``: designs that ask it of everybody.
     """
 
     id: str
     type: str
     text: str
-    epsilon: str
-    delta: str | None
-    in_words: str
-    channel: str
+    epsilon: str | None
+    asked: float
     range: Range | None
     respondents: int
     per_group: int
     given: Given | None
     alternatives: list[Alternative]
-    shuffled: Shuffled
 
 
-class Few(msgspec.Struct, frozen=True):
-    """Asking each respondent some of the questions only, at a larger epsilon each.
+class TablePlan(msgspec.Struct, frozen=True):
+    """A cross-tab: the respondents for the margin of its cells, and the margin that a given number has."""
 
-    Nobody's total exceeds the survey's. ``surveys``: how many to publish so that each question is in as many as any
-    other. ``capped`` lists the questions that could have had more than the survey format allows.
-    """
-
-    asked: int
-    least_epsilon: str
-    largest_epsilon: str
-    capped: list[str]
-    surveys: int
+    questions: list[str]
     respondents: int
+    margin: float | None
+
+
+class BookletPlan(msgspec.Struct, frozen=True):
+    """What one device is asked, part by part, and how likely it is to draw this."""
+
+    probability: float
+    weight: int
+    parts: list[list[str]]
+
+
+class AtEpsilon(msgspec.Struct, frozen=True):
+    """The same survey at another epsilon: the respondents for the margin that is wanted, and the margins of others."""
+
+    epsilon: str
+    respondents: int
+    margins: list[float]
 
 
 class Waves(msgspec.Struct, frozen=True):
     """What one respondent spends over so many waves, by three bounds.
 
     The last two are valid but for ``delta``, which includes the deltas of the survey's own questions, where they have
-    any; the first, the sum, but for those.
+    any; the first, the sum, but for those. ``rotated``: the people it takes if each answers one of the waves only, and
+    so spends epsilon once.
     """
 
     waves: int
@@ -109,183 +110,219 @@ class Waves(msgspec.Struct, frozen=True):
     advanced: str
     exact: str
     delta: float
+    rotated: int
 
 
 class SurveyPlan(msgspec.Struct, frozen=True):
     """A plan, and what was wanted.
 
-    ``respondents`` and ``per_group`` are enough for every question. ``most_demanding`` is the question that needs most.
-    ``few``, empty for a single question, is in rising order of questions asked; the last asks them all, ``best_few``
-    is the one that needs the fewest respondents.
+    ``in_words`` is the result in a few sentences, ``epsilon_in_words`` what epsilon means for one person.
+    ``respondents`` and ``per_group`` are enough for every question and cross-tab. ``fewest``: no other choice of
+    booklets needs fewer than that, where it is known. ``sizes`` are the respondents of the margins at each epsilon.
+    ``shuffled``: epsilon towards someone who sees submissions shuffled, if that is known.
     """
 
     survey: str
     title: str
+    design: Literal["booklets", "textbook"]
+    in_words: list[str]
+    warnings: list[str]
     wanted: Wanted
     epsilon: str
+    epsilon_in_words: str
     respondents: int
+    fewest: int | None
     per_group: int
-    most_demanding: str
     questions: list[QuestionPlan]
-    few: list[Few]
-    best_few: int | None
+    tables: list[TablePlan]
+    booklets: list[BookletPlan]
+    sizes: list[int]
+    by_epsilon: list[AtEpsilon]
+    alternatives: list[Alternative]
     waves: list[Waves]
+    shuffled: float | None
 
 
 def plan_survey(survey: Survey, wanted: Wanted | None = None) -> SurveyPlan:
     """How many respondents a survey needs, what protection costs it, and what it spends."""
     wanted = wanted or Wanted()
-    questions = [plan_question(question, wanted) for question in survey.questions]
-    few = ask_few(survey, wanted)
-    hardest = max(questions, key=lambda question: question.respondents)
-    return SurveyPlan(
+    if wanted.respondents is None and survey.respondents is not None:
+        wanted = msgspec.structs.replace(wanted, respondents=max(survey.respondents, 2))
+    document = verify(publish_survey(survey))
+    known = precision(document)
+    others = [other_designs(question, _own_epsilon(survey, question), wanted) for question in survey.questions]
+    questions = [_question(document, known, other, wanted) for other in others]
+    tables = _tables(known, wanted)
+    needed = max(*(question.respondents for question in questions), *(table.respondents for table in tables), 1)
+    plan = SurveyPlan(
         survey=survey.id,
         title=survey.title,
+        design="textbook" if survey.epsilon is None else "booklets",
+        in_words=[],
+        warnings=[],
         wanted=wanted,
-        epsilon=survey.epsilon,
-        respondents=hardest.respondents,
+        epsilon=survey.total_epsilon,
+        epsilon_in_words=survey_in_words(survey),
+        respondents=needed,
+        fewest=None if survey.epsilon is None else design_booklets(survey).fewest,
         per_group=max(question.per_group for question in questions),
-        most_demanding=hardest.id,
         questions=questions,
-        few=few,
-        # Of equals the one that asks the most questions: it takes fewer surveys and raises no epsilon.
-        best_few=min(few, key=lambda row: (row.respondents, -row.asked)).asked if few else None,
-        waves=repeat(survey, wanted),
+        tables=tables,
+        booklets=_booklets(document),
+        sizes=[*RESPONDENTS],
+        by_epsilon=[_at(survey, epsilon, wanted) for epsilon in _epsilons(survey)],
+        alternatives=[*_in_booklets(survey, needed, wanted), *survey_alternatives(survey, others, needed, wanted)],
+        waves=repeat(document, needed, wanted),
+        shuffled=_shuffled(document, wanted.respondents or needed, wanted.delta),
     )
+    return msgspec.structs.replace(plan, in_words=describe(plan), warnings=warn(plan))
 
 
-def plan_question(question: Question, wanted: Wanted) -> QuestionPlan:
-    """The plan of one question at its epsilon."""
-    variance = designed_variance(question)
-    needed = respondents_for_margin(variance, wanted)
+def _own_epsilon(survey: Survey, question: Question) -> Fraction:
+    """The question's own, or its part if the survey's were split."""
+    return survey.exact_epsilon / len(survey.questions) if question.epsilon is None else Fraction(question.epsilon)
+
+
+def _question(document: Document, known: Sequence[Known], other: Other, wanted: Wanted) -> QuestionPlan:
+    """The plan of one question; of several options, that of the one that is known worst."""
+    question, asked = other.question, wanted.of_question(other.question)
+    variances = [each.variance for each in known if len(each.items) == 1 and each.items[0].question.id == question.id]
+    worst = max(variances, key=lambda variance: variance(asked.share))
+    needed = respondents_for_margin(worst, asked)
     given = None
-    if wanted.respondents is not None:
-        given = Given(
-            wanted.respondents,
-            margin_of(variance, wanted.respondents, wanted),
-            smallest_difference(variance, wanted.respondents, wanted),
-        )
+    if (n := wanted.respondents) is not None:
+        given = Given(n, margin_of(worst, n, asked), smallest_difference(worst, n, asked))
     return QuestionPlan(
         id=question.id,
         type=question.type,
         text=question.text,
         epsilon=question.epsilon,
-        delta=question.delta,
-        in_words=question_in_words(question),
-        channel=channel_in_words(question, design(question)),
-        range=_range(question),
+        asked=_asked(document, question),
+        range=Range(*question.range, question.unit) if question.asks_mean else None,
         respondents=needed,
-        per_group=respondents_per_group(variance, wanted),
+        per_group=respondents_per_group(worst, asked),
         given=given,
-        alternatives=alternatives(question, needed, wanted),
-        shuffled=_shuffle(question, wanted.respondents or needed, wanted.delta),
+        alternatives=question_alternatives(other, needed, wanted),
     )
 
 
-def _range(question: Question) -> Range | None:
-    return Range(*question.range, question.unit) if question.asks_mean else None
+def _asked(document: Document, question: Question) -> float:
+    weights = [booklet.weight for booklet in document.booklets]
+    about = {number for number, _ in document.parts_about(question.id)}
+    asking = [booklet.weight for booklet in document.booklets if about.intersection(booklet.parts)]
+    return sum(asking) / sum(weights)
 
 
-def _shuffle(question: Question, respondents: int, delta: float) -> Shuffled:
-    # The bound is for reports that keep epsilon without a delta.
-    if question.exact_delta is not None:
-        return Shuffled(respondents, None)
-    return Shuffled(respondents, shuffled(question.exact_epsilon, respondents, delta))
+def _tables(known: Sequence[Known], wanted: Wanted) -> list[TablePlan]:
+    """The cross-tabs; those of several options of a multi_choice as one, by the option that is known worst."""
+    by_question: dict[tuple[str, ...], list[Known]] = {}
+    for each in known:
+        if len(each.items) > 1:
+            by_question.setdefault(tuple(item.question.id for item in each.items), []).append(each)
+    found = []
+    for ids, tables in by_question.items():
+        asked = wanted.of_cells(len(ids))
+        worst = max(tables, key=lambda table: table.variance(asked.share)).variance
+        margin = None if wanted.respondents is None else margin_of(worst, wanted.respondents, asked)
+        names = [item.name for item in tables[0].items] if len(tables) == 1 else [*ids]
+        found.append(TablePlan(names, respondents_for_margin(worst, asked), margin))
+    return found
 
 
-# --- all questions, or a random few ------------------------------------------------------------------------------
+def _booklets(document: Document) -> list[BookletPlan]:
+    """The most likely first."""
+    total = sum(booklet.weight for booklet in document.booklets)
+    found = [
+        BookletPlan(booklet.weight / total, booklet.weight, [[*part.names] for part in document.parts_of(number)])
+        for number, booklet in enumerate(document.booklets)
+    ]
+    return sorted(found, key=lambda booklet: -booklet.weight)
 
 
-def ask_few(survey: Survey, wanted: Wanted) -> list[Few]:
-    """Respondents needed if each is asked only some of the questions, with the survey's epsilon for those alone."""
-    count = len(survey.questions)
-    return [_few(survey, asked, wanted) for asked in _counts(count)] if count > 1 else []
+# --- at other epsilons -------------------------------------------------------------------------------------------
 
 
-def _few(survey: Survey, asked: int, wanted: Wanted) -> Few:
-    """All epsilons times the factor at which the most expensive choice of questions spends what the survey does.
+def _epsilons(survey: Survey) -> list[Fraction]:
+    return sorted({*map(Fraction, EPSILONS), survey.exact_epsilon})
 
-    With equal epsilons that is K/m for m of K questions. Each question hears of m/K of the respondents, so that K/m
-    times as many are needed.
-    """
-    count = len(survey.questions)
-    largest = sorted((question.exact_epsilon for question in survey.questions), reverse=True)[:asked]
-    factor = survey.exact_epsilon / sum(largest)
-    raised = {question.id: _four_decimals(question.exact_epsilon * factor) for question in survey.questions}
-    epsilons = {name: min(epsilon, LARGEST_EPSILON) for name, epsilon in raised.items()}
-    needed = _most_needed([_with_epsilon(question, epsilons[question.id]) for question in survey.questions], wanted)
-    return Few(
-        asked=asked,
-        least_epsilon=_text(min(epsilons.values())),
-        largest_epsilon=_text(max(epsilons.values())),
-        capped=[name for name in raised if raised[name] > LARGEST_EPSILON],
-        # The questions in a circle, and m neighbours from every gcd(K, m)th: each question is in equally many.
-        surveys=count // math.gcd(count, asked),
-        respondents=-(-needed * count // asked),
+
+def _at(survey: Survey, epsilon: Fraction, wanted: Wanted) -> AtEpsilon:
+    """With this epsilon for everything that one person sends, divided as the survey divides its own."""
+    known = precision(verify(publish_survey(_with_epsilon(survey, epsilon))))
+    each = [(one.variance, one.wanted(wanted), len(one.items)) for one in known]
+    return AtEpsilon(
+        _text(epsilon),
+        max(respondents_for_margin(variance, asked) for variance, asked, _ in each),
+        [max(margin_of(v, size, asked) for v, asked, count in each if count == 1) for size in RESPONDENTS],
     )
 
 
-def _most_needed(questions: list[Question], wanted: Wanted) -> int:
-    """The respondents that are enough for all of these.
-
-    Designing a band takes a tenth of a second. None needs more than Laplace noise would, so those for which even that
-    is less than what others need are left out.
-    """
-    needed = 0
-    for question in sorted(questions, key=lambda question: (question.asks_mean, question.exact_epsilon)):
-        banded = question.asks_mean and question.mechanism is None
-        if banded and respondents_for_margin(added_noise(question, laplace_noise(question)), wanted) <= needed:
-            continue
-        needed = max(needed, respondents_for_margin(designed_variance(question), wanted))
-    return needed
+def _with_epsilon(survey: Survey, epsilon: Fraction) -> Survey:
+    if survey.epsilon is not None:
+        return msgspec.structs.replace(survey, epsilon=_text(epsilon))
+    factor = epsilon / survey.exact_epsilon
+    questions = (_scaled(question, Fraction(str(question.epsilon)) * factor) for question in survey.questions)
+    return msgspec.structs.replace(survey, questions=tuple(questions))
 
 
-def _counts(count: int) -> list[int]:
-    """1 to K, or a few of them that are spread evenly by ratio."""
-    if count <= MOST_ROWS:
-        return [*range(1, count + 1)]
-    return sorted({round(count ** (i / (MOST_ROWS - 1))) for i in range(MOST_ROWS)})
+def _scaled(question: Question, epsilon: Fraction) -> Question:
+    rounded = Fraction(math.floor(epsilon * 10_000), 10_000)
+    return msgspec.structs.replace(question, epsilon=_text(min(max(rounded, LEAST_EPSILON), LARGEST_EPSILON)))
 
 
-def _four_decimals(epsilon: Fraction) -> Fraction:
-    return Fraction(math.floor(epsilon * 10_000), 10_000)
+def _in_booklets(survey: Survey, ours: int, wanted: Wanted) -> list[Alternative]:
+    """If everybody is asked everything: what booklets would take, at the same epsilon for all that one person sends."""
+    if survey.epsilon is not None or survey.exact_epsilon > LARGEST_EPSILON:
+        return []
+    questions = tuple(msgspec.structs.replace(question, epsilon=None) for question in survey.questions)
+    other = msgspec.structs.replace(survey, epsilon=survey.total_epsilon, questions=questions)
+    needed = _at(other, survey.exact_epsilon, wanted).respondents
+    return [Alternative("booklets", needed, needed / ours)]
 
 
 def _text(epsilon: Fraction) -> str:
     return plain(int(epsilon * 10_000) / Decimal(10_000))
 
 
-def _with_epsilon(question: Question, epsilon: Fraction) -> Question:
-    return msgspec.structs.replace(question, epsilon=_text(epsilon))
+# --- repeated waves, and shuffling ---------------------------------------------------------------------------------
 
 
-# --- repeated waves ----------------------------------------------------------------------------------------------
-
-
-def repeat(survey: Survey, wanted: Wanted) -> list[Waves]:
+def repeat(document: Document, respondents: int, wanted: Wanted) -> list[Waves]:
     """What one respondent spends over 1, 2, 4, 8 ... waves of the survey, up to what is wanted."""
-    epsilons = [question.exact_epsilon for question in survey.questions]
-    # A question that keeps epsilon only but for a delta adds that delta in every wave.
-    lost = sum((question.exact_delta or Fraction(0) for question in survey.questions), Fraction(0))
+    epsilons = _reports(document)
+    total = sum(epsilons, Fraction(0))
     waves = [*(2**i for i in range(wanted.waves.bit_length()) if 2**i < wanted.waves), wanted.waves]
     exact = compose_waves(epsilons, waves, wanted.delta)
     return [
         Waves(
             waves=times,
-            basic=_text(survey.exact_epsilon * times),
-            advanced=_text(_advanced(survey, times, wanted.delta)),
+            basic=_text(total * times),
+            advanced=_text(_advanced(epsilons, times, wanted.delta)),
             exact=plain(together),
-            delta=wanted.delta + float(lost * times),
+            # A question that keeps epsilon only but for a delta adds that delta in every wave.
+            delta=wanted.delta + float(document.delta * times),
+            rotated=respondents * times,
         )
         for times, together in zip(waves, exact, strict=True)
     ]
 
 
-def _advanced(survey: Survey, waves: int, delta: float) -> Fraction:
+def _reports(document: Document) -> list[Fraction]:
+    """The epsilons of what one device sends; of several booklets each has one part, and spends all of it."""
+    if document.survey.epsilon is not None:
+        return [document.survey.exact_epsilon]
+    return [part.exact_epsilon for part in document.parts]
+
+
+def _advanced(epsilons: list[Fraction], waves: int, delta: float) -> Fraction:
     """By the wave, or by the answer as if each had the largest epsilon, or the plain sum: whichever says least."""
-    total = survey.exact_epsilon
-    largest = max(question.exact_epsilon for question in survey.questions)
-    bounds = [advanced_composition(largest, len(survey.questions) * waves, delta)]
+    total = sum(epsilons, Fraction(0))
+    bounds = [advanced_composition(max(epsilons), len(epsilons) * waves, delta)]
     if total < 1:  # from ln 2 on, the term e(e^e - 1) alone is above the sum
         bounds.append(advanced_composition(total, waves, delta))
     return min(Fraction(math.ceil(min(bounds) * 10_000), 10_000), total * waves)
+
+
+def _shuffled(document: Document, respondents: int, delta: float) -> float | None:
+    # The bound is for what keeps epsilon without a delta. A whole submission does, whatever its booklet.
+    return None if document.delta else shuffled(document.survey.exact_epsilon, respondents, delta)

@@ -13,6 +13,7 @@ import msgspec
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
+from deniable_protocol import Question
 from deniable_server.errors import PlanError
 
 Variance = Callable[[float], float]
@@ -20,6 +21,9 @@ Variance = Callable[[float], float]
 
 For a mean the share does not matter: it is the worst case, in squares of the range.
 """
+
+
+LEAST_SHARE = 0.001
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +48,10 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
             (0.0001 <= self.margin <= 0.5, "margin must be from 0.0001 to 0.5, such as 0.03 for 3 points either way"),
             (0.0001 <= self.cells <= 0.5, "cells must be from 0.0001 to 0.5, such as 0.05 for 5 points either way"),
             (0.5 <= self.confidence <= 0.9999, "confidence must be from 0.5 to 0.9999, such as 0.95"),
-            (0.001 <= self.share <= 0.999, "share must be from 0.001 to 0.999; 0.5 is the usual choice"),
+            (
+                LEAST_SHARE <= self.share <= 1 - LEAST_SHARE,
+                "share must be from 0.001 to 0.999; 0.5 is the usual choice",
+            ),
             (0.0001 <= self.difference < 1, "difference must be from 0.0001 to less than 1, such as 0.05 for 5 points"),
             (0.5 <= self.power <= 0.9999, "power must be from 0.5 to 0.9999, such as 0.8"),
             (1 <= self.waves <= 366, "waves must be from 1 to 366"),
@@ -63,6 +70,19 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
             )
         if problems:
             raise PlanError("\n".join(problems))
+
+    def of_question(self, question: Question) -> Wanted:
+        """The same of one question. The answers to a follow-up are planned as shares of everybody: they are smaller."""
+        return self if question.show_if is None else self._at(self.share**2)
+
+    def of_cells(self, questions: int) -> Wanted:
+        """The same of the cells of a cross-tab of so many questions."""
+        return msgspec.structs.replace(self._at(self.share**questions), margin=self.cells)
+
+    def _at(self, share: float) -> Wanted:
+        share = max(share, LEAST_SHARE)
+        widest = 2 * min(share, 1 - share)
+        return msgspec.structs.replace(self, share=share, difference=min(self.difference, widest))
 
     @property
     def z(self) -> float:

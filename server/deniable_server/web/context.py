@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import BoundedSemaphore
 
 import msgspec
 from flask import Response, current_app, request
 
-from deniable_protocol import Survey, publish, verify
+from deniable_protocol import Survey, verify
 from deniable_server.errors import RETRY_SECONDS, Kind, Refusal
+from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
 from deniable_server.storage import Published, Storage, Token
 from deniable_server.storage.base import refuse_another
@@ -56,7 +57,7 @@ class AppState:
 
     def publish(self, survey: Survey, token: Token) -> bool:
         """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is."""
-        created = self.storage.publish(publish(survey))
+        created = self.storage.publish(publish_survey(survey))
         self.events.did("survey-published", token, survey=survey.id)
         return created
 
@@ -64,7 +65,7 @@ class AppState:
         """What ``publish`` would find, without publishing."""
         known = self.storage.find(survey.id)
         if known is not None:
-            refuse_another(known.raw, verify(publish(survey)))
+            refuse_another(known.raw, verify(publish_survey(survey)))
         return known is not None
 
     def close(self, published: Published, token: Token) -> None:
@@ -105,10 +106,10 @@ def find(survey: str) -> Published:
     return published
 
 
-def read_body(limit: int) -> bytes:
+def read_body(limit: int, kinds: Sequence[str] = ("application/json",)) -> bytes:
     """The body of a request, refused by its length before anything is parsed."""
-    if request.mimetype != "application/json" or request.headers.get("Content-Encoding", "identity") != "identity":
-        raise Refusal(Kind.MEDIA_TYPE, "Send  Content-Type: application/json  and no Content-Encoding.")
+    if request.mimetype not in kinds or request.headers.get("Content-Encoding", "identity") != "identity":
+        raise Refusal(Kind.MEDIA_TYPE, f"Send  Content-Type: {' or '.join(kinds)}  and no Content-Encoding.")
     stated = request.content_length
     # One byte more than allowed is read at most: of a body without a stated length, too much is noticed only then.
     request.max_content_length = limit + 1

@@ -21,8 +21,8 @@ from .problems import ProblemDocument, responses
 
 @dataclass(frozen=True)
 class Operation:
-    """What a route says about itself. It takes any of the types in ``takes``. It gives ``gives``: a type, or the media
-    type of something that is not JSON. Without a ``role`` it is for anyone.
+    """What a route says about itself. It takes any of ``takes`` and gives ``gives``: each a type, or the media type of
+    something that is not JSON. Without a ``role`` it is for anyone.
     """
 
     summary: str
@@ -106,7 +106,10 @@ _ID = {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{1,62}$"}
 
 
 def _content(kinds: Sequence[Any]) -> dict[str, Any]:
-    if isinstance(kinds[0], str):
-        return {kinds[0]: {"schema": {"type": "string"}}}
-    schemas, _ = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
-    return {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}}}
+    described: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in kinds if isinstance(kind, str)}
+    types = [kind for kind in kinds if not isinstance(kind, str)]
+    if types:
+        schemas, _ = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+        schema = schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
+        described["application/json"] = {"schema": schema}
+    return described

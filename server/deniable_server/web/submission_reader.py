@@ -93,7 +93,7 @@ class SubmissionReader:
         Of msgspec's message only the place is used: the rest may quote the body.
         """
         try:
-            self._decoder.decode(body)
+            posted = self._decoder.decode(body)
         except msgspec.ValidationError as error:
             message, _, rest = str(error).rpartition(" - at `$")
             place = rest.rstrip("`").lstrip(".") if message else ""
@@ -102,7 +102,10 @@ class SubmissionReader:
             return SubmissionError([Problem(place, "invalid", "does not fit; send less at a time for the details")])
         except _REFUSED:
             return NotJSON()
-        return SubmissionError([Problem("", "invalid", "does not fit; send less at a time for the details")])
+        batch = [] if posted.submissions is msgspec.UNSET else posted.submissions
+        wrong = (i for i, each in enumerate(batch) if not self._fits(each.booklet, each.reports))
+        place = next((f"submissions[{i}].reports" for i in wrong), "")
+        return SubmissionError([Problem(place, "invalid", "does not fit; send less at a time for the details")])
 
     def _read_carefully(self, body: bytes) -> list[Row]:
         try:

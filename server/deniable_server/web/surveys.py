@@ -1,15 +1,16 @@
-"""Surveys over HTTP: read the published document, publish, close, list."""
+"""Surveys over HTTP: read the published document, plan, publish, close, list."""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from msgspec import Struct
 
-from deniable_protocol import survey_from_tree
+from deniable_protocol import Survey, parse_survey, survey_from_tree
 from deniable_protocol.checks import strict_json
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, NotJSON
+from deniable_server.planning import SurveyPlan, plan_survey
 from deniable_server.storage import Listed
 
 from .auth import acting
@@ -17,6 +18,8 @@ from .context import as_json, find, here, read_body
 from .routes import route
 
 surveys = Blueprint("api", __name__)
+
+TOML = "application/toml"
 
 
 class PublishedSurvey(Struct, frozen=True):
@@ -54,9 +57,9 @@ def get_survey(survey: str) -> ResponseReturnValue:
     surveys,
     "POST",
     "/surveys",
-    "Publish a survey. 200 where it is already there unchanged.",
+    "Publish a survey, as a file has it (TOML or JSON). 200 where it is already there unchanged.",
     role="admin",
-    takes=(dict,),
+    takes=(dict, TOML),
     gives=PublishedSurvey,
     status=201,
     also=(200,),
@@ -71,11 +74,7 @@ def get_survey(survey: str) -> ResponseReturnValue:
     ),
 )
 def post_survey() -> ResponseReturnValue:
-    try:
-        tree = strict_json(read_body(MAX_BYTES).decode())
-    except ValueError:
-        raise NotJSON from None
-    survey = survey_from_tree(tree)
+    survey = _sent_survey()
     created = here().publish(survey, acting())
     return as_json(_described(survey.id), 201 if created else 200)
 
@@ -104,6 +103,32 @@ def close_survey(survey: str) -> ResponseReturnValue:
 )
 def list_surveys() -> ResponseReturnValue:
     return as_json(SurveyList(here().storage.surveys()))
+
+
+@route(
+    surveys,
+    "POST",
+    "/plan",
+    "The plan of a survey that is not yet published: what it will know, from how many respondents, and its booklets.",
+    role="admin",
+    takes=(dict, TOML),
+    gives=SurveyPlan,
+    problems=(Kind.NOT_JSON, Kind.INCOMPLETE, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.INVALID),
+)
+def post_plan() -> ResponseReturnValue:
+    return as_json(plan_survey(_sent_survey()))
+
+
+def _sent_survey() -> Survey:
+    """The survey in the body of the request."""
+    body = read_body(MAX_BYTES, ("application/json", TOML))
+    if request.mimetype == TOML:
+        return parse_survey(body)
+    try:
+        tree = strict_json(body.decode())
+    except ValueError:
+        raise NotJSON from None
+    return survey_from_tree(tree)
 
 
 def _described(survey: str) -> PublishedSurvey:

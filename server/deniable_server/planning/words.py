@@ -1,0 +1,112 @@
+"""The plan in a few sentences, and what to think twice about before publishing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from deniable_server.wording import found_percent
+
+if TYPE_CHECKING:
+    from .plan import SurveyPlan
+
+NOTHING = 0.5
+"""A margin of half of everything, to either side of the middle, says nothing."""
+TOO_WIDE = 0.10
+"""If no margin is below this, the survey hardly finds out anything."""
+LARGEST_ADVISED = 4
+
+
+def describe(plan: SurveyPlan) -> list[str]:
+    """What a survey team asks first: what will we know, and how many people does it take?"""
+    wanted = plan.wanted
+    needed = about(plan.respondents)
+    if wanted.respondents is None:
+        all_of_it = _within(plan, wanted.margin, wanted.margin, wanted.cells)
+        return [f"You need {needed} respondents to know {all_of_it}, at {100 * wanted.confidence:g}% confidence."]
+    cells = f" (cells: ±{points(wanted.cells)})" if plan.tables else ""
+    return [
+        f"With {wanted.respondents:,} respondents you will know {_expected(plan)}.",
+        f"For ±{points(wanted.margin)}{cells} you need {needed}.",
+    ]
+
+
+def _expected(plan: SurveyPlan) -> str:
+    shares, means, cells = margins_given(plan)
+    if min([*shares, *means]) >= NOTHING:
+        return "nothing"
+    if max([*shares, *means, *cells]) >= NOTHING:
+        return f"some results within about ±{points(min([*shares, *means, *cells]))} points, and others not at all"
+    return _within(plan, max(shares, default=0), max(means, default=0), max(cells, default=0), "about ")
+
+
+def margins_given(plan: SurveyPlan) -> tuple[list[float], list[float], list[float]]:
+    """The margins of shares, means and cells with the respondents that are expected."""
+    given = [(question.range is None, question.given.margin) for question in plan.questions if question.given]
+    return (
+        [margin for is_share, margin in given if is_share],
+        [margin for is_share, margin in given if not is_share],
+        [table.margin for table in plan.tables if table.margin is not None],
+    )
+
+
+def _within(plan: SurveyPlan, share: float, mean: float, cell: float, about: str = "") -> str:
+    parts = []
+    if any(question.range is None for question in plan.questions):
+        parts.append(f"each share within {about}±{points(share)} points")
+    if any(question.range for question in plan.questions):
+        parts.append(f"each mean within {about}±{points(mean)}% of its range")
+    if plan.tables:
+        parts.append(f"each cell of a cross-tab within {about}±{points(cell)} points")
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def warn(plan: SurveyPlan) -> list[str]:
+    """What should keep a survey from being published as it is."""
+    return [*_too_wide(plan), *_too_open(plan)]
+
+
+def _too_wide(plan: SurveyPlan) -> Iterator[str]:
+    n = plan.wanted.respondents
+    if n is None or min(margin for margins in margins_given(plan) for margin in margins) <= TOO_WIDE:
+        return
+    # The margin falls with the square root of the respondents.
+    enough = math.ceil(plan.respondents * (plan.wanted.margin / TOO_WIDE) ** 2)
+    yield (
+        f"With {n:,} respondents every result is uncertain by more than 10 points either way. Find more respondents "
+        f"(about {about(enough)} for ±10 points), ask fewer questions, or ask for fewer answers to each."
+    )
+
+
+def _too_open(plan: SurveyPlan) -> Iterator[str]:
+    epsilon = Fraction(plan.epsilon)
+    if epsilon > LARGEST_ADVISED:
+        percent = found_percent(epsilon)
+        found = "nearly always" if percent >= 100 else f"up to {percent:g}% of the time"
+        yield (
+            f"ε = {short(plan.epsilon)} protects people hardly at all. Someone who accepts being wrong about 5% of "
+            f"them could find out the truth {found}. We recommend ε = 2, and no more than {LARGEST_ADVISED}."
+        )
+
+
+def points(part: float) -> str:
+    """A margin in points, rounded up: to whole ones from 10 on, else to a tenth, or to two digits where it is tiny."""
+    value = Decimal(repr(100 * part))
+    digits = 0 if value >= 10 else 1 if value >= Decimal("0.1") else 1 - value.adjusted()
+    # What is only an error of floating point is not rounded up.
+    up = math.ceil(round(float(value) * 10**digits, 6)) / 10**digits
+    return f"{up:.{digits}f}".rstrip("0").rstrip(".") if digits else f"{up:.0f}"
+
+
+def about(people: int) -> str:
+    """Three digits, rounded up."""
+    step = 10 ** max(len(str(people)) - 3, 0)
+    return f"{-(-people // step) * step:,}"
+
+
+def short(epsilon: str) -> str:
+    """1, not 1.0."""
+    return epsilon.rstrip("0").rstrip(".") if "." in epsilon else epsilon
