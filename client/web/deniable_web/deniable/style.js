@@ -38,6 +38,7 @@ const CSS = `
 :host([hidden]) { display: none; }
 *, *::before, *::after { box-sizing: border-box; }
 [hidden] { display: none !important; }
+.unseen { position: absolute; inline-size: 1px; block-size: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 
 /* A survey's words may be longer than any screen is wide, and a letter may carry more accents than fit beside it. */
 .view { overflow-wrap: anywhere; overflow-x: clip; overflow-clip-margin: 0.5rem; }
@@ -218,10 +219,12 @@ code {
 }
 /* True answers stay off paper: a print-out outlives the page. */
 @media print {
-  .progress, .actions, .truth, .answered, .answer { display: none !important; }
+  .progress, .actions, .truth, .answered, .answers, .unseen { display: none !important; }
+  /* Which questions were shown depends on the answers: on paper all of them are. */
+  .form .question[hidden] { display: block !important; }
   .form input { visibility: hidden; }
   .option:has(:checked) { background: none; border-color: var(--_line); box-shadow: none; outline: none; }
-  .receipt tr, .answers li { break-inside: avoid; }
+  .receipt tr { break-inside: avoid; }
 }
 `;
 

@@ -173,6 +173,26 @@ export function meaningInWords(about, epsilon, delta, texts) {
   return sentences.join(" ");
 }
 
+const idsOf = ({ items }) => new Set(items.map(({ question }) => question.id));
+
+/** The one question that a part is about and that no other part is about; null where there are more. */
+export function homeOf(part, parts) {
+  const [id, more] = idsOf(part);
+  return more || parts.filter((each) => idsOf(each).has(id)).length > 1 ? null : id;
+}
+
+/** How much can be reported on: a multi_choice counts by its options. */
+const countItems = (questions) =>
+  questions.reduce((sum, { type, options }) => sum + (type === "multi_choice" ? options.length : 1), 0);
+
+/** That this device picked its questions by chance; null where everybody is asked everything. */
+export function pickedInWords({ survey, questions }, texts) {
+  if (countItems(questions) === countItems(survey.questions)) return null;
+  const [picked, total] = [questions.length, survey.questions.length];
+  const values = { picked: texts.number(picked), total: texts.number(total) };
+  return `${texts.say(picked === total ? "picked.options" : "picked.questions", values)} ${texts.say("picked.why")}`;
+}
+
 /** The protection of everything that is sent; of several parts, also that they add up. */
 export function totalInWords({ parts, epsilon, delta }, texts) {
   const sentences = [texts.say("total.line", { epsilon }), meaningInWords("all", epsilon, delta, texts)];
