@@ -3,7 +3,7 @@
 // May not: put a true answer into the file that can be saved, or onto paper.
 
 import { button, make, surveyText } from "./dom.js";
-import { answerInWords, reportInWords, whyInWords } from "./wording.js";
+import { answerInWords, combinationsInWords, reportInWords, whyInWords } from "./wording.js";
 
 /** `answers` are the true ones to what was shown, from memory, or null where there are none (any more). */
 export function receiptView({ client, receipt, answers, texts }) {
@@ -19,7 +19,7 @@ export function receiptView({ client, receipt, answers, texts }) {
         question: lines(asked.map(({ text }) => text)),
         answered: answers && lines(asked.map((question) => answered(part, question, answers.questions, texts))),
         left: left(
-          surveyText("span", reportInWords(part, report, texts)),
+          lines(combinationsInWords(part, report, texts) ?? [reportInWords(part, report, texts)], "ul"),
           texts.say("receipt.raw", { report }),
         ),
         why: whyInWords(part, report, texts),
@@ -67,11 +67,9 @@ export function receiptView({ client, receipt, answers, texts }) {
   ];
 }
 
-/** One text, or several below each other: those to the questions of a part. */
-const lines = (all) =>
-  all.length > 1
-    ? make("ol", {}, ...all.map((text) => surveyText("li", text)))
-    : surveyText("span", all[0]);
+/** One text, or several below each other. */
+const lines = (all, list = "ol") =>
+  all.length > 1 ? make(list, {}, ...all.map((text) => surveyText("li", text))) : surveyText("span", all[0]);
 
 /** What was answered to a question, as far as this part reports on it. */
 function answered({ items }, question, answers, texts) {

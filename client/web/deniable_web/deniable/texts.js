@@ -33,8 +33,8 @@ export const ENGLISH = {
     questions: "Your device picked {picked} of {total} questions by chance.",
     options: "Your device picked by chance which answers to ask you about.",
     why:
-      "It sends less about you this way, and more exactly. Nobody can choose the questions or know them beforehand, " +
-      "and your answers had no part in it.",
+      "Asking each person only a few keeps everything that is sent about you within one limit. Nobody can choose the " +
+      "questions or know them beforehand.",
   },
 
   // Said by screen readers when a question appears or goes away

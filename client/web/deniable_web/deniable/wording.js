@@ -199,15 +199,23 @@ export function totalInWords({ parts, epsilon, delta }, texts) {
   return parts.length > 1 ? [...sentences, texts.say("total.each")] : sentences;
 }
 
+/** The combinations of answers that a report of several questions speaks for; null for one question. */
+export function combinationsInWords(part, report, texts) {
+  if (part.items.length === 1) return null;
+  const names = phrases(part, texts);
+  return evidence(part, report).points.map((path) => names[path]);
+}
+
 /** What left the device, in words. */
 export function reportInWords(part, report, texts) {
   const [{ question }] = part.items;
+  const combinations = combinationsInWords(part, report, texts);
+  if (combinations) return combinations.join("; ");
   const { form, points, option, bit, reports } = evidence(part, report);
   if (form === "drawn")
     return texts.say(bit ? "report.drawnYes" : "report.drawnNo", { option: quote(texts, question.options[option].text) });
-  const plain = ["bit", "single", "combination", "combinations"].includes(form);
-  const names = phrases(part, texts, plain ? (text) => text : undefined);
-  if (plain) return points.map((answer) => names[answer]).join("; ");
+  if (form === "bit" || form === "single") return phrases(part, texts, (text) => text)[points[0]];
+  const names = phrases(part, texts);
   if (form === "set")
     return texts.say("report.oneOf", { answers: texts.either(points.map((answer) => names[answer])) });
   const answer = rangeOf(question, names, points, texts);
