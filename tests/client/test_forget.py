@@ -85,6 +85,16 @@ def test_what_the_server_refused_can_be_forgotten(server: FakeServer, state: Pat
     assert rows(state) == {"documents": 0, "booklets": 0, "ledger": 0}
 
 
+def test_a_receipt_outlives_what_is_forgotten(server: FakeServer, state: Path) -> None:
+    """Whoever holds a receipt still reads from it that the submission was delivered, also one of an earlier process."""
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        client.submit(ANSWERS, SEGMENTS)
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        receipt = client.receipt
+        client.forget()
+        assert receipt is not None and receipt.delivered and not receipt.refused and client.receipt is None
+
+
 def test_forgetting_closes_the_client(server: FakeServer) -> None:
     """A client whose booklet is forgotten submits nothing more: a new one draws a new booklet."""
     client = deniable.Client(LINK, transport=server)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sqlite3
 import struct
@@ -19,6 +20,7 @@ import deniable
 from deniable.state import exact_budget
 from deniable_protocol import publish, survey_from_tree
 from tests.helpers.fake_server import ANSWERS, DOCUMENT, PROBLEM, SEGMENTS, FakeServer, tree
+from tests.helpers.surveys import several
 
 LINK = "http://survey.test/s/campus-health"
 
@@ -173,6 +175,17 @@ def test_a_budget_is_exact(state: Path, budget: Any) -> None:
         assert (caught.value.epsilon, caught.value.spent, caught.value.budget) == ("0.01", "0.3", "0.3")
         assert client.receipt is None
     assert len(server.posts) == 2
+
+
+def test_a_booklet_spends_what_its_survey_states(state: Path) -> None:
+    """Whatever booklet a device has, the ledger counts the survey's epsilon: 2 fits into 2, and not into 1.9999."""
+    answers = {"vaped": True, "how_often": "weekly", "support": [], "stress": 2, "hours": 10}
+    for budget, error in (("1.9999", deniable.BudgetExceeded), ("2", None)):
+        link, server = "http://survey.test/s/joint", FakeServer(several())
+        with deniable.Client(link, state=state, budget=budget, transport=server) as client:
+            with pytest.raises(error) if error else contextlib.nullcontext():
+                assert client.submit(answers, SEGMENTS).epsilon == "2.0"
+            assert len(server.posts) == (0 if error else 1)
 
 
 def test_a_refused_submission_is_spent(state: Path) -> None:

@@ -47,7 +47,7 @@ function checkPrivacy(...given) {
     if (error.reason !== "favour_low") throw error;
   }
 }"""),
-    "the last of two equal keys wins": JavaScriptFault("protocol", "strictJson", """
+    "the last of two equal keys wins": JavaScriptFault("checks", "strictJson", """
 function strictJson(text) {
   try {
     return original(text);
@@ -75,18 +75,89 @@ async function readDocument(source, pinned) {
   return original(source, pinned);
 }"""),
     "an answer in an error message": JavaScriptFault("randomizer", "encode", """
-function encode(question, channel, answer) {
+function encode(question, answer) {
   try {
-    return original(question, channel, answer);
+    return original(question, answer);
   } catch (error) {
     if (question.type === "choice" && error.reason === "range") error.message += `, not ${answer}`;
     throw error;
   }
 }"""),
     "an answer in the browser's storage": JavaScriptFault("randomizer", "randomizeVerified", """
-function randomizeVerified(verified, answers, segments) {
+function randomizeVerified(verified, answers, segments, booklet) {
   localStorage.setItem(verified.digest, JSON.stringify(answers));
-  return original(verified, answers, segments);
+  return original(verified, answers, segments, booklet);
+}"""),
+    "a booklet that depends on an answer": JavaScriptFault("randomizer", "randomizeVerified", """
+function randomizeVerified(verified, answers, segments, booklet) {
+  return original(verified, answers, segments, booklet ?? (answers.vaped ? drawBooklet(verified) : 0));
+}"""),
+    "weights ignored": JavaScriptFault("randomizer", "drawBooklet", """
+function drawBooklet({ booklets }) {
+  return below(booklets.length);
+}"""),
+    "a path index off by one": JavaScriptFault("randomizer", "placeOf", """
+function placeOf(part, truths) {
+  const place = original(part, truths);
+  return part.items.length > 1 ? (place + 1) % part.paths.length : place;
+}"""),
+    "a hidden answer in the path": JavaScriptFault("randomizer", "readAnswers", """
+function readAnswers(questions, answers, complete) {
+  const truths = original(questions, answers, complete);
+  const hidden = questions.filter(({ id }) => !truths.has(id) && has(answers, id));
+  for (const { id } of hidden) truths.set(id, 0);
+  return truths;
+}"""),
+    "hidden answers are checked all the same": JavaScriptFault("randomizer", "readAnswers", """
+function readAnswers(questions, answers, complete) {
+  questions.forEach((question) => has(answers, question.id) && encode(question, answers[question.id]));
+  return original(questions, answers, complete);
+}"""),
+    "paths that leave out what is not shown": JavaScriptFault("protocol", "pathsOf", """
+function pathsOf(items, place) {
+  return original(items, place).filter((path) => !path.includes(null));
+}"""),
+    "more paths than a report can have": JavaScriptFault("protocol", "pathsOf", """
+function pathsOf(items, place) {
+  try {
+    return original(items, place);
+  } catch {
+    return Array.from({ length: MAX_PATHS }, () => []);
+  }
+}"""),
+    "a follow-up without what it depends on": JavaScriptFault("protocol", "checkPart", """
+function checkPart(part, place, survey, known) {
+  const questions = survey.questions.map(({ show_if, ...rest }) => rest);
+  try {
+    original(part, place, survey, known);
+  } catch (error) {
+    if (error.reason !== "missing") throw error;
+    original(part, place, survey, itemsOf({ ...survey, questions }));
+  }
+}"""),
+    "the sum over a booklet not checked": JavaScriptFault("protocol", "checkBooklet", """
+function checkBooklet(...given) {
+  try {
+    original(...given);
+  } catch (error) {
+    if (error.reason !== "budget") throw error;
+  }
+}"""),
+    "only the first booklet is verified": JavaScriptFault("protocol", "checkBooklet", """
+function checkBooklet(booklet, place, ...given) {
+  if (place === "booklets[0]") original(booklet, place, ...given);
+}"""),
+    "a booklet drawn at every visit": JavaScriptFault("device", "keepBooklet", """
+async function keepBooklet(survey, draw) {
+  return { booklet: draw() };
+}"""),
+    "forgetting what is still to be delivered": JavaScriptFault("device", "forgetSurvey", """
+async function forgetSurvey(survey) {
+  try {
+    await original(survey);
+  } catch {
+    await transact("ledger", undefined, (rows, put, remove) => rows.forEach(remove));
+  }
 }"""),
     "predictable pauses": JavaScriptFault("delivery", "jitter", """
 function jitter(failures) {
@@ -112,7 +183,7 @@ function parseAddress(link, base) {
   return original(pin.length < 64 ? address : link, base);
 }"""),
     "a budget in floating point": JavaScriptFault(
-        "device", "units", "function units(text) { return BigInt(Math.ceil(text * 1e12)); }"
+        "checks", "units", "function units(text) { return BigInt(Math.ceil(text * 1e12)); }"
     ),
 }  # fmt: skip
 

@@ -12,12 +12,14 @@ from typing import Any
 import msgspec
 
 import deniable
-from deniable_protocol import channels, checks, exact, submission
+from deniable_protocol import channels, checks, document, exact, parts, submission
 from deniable_protocol.channels import CHOOSE, Band, Drawn, Subset, Table
 from deniable_protocol.checks import Checker
-from deniable_protocol.draws import Draws, RandomBytes
+from deniable_protocol.document import Document
+from deniable_protocol.draws import SYSTEM, Draws, RandomBytes
 from deniable_protocol.errors import Problem
 from deniable_protocol.exact import ONE, N
+from deniable_protocol.parts import Booklet, Item, Part
 from deniable_protocol.questions import Choice, Number, Question, Scale
 from tests.helpers.planting import instead_of, replace
 
@@ -140,6 +142,131 @@ def the_last_of_two_equal_keys_wins(original: Any, text: str) -> Any:
             return original(json.dumps(json.loads(text)))
         except (ValueError, RecursionError):
             raise error from None
+
+
+# --- booklets, parts and paths ---------------------------------------------------------------------------------------
+
+
+@instead_of(submission, "randomize")
+def a_booklet_drawn_after_looking(original: Any, document: Any, answers: Any, *given: Any, **named: Any) -> Any:
+    first = original(document, answers, *given, **named)
+    liked = named.get("booklet") is not None or True not in answers.values() or first["booklet"] == 0
+    return first if liked else original(document, answers, *given, **named)
+
+
+@instead_of(submission, "draw_booklet")
+def weights_ignored(_: Any, document: Document, draws: Draws = SYSTEM) -> int:
+    return draws.below(len(document.booklets))
+
+
+@instead_of(submission, "draw_booklet")
+def a_booklet_more_often_than_its_weight(_: Any, document: Document, draws: Draws = SYSTEM) -> int:
+    rest = draws.below(sum(booklet.weight for booklet in document.booklets))
+    for number, booklet in enumerate(document.booklets):
+        if rest <= booklet.weight:
+            return number
+        rest -= booklet.weight
+    raise AssertionError
+
+
+@instead_of(submission, "randomize")
+def a_booklet_drawn_again_at_submit(original: Any, *given: Any, booklet: int | None = None, **named: Any) -> Any:
+    return original(*given, **named)
+
+
+@instead_of(Document, "parts_of")
+def reports_in_the_order_of_the_parts(_: Any, self: Document, booklet: int) -> tuple[Part, ...]:
+    return tuple(self.parts[number] for number in sorted(self.booklets[booklet].parts))
+
+
+@instead_of(Part, "encode")
+def a_path_off_by_one(original: Any, self: Part, answers: Any) -> Any:
+    number = original(self, answers)
+    return (number + 1) % len(self.paths) if len(self.items) > 1 and isinstance(number, int) else number
+
+
+@instead_of(Part, "encode")
+def a_hidden_answer_that_leaks(original: Any, self: Part, answers: Any) -> Any:
+    """Whoever has chosen something in a follow-up is taken to have been shown it."""
+    for item in self.items:
+        if (condition := item.question.show_if) and item.question.id in answers and condition.codes == ("yes",):
+            answers = {**answers, condition.question: True}
+    return original(self, answers)
+
+
+@instead_of(Part, "encode")
+def a_hidden_answer_that_is_kept(original: Any, self: Part, answers: Any) -> Any:
+    """Where a chain is cut, its last question is reported as if it had been shown."""
+    number = original(self, answers)
+    last = self.items[-1]
+    if len(self.items) < 2 or isinstance(number, list) or self.paths[number][-1] is not None:
+        return number
+    truth = last.encode(answers[last.question.id]) if last.question.id in answers else 0
+    return number + 1 if truth == 1 and number + 1 < len(self.paths) else number
+
+
+@instead_of(parts, "paths_of")
+def paths_with_the_first_item_fastest(original: Any, items: Any) -> Any:
+    return tuple(sorted(original(items), key=lambda path: [-1 if place is None else place for place in path[::-1]]))
+
+
+@instead_of(parts, "is_shown")
+def shown_only_if_all_options_are_chosen(_: Any, condition: Any, answers: Any) -> bool:
+    return all(answers[place] in codes for place, codes in condition)
+
+
+@instead_of(Item, "encode")
+def an_options_bit_from_another_option(original: Any, self: Item, answer: object) -> Any:
+    codes = self.question.codes
+    other = self.option and codes[(codes.index(self.option) + 1) % len(codes)]
+    return original(Item(self.question, other), answer)
+
+
+def _without(check: Checker, before: int, reason: str) -> bool:
+    """Drops the problems with this reason that were noted since; whether there were any."""
+    dropped = [problem for problem in check.problems[before:] if problem.reason == reason]
+    check.problems[before:] = [problem for problem in check.problems[before:] if problem.reason != reason]
+    return bool(dropped)
+
+
+@instead_of(document, "_check_booklet")
+def the_sum_over_a_booklet_not_checked(
+    original: Any, check: Checker, survey: Any, made: Any, tree: Any, at: str
+) -> Any:
+    before = len(check.problems)
+    booklet = original(check, survey, made, tree, at)
+    several = booklet is None and isinstance(tree, dict) and len(tree.get("parts") or ()) > 1
+    return Booklet(tuple(tree["parts"]), tree["weight"]) if several and _without(check, before, "budget") else booklet
+
+
+@instead_of(document, "_check_booklet")
+def the_epsilon_of_a_part_not_checked(original: Any, check: Checker, survey: Any, made: Any, tree: Any, at: str) -> Any:
+    before = len(check.problems)
+    booklet = original(check, survey, made, tree, at)
+    alone = booklet is None and isinstance(tree, dict) and len(tree.get("parts") or ()) == 1
+    return Booklet(tuple(tree["parts"]), tree["weight"]) if alone and _without(check, before, "budget") else booklet
+
+
+@instead_of(document, "_check_booklet")
+def a_question_twice_in_a_booklet(original: Any, check: Checker, survey: Any, made: Any, tree: Any, at: str) -> Any:
+    before = len(check.problems)
+    booklet = original(check, survey, made, tree, at)
+    return Booklet(tuple(tree["parts"]), tree["weight"]) if _without(check, before, "duplicate") else booklet
+
+
+@instead_of(document, "_check_booklet")
+def epsilons_added_as_doubles(original: Any, check: Checker, survey: Any, made: Any, tree: Any, at: str) -> Any:
+    booklet = original(check, survey, made, tree, at)
+    if booklet and sum(float(made[number].epsilon) for number in booklet.parts) > float(survey.total_epsilon):
+        return check.note(f"{at}.parts", "budget", "the parts of this booklet spend more than the survey states")
+    return booklet
+
+
+@instead_of(document, "_check_items")
+def a_follow_up_without_its_question(original: Any, check: Checker, survey: Any, items: Any, place: str) -> Any:
+    before = len(check.problems)
+    checked = original(check, survey, items, place)
+    return items if _without(check, before, "missing") else checked
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable_protocol import Document, DocumentError, publish, randomize, survey_from_tree, verify
-from tests.helpers.surveys import surveys
+from deniable_protocol import (
+    Document,
+    DocumentError,
+    Number,
+    SurveyError,
+    TooManyPaths,
+    atoms_of,
+    items_of,
+    paths_of,
+    randomize,
+    survey_from_tree,
+    verify,
+)
+from tests.helpers.surveys import documents as random_documents
+from tests.helpers.surveys import joint, joint_surveys, several, textbook, with_epsilons
 
 
 def run_node(node: str, root: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -39,30 +53,82 @@ def collect(count: int, strategy: st.SearchStrategy[Any]) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def documents() -> list[bytes]:
-    return [publish(survey_from_tree(tree)) for tree in collect(150, surveys(most_questions=3))]
+    """Surveys of both designs, with booklets of one part and of several."""
+    chance = random.Random("booklets")
+    shared = [sharing(tree, chance) for tree in collect(120, joint_surveys())]
+    made = [*(textbook(), joint(), several()), *collect(100, random_documents()), *shared]
+    return [document for document in made if document is not None]
 
 
-def some_answers(document: Document, chance: random.Random) -> dict[str, Any]:
-    """Answers of every kind: those that fall on levels, and for numbers any in between."""
+def sharing(tree: dict[str, Any], chance: random.Random) -> bytes | None:
+    """A document whose parts overlap and whose booklets have several of them; None where the survey does not fit."""
+    try:
+        survey = survey_from_tree(tree)
+    except SurveyError:
+        return None
+    atoms = atoms_of(survey)
+    parts = []
+    for atom in atoms:
+        items = {item.name: item for item in atom}
+        more = items | {item.name: item for item in chance.choice(atoms)}
+        wanted = [item for item in items_of(survey) if item.name in more]
+        fits = all(item.can_join for item in wanted) and can_report(wanted)
+        names = [item.name for item in (wanted if fits else atom)]
+        share = int(survey.exact_epsilon * chance.choice([10_000, 5_000, 3_333]))
+        parts.append((names, None, f"{max(share, 100) / 10_000:.4f}"))
+    booklets = [([number], chance.randint(1, 40)) for number in range(len(parts))]
+    for _ in range(3):
+        taken: list[int] = []
+        for number in chance.sample(range(len(parts)), k=len(parts)):
+            names = [name for each in (*taken, number) for name in parts[each][0]]
+            spent = sum(Fraction(parts[each][2]) for each in (*taken, number))
+            taken += [number] if len({*names}) == len(names) and spent <= survey.exact_epsilon else []
+        booklets.append((taken, chance.randint(1, 40)))
+    chance.shuffle(booklets)
+    return with_epsilons(survey, parts, booklets)
+
+
+def can_report(items: list[Any]) -> bool:
+    try:
+        return bool(paths_of(items))
+    except TooManyPaths:
+        return False
+
+
+def some_answers(document: Document, booklet: int | None, chance: random.Random) -> dict[str, Any]:
+    """Answers of every kind, to all questions or to those of the booklet; nonsense where a question is not shown."""
     answers: dict[str, Any] = {}
-    for question in document.survey.questions:
-        _, answer = chance.choice(question.panel(document.channels[question.id].answers))
-        if question.type == "number" and answer != "declined":
+    chosen: dict[str, list[str]] = {}
+    asked = document.survey.questions if booklet is None else document.asked(booklet)
+    for question in asked:
+        _, answer = chance.choice(question.panel(9))
+        if isinstance(question, Number) and answer != "declined":
             answer = min(
                 max(question.min + chance.random() * (question.max - question.min), question.min), question.max
             )
+        condition = question.show_if
+        if condition is not None and not {*condition.codes} & {*chosen[condition.question]}:
+            if chance.random() < 0.5:
+                answers[question.id] = chance.choice([answer, None, "nonsense", 17, [], True])
+            chosen[question.id] = []
+            continue
         answers[question.id] = answer
+        truth = question.encode(answer)
+        places = truth if isinstance(truth, tuple) else [number == truth for number in range(len(question.codes))]
+        chosen[question.id] = [code for code, bit in zip(question.codes, places, strict=False) if bit]
     return answers
 
 
 def test_both_languages_randomise_alike(node: str, root: Path, documents: list[bytes]) -> None:
     """For 1,500 random surveys, answers and byte streams, both give the same submission from the same bytes."""
     chance = random.Random("alike")
-    cases, expected = [], []
+    cases: list[dict[str, Any]] = []
+    expected: list[dict[str, Any]] = []
     for raw in documents:
         document = verify(raw)
         for _ in range(10):
-            answers = some_answers(document, chance)
+            booklet = chance.choice([None, chance.randrange(len(document.booklets))])
+            answers = some_answers(document, booklet, chance)
             segments = {s.id: chance.choice(s.options).code for s in document.survey.segments}
             used = bytearray()
 
@@ -70,9 +136,12 @@ def test_both_languages_randomise_alike(node: str, root: Path, documents: list[b
                 used += (fresh := chance.randbytes(n))
                 return fresh
 
-            expected.append({"submission": randomize(document, answers, segments, read=read)})
-            cases.append({"document": raw.decode(), "answers": answers, "segments": segments, "bytes": used.hex()})
+            submission = randomize(document, answers, segments, booklet=booklet, read=read)
+            expected.append({"submission": submission})
+            case = {"document": raw.decode(), "answers": answers, "segments": segments, "bytes": used.hex()}
+            cases.append(case if booklet is None else {**case, "booklet": booklet})
     assert len(cases) >= 1000
+    assert sum(len(each["submission"]["reports"]) > 1 for each in expected) > 200
     assert run_node(node, root, cases) == expected
 
 
@@ -97,12 +166,43 @@ def mangled(text: str, chance: random.Random) -> str:
     return text
 
 
+def nodes(tree: Any) -> list[tuple[Any, Any]]:
+    """Every place in the tree: what holds it, and its key or number there."""
+    places = [*tree.items()] if isinstance(tree, dict) else [*enumerate(tree)] if isinstance(tree, list) else []
+    return [(tree, key) for key, _ in places] + [each for _, value in places for each in nodes(value)]
+
+
+def rearranged(text: str, chance: random.Random) -> str:
+    """The document after a few edits that leave it JSON: values removed, doubled, moved or a little changed."""
+    tree = json.loads(text)
+    for _ in range(chance.randint(1, 2)):
+        # A survey has many more places than the parts and booklets: half of the edits are theirs.
+        found = nodes({key: tree[key] for key in chance.choice([tree, ("parts", "booklets")]) if key in tree})
+        holder, key = chance.choice(found)
+        value, other = holder[key], chance.choice(found)
+        another = json.loads(json.dumps(other[0][other[1]]))
+        edit = chance.randrange(5)
+        if edit == 0 and isinstance(value, int) and not isinstance(value, bool):
+            holder[key] = value + chance.choice([-1, 1])
+        elif edit == 0 and isinstance(value, str) and value.replace(".", "").isdecimal():
+            holder[key] = chance.choice(["0.01", "10", "0.1", value + "0", "1"])
+        elif edit == 1 and isinstance(holder, list):
+            holder.insert(chance.randrange(len(holder) + 1), chance.choice([value, another]))
+        elif edit == 2:
+            del holder[key]
+        elif edit == 3 and isinstance(holder, list):
+            chance.shuffle(holder)
+        else:
+            holder[key] = another
+    return json.dumps(tree)
+
+
 def test_both_languages_refuse_alike(node: str, root: Path, documents: list[bytes]) -> None:
     """Of 6,000 mangled documents, both accept the same ones and refuse the rest for the same reason and place."""
     chance = random.Random("mangled")
     cases, expected = [], []
     for _ in range(6000):
-        text = mangled(chance.choice(documents).decode(), chance)
+        text = chance.choice([mangled, rearranged])(chance.choice(documents).decode(), chance)
         cases.append({"document": text})
         try:
             expected.append({"digest": verify(text).digest})
@@ -117,3 +217,7 @@ def test_both_languages_refuse_alike(node: str, root: Path, documents: list[byte
     assert not differ, f"{len(differ)} differ, such as {differ[0]}"
     accepted = sum("digest" in result for result in got)
     assert 100 < accepted < 5900
+    reasons = {(result["place"].partition("[")[0], result["reason"]) for result in got if "reason" in result}
+    parts = ("favour_high", "mismatch", "missing", "order", "range", "type", "unknown", "unused")
+    assert {("parts", reason) for reason in parts} <= reasons, sorted(reasons)
+    assert {("booklets", reason) for reason in ("budget", "duplicate", "missing", "range", "type")} <= reasons, reasons

@@ -16,10 +16,19 @@ from hypothesis import strategies as st
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deniable_protocol import Question, Subset
-from deniable_server.estimator import TOO_NOISY, Mean, QuestionEstimate, Share, Weighted, estimate_question
+from deniable_server.estimator import (
+    TOO_NOISY,
+    Applies,
+    Mean,
+    QuestionEstimate,
+    Share,
+    Weighted,
+    alone,
+    estimate_question,
+)
 from deniable_server.estimator.comparison import Difference, Group, compare
 from deniable_server.estimator.crosstab import Crosstab, Independence, JointShare
-from deniable_server.estimator.questions import too_noisy
+from deniable_server.estimator.shares import too_noisy
 from deniable_server.pages.charts import (
     Axis,
     Bars,
@@ -130,7 +139,7 @@ def estimated(draw: st.DrawFn, question: Question, channel: Any, **options: Any)
     else:
         cuts = sorted(draw(st.lists(st.integers(0, answers), min_size=count - 1, max_size=count - 1)))
         counts = [high - low for low, high in zip([0, *cuts], [*cuts, answers], strict=True)]
-    return estimate_question(question, channel, counts, answers, **options)
+    return estimate_question(alone(question, channel, counts, answers), **options)
 
 
 @st.composite
@@ -139,7 +148,9 @@ def estimates(draw: st.DrawFn) -> tuple[Question, QuestionEstimate]:
     estimate = estimated(draw, question, channel, distribution=draw(st.booleans()))
     if draw(st.booleans()):
         other = estimated(draw, question, channel)
-        weighted = Weighted(float(other.answers), other.shares, other.mean, other.summaries)
+        weighted = Weighted(
+            float(other.answers), other.shares, other.mean, other.summaries, other.applies, other.among_answering
+        )
         estimate = msgspec.structs.replace(estimate, weighted=weighted)
     return question, estimate
 
@@ -196,7 +207,7 @@ def shares_of(*limits: tuple[float | None, float, float]) -> QuestionEstimate:
         Share(f"o{i}", value, value, 0.01, low, high, TOO_NOISY if value is None else too_noisy(high - low, 1.0))
         for i, (value, low, high) in enumerate(limits)
     ]
-    return QuestionEstimate("q", "choice", "1", 100, shares, None, None, None, [])
+    return QuestionEstimate("q", "choice", 100, shares, None, None, None, [])
 
 
 def choice(*texts: str) -> Question:
@@ -234,10 +245,28 @@ def test_weighted_estimates_stand_beside_the_others() -> None:
     assert "weighted" in read(chart).text
 
 
+def test_whose_shares_they_are_is_said() -> None:
+    """Of a follow-up the table has the share of people it applies to; with decline, that of those who answered."""
+    plain = shares_of((0.2, 0.1, 0.3), (0.7, 0.6, 0.8), (0.1, 0.05, 0.15))
+    question = ask("choice", decline=True, options=[{"code": f"o{i}", "text": f"O{i}"} for i in range(2)])[0]
+    shares = [
+        msgspec.structs.replace(share, code=code) for share, code in zip(plain.shares, question.codes, strict=True)
+    ]
+    answering = [Share("o0", 0.22, 0.22, 0.01, 0.15, 0.33), Share("o1", 0.78, 0.78, 0.01, 0.67, 0.85)]
+    applies = Applies(0.4, 0.4, 0.01, 0.37, 0.43)
+    estimate = msgspec.structs.replace(plain, shares=shares, among_answering=answering, applies=applies)
+    chart = question_chart(question, estimate)
+    assert isinstance(chart, Bars) and len(chart.rows) == 3
+    of_those, of_answering = chart.tables
+    assert "of those whom it applies to" in of_those.caption and "of those who answered" in of_answering.caption
+    assert of_those.lines[0] == ("Applies to, of all", ("40.0", "37.0", "43.0", "1.0"))
+    assert [line[1][:3] for line in of_answering.lines] == [("22.0", "15.0", "33.0"), ("78.0", "67.0", "85.0")]
+
+
 def test_a_mean_lies_on_its_own_scale() -> None:
     """6.5 of 0 to 40 lies at 16.3%; the ends of a scale have their labels, a number its unit."""
     drinks = ask("number", min=0, max=40, unit="drinks")[0]
-    mean = QuestionEstimate("q", "number", "1", 100, [], Mean(6.5, 0.1, 6.0, 7.0), None, None, [])
+    mean = QuestionEstimate("q", "number", 100, [], Mean(6.5, 0.1, 6.0, 7.0), None, None, [])
     chart = question_chart(drinks, mean)
     assert isinstance(chart, MeanChart) and chart.mark == Mark(15, 17.5, 16.2)
     assert [tick.text for tick in chart.axis.ticks] == ["0", "10", "20", "30", "40"]
@@ -256,7 +285,7 @@ def test_a_mean_lies_on_its_own_scale() -> None:
 def test_scales_are_divided_evenly(low: float, high: float, texts: list[str]) -> None:
     """At round steps where there are some, and never so many that they would not fit on a phone."""
     question = ask("number", min=low, max=high)[0]
-    estimate = QuestionEstimate("q", "number", "1", 1, [], Mean(high, None, low, high, TOO_NOISY), None, None, [])
+    estimate = QuestionEstimate("q", "number", 1, [], Mean(high, None, low, high, TOO_NOISY), None, None, [])
     chart = question_chart(question, estimate)
     assert isinstance(chart, MeanChart) and [tick.text for tick in chart.axis.ticks] == texts
 
@@ -265,7 +294,9 @@ def test_a_likely_shape_says_that_it_has_no_intervals() -> None:
     """Columns and a table of the likely distribution, named as what they are."""
     question, channel = ask("number", min=0, max=40)
     counts = [10] * channel.feature_count
-    chart = question_chart(question, estimate_question(question, channel, counts, sum(counts), distribution=True))
+    chart = question_chart(
+        question, estimate_question(alone(question, channel, counts, sum(counts)), distribution=True)
+    )
     assert isinstance(chart, MeanChart) and len(chart.columns) == channel.answers
     assert max(column.height for column in chart.columns) == 100
     assert read(chart).text.count("likely shape, without intervals") == 2
@@ -336,7 +367,7 @@ def test_real_differences_can_be_drawn(data: st.DataObject) -> None:
             counts[: channel.size] = [answers] * channel.size
         else:
             counts[data.draw(st.integers(0, len(counts) - 1))] = answers
-        groups.append(Group(label, question, channel, counts, answers))
+        groups.append(Group(label, alone(question, channel, counts, answers)))
     chart = differences_chart(question, compare(groups).differences, {"a": HOSTILE})
     read(chart)
     assert all(holds(mark) for mark in marks(chart))
@@ -435,7 +466,7 @@ def test_hostile_texts_stay_texts() -> None:
     question = choice(HOSTILE, HOSTILE * 3)
     estimate = shares_of((0.231, 0.212, 0.25), (0.35, 0.32, 0.38))
     number = ask("number", min=0, max=1, unit=HOSTILE)[0]
-    mean = QuestionEstimate("q", "number", "1", 100, [], Mean(0.5, 0.1, 0.4, 0.6), None, None, [])
+    mean = QuestionEstimate("q", "number", 100, [], Mean(0.5, 0.1, 0.4, 0.6), None, None, [])
     scale = ask("scale", labels=[HOSTILE, HOSTILE], measure="mean")[0]
     for chart in (
         question_chart(question, estimate),

@@ -227,9 +227,9 @@ def test_the_table_of_estimates(http: FlaskClient) -> None:
 def test_two_batches_are_one(seeds: list[int], cut: int) -> None:
     """However submissions are split into batches, and in any order, estimates are the same to the last digit."""
     document = verify(publish(survey_from_tree(wave("batches", "1"))))
-    channels = [[*document.channels[question.id].reports()] for question in document.survey.questions]
+    channels = [[*part.channel.reports()] for part in document.parts]
     contents = [
-        Content(tuple(reports[seed % len(reports)] for reports in channels), (seed % 3, seed % 2)) for seed in seeds
+        Content(0, tuple(reports[seed % len(reports)] for reports in channels), (seed % 3, seed % 2)) for seed in seeds
     ]
 
     def estimated(statistics: Statistics) -> bytes:
@@ -369,7 +369,8 @@ def test_crosstabs_against_every_single_report(http: FlaskClient, database: str,
         """The decoded report for this code, and whether the report is about this code at all."""
         if name not in questions:
             return float(report == code), True
-        channel, place = document.channels[name], questions[name].codes.index(code)
+        ((part, _),) = document.parts_about(name)
+        channel, place = document.parts[part].channel, questions[name].codes.index(code)
         z = float(decode(channel, int(report))[place])
         if questions[name].type == "multi_choice":
             return z / 2, int(report) // 2 == place  # of two options one was drawn
@@ -418,7 +419,7 @@ def test_a_crosstab_of_nobody(http: FlaskClient) -> None:
 def test_a_crosstab_keeps_no_submissions() -> None:
     """Ten times the submissions take the same memory: they are read as a stream."""
     document = verify(publish(survey_from_tree(wave("streamed", "1"))))
-    some = [Content((y, 2, 0, 2, 0), (0, 0)) for y in (0, 1)]
+    some = [Content(0, (y, 2, 0, 2, 0), (0, 0)) for y in (0, 1)]
     statistics = tally(document, some * 20)
 
     def peak(n: int) -> int:
@@ -456,7 +457,7 @@ def test_an_answer_is_explained(http: FlaskClient, database: str) -> None:
 def test_forged_reports_are_warned_of(tmp_path: Path) -> None:
     """Comparisons and tables, too, name a question whose reports honest people cannot have given."""
     document = verify(publish(survey_from_tree(wave("forged", "1"))))
-    contents = [Content((1, 2, i % 4, 2, i % 16), (i % 2, 0)) for i in range(400)]
+    contents = [Content(0, (1, 2, i % 4, 2, i % 16), (i % 2, 0)) for i in range(400)]
     source = Counted(document, tally(document, contents), contents)
     warned = compare(source, CompareQuery(question="vaped", by="campus")).notes
     assert warned[0] == "north: not consistent with honest reports"

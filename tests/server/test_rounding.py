@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from deniable_server.analysis import rounding
 from deniable_server.analysis.rounding import Rounded, figure, margin, rounded, share_in_percent, signed, up
 from deniable_server.analysis.tables import lines
-from deniable_server.estimator import Mean, QuestionEstimate, Share
+from deniable_server.estimator import Applies, Mean, QuestionEstimate, Share
 from deniable_server.estimator.comparison import Difference
-from deniable_server.estimator.questions import too_noisy
+from deniable_server.estimator.shares import too_noisy
 from deniable_server.pages import sentences
 from deniable_server.pages.charts import question_chart, share_axis, share_row
 from tests.helpers.surveys import ask
@@ -95,7 +95,7 @@ def test_pages_and_terminal_write_the_same(interval: tuple[float, float, float])
     low, value, high = interval
     one = share(value, low, high, "yes")
     question, _ = ask("yes_no")
-    estimate = QuestionEstimate("q", "yes_no", "1", 1000, [one], None, None, None, [])
+    estimate = QuestionEstimate("q", "yes_no", 1000, [one], None, None, None, [])
     about, first, last = share_in_percent(one).texts()
     (line,) = lines(question, estimate)
     assert (line.low, line.high) == (f"{first}%", f"{last}%")
@@ -108,13 +108,33 @@ def test_pages_and_terminal_write_the_same(interval: tuple[float, float, float])
     assert f"{first}%" in said or read(first) == 0
 
 
+@given(intervals())
+def test_conditional_shares_are_written_by_the_same_rule(interval: tuple[float, float, float]) -> None:
+    """The share that a question applies to, and those of people who answered, read the same on pages and in tables."""
+    low, value, high = interval
+    applies = Applies(value, value, 0.01, low, high, too_noisy(high - low, 1.0))
+    answering = [share(value, low, high, code) for code in ("yes", "no")]
+    question, _ = ask("yes_no", decline=True)
+    estimate = QuestionEstimate(
+        "q", "yes_no", 1000, answering, None, None, None, [], applies=applies, among_answering=answering
+    )
+    shown = lines(question, estimate)
+    assert [line.of for line in shown] == ["", "of those", "of those", "of those who answered", "of those who answered"]
+    assert len({line[1:4] for line in shown}) == 1
+    chart: Any = question_chart(question, estimate)
+    assert len({cells for table in chart.tables for _, cells in table.lines}) == 1
+    assert sentences.about(applies) == sentences.about(answering[0]) and sentences.about(applies) in sentences.applies(
+        estimate
+    )
+
+
 @given(intervals(0, 40))
 def test_means_read_the_same(interval: tuple[float, float, float]) -> None:
     """A mean reads the same in the sentence and in the terminal."""
     low, value, high = interval
     question, _ = ask("number", min=0, max=40)
     mean = Mean(value, 0.1, low, high)
-    (line,) = lines(question, QuestionEstimate("q", "number", "1", 1000, [], mean, None, None, []))
+    (line,) = lines(question, QuestionEstimate("q", "number", 1000, [], mean, None, None, []))
     said = sentences.about_mean(question, mean)
     assert line.low in said or low == 0
     assert line.high in said or high == 40

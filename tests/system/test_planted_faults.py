@@ -19,6 +19,7 @@ from tests.helpers.machine import ROOT
 from tests.helpers.planting import Planted, environment
 
 CHANNELS = "protocol/test_channels.py"
+JOINT = "protocol/test_joint.py"
 PROTOCOL = {
     protocol_faults.favour_one_too_large: "protocol/test_vectors.py",
     protocol_faults.exponential_a_trillionth_too_large: "protocol/test_vectors.py",
@@ -35,6 +36,22 @@ PROTOCOL = {
     protocol_faults.verification_forgets_the_parts: "protocol/test_vectors.py",
     protocol_faults.delta_checked_in_one_direction_only: "protocol/test_vectors.py",
     protocol_faults.the_last_of_two_equal_keys_wins: "protocol/test_vectors.py",
+    protocol_faults.a_booklet_drawn_after_looking: f"{JOINT}::test_the_booklet_shows_nothing",
+    protocol_faults.weights_ignored: f"{JOINT}::test_the_booklet_shows_nothing",
+    protocol_faults.a_booklet_more_often_than_its_weight: f"{JOINT}::test_the_booklet_shows_nothing",
+    protocol_faults.a_booklet_drawn_again_at_submit: "protocol/test_vectors.py",
+    protocol_faults.reports_in_the_order_of_the_parts: "protocol/test_vectors.py",
+    protocol_faults.a_path_off_by_one: f"{JOINT}::test_shares_are_unbiased",
+    protocol_faults.a_hidden_answer_that_leaks: f"{JOINT}::test_what_is_not_shown_leaves_no_trace",
+    protocol_faults.a_hidden_answer_that_is_kept: f"{JOINT}::test_what_is_not_shown_leaves_no_trace",
+    protocol_faults.paths_with_the_first_item_fastest: "protocol/test_vectors.py",
+    protocol_faults.shown_only_if_all_options_are_chosen: "protocol/test_vectors.py",
+    protocol_faults.an_options_bit_from_another_option: f"{JOINT}::test_shares_are_unbiased",
+    protocol_faults.the_sum_over_a_booklet_not_checked: "protocol/test_vectors.py",
+    protocol_faults.the_epsilon_of_a_part_not_checked: "protocol/test_vectors.py",
+    protocol_faults.a_question_twice_in_a_booklet: "protocol/test_vectors.py",
+    protocol_faults.epsilons_added_as_doubles: "protocol/test_vectors.py",
+    protocol_faults.a_follow_up_without_its_question: "protocol/test_vectors.py",
     protocol_faults.an_answer_in_an_error_message: "client/test_randomize.py",
     protocol_faults.true_counts_as_a_number: "protocol/test_vectors.py",
     protocol_faults.numbers_always_rounded_down: "protocol/test_vectors.py",
@@ -76,7 +93,7 @@ def test_a_fault_in_javascript_is_caught(name: str, tmp_path: Path, node: str) -
     if name in SEEN_IN_THE_SYNTAX:
         assert_caught(run_tests("javascript/test_javascript.py", PYTHONPATH=str(web)), "FAILED")
         return
-    kinds = ("client",) if fault.module in ("delivery", "device") else ("vectors", "deniable")
+    kinds = ("client",) if fault.module in ("delivery", "device") else ("vectors", "deniable", "parts")
     tests = [str(web / "test" / f"{kind}.test.js") for kind in kinds]
     run = subprocess.run([node, "--test", *tests], capture_output=True, text=True, timeout=600, check=False)
     assert_caught(run, "ERR_ASSERTION")

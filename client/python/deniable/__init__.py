@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable_protocol import Submission, verify
+from deniable_protocol import Submission
 from deniable_protocol import randomize as _randomize
 
 from .client import Client
@@ -68,7 +68,4 @@ def randomize(
     ``deniable_protocol.draw_booklet``, and keeps it. AnswerError lists everything that does not fit the survey, and
     never repeats an answer. The random source is the operating system's; there is no seed.
     """
-    verified = verify(document)
-    if booklet is not None and (type(booklet) is not int or not 0 <= booklet < len(verified.booklets)):
-        raise AnswerError([Problem("booklet", "range", f"must be an integer from 0 to {len(verified.booklets) - 1}")])
-    return _randomize(verified, answers, {} if segments is None else segments, booklet=booklet)
+    return _randomize(document, answers, {} if segments is None else segments, booklet=booklet)

@@ -172,9 +172,11 @@ class Client:
         the submission waits in the outbox.
         """
         self._check_open()
-        waiting = self._state.forget(self._address.url, self.digest, self._published)
-        if waiting is not None:
-            raise NotDelivered(self._receipt(waiting))
+        entry = self._state.forget(self._address.url, self.digest, self._published)
+        if entry is not None:
+            if entry.status == "waiting":
+                raise NotDelivered(self._receipt(entry))
+            self._delivery.recall(entry)
         self.close()
 
     def close(self, timeout: float | None = None) -> None:

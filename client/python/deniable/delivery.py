@@ -122,6 +122,10 @@ class Delivery:
                 self._transport.abort(thread.ident)
             thread.join(GRACE)
 
+    def recall(self, entry: Entry) -> None:
+        """Remember how the delivery of a settled entry ended: receipts ask for it when the ledger has forgotten it."""
+        self._settled.setdefault(entry.id, Delivered() if entry.status == "delivered" else Refusal(None, "", ""))
+
     def status(self, submission: str) -> Status:
         if submission in self._settled:
             return "delivered" if isinstance(self._settled[submission], Delivered) else "refused"

@@ -144,16 +144,16 @@ class State:
         return self._database.read(lambda connection: _find(connection, address, digest))
 
     def forget(self, address: str, digest: str, published: bytes) -> Entry | None:
-        """Remove a survey's document, booklet and ledger entry, unless the entry waits: then that one is returned."""
+        """Remove a survey's document, booklet and ledger entry, unless the entry waits. Returns the entry, if any."""
 
         def work(connection: sqlite3.Connection) -> Entry | None:
             entry = _find(connection, address, digest)
             if entry is not None and entry.status == "waiting":
-                return entry
+                return entry  # it would be lost
             connection.execute("DELETE FROM ledger WHERE address = ? OR digest = ?", (address, digest))
             connection.execute("DELETE FROM booklets WHERE digest = ?", (digest,))
             connection.execute("DELETE FROM documents WHERE address = ? OR published = ?", (address, published))
-            return None
+            return entry
 
         return self._database.write(work)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-PARTS = ("protocol", "randomizer", "transport", "device", "delivery")
+PARTS = ("checks", "survey", "protocol", "randomizer", "transport", "device", "delivery")
 """The modules that deniable.js needs for a Client, each after those that it needs."""
 
 
@@ -22,7 +22,7 @@ def web_files() -> Iterator[tuple[str, bytes]]:
 
 
 def in_one_piece() -> bytes:
-    """deniable.js together with the modules that it needs, as one module without their comments.
+    """deniable.js together with the modules that it needs, as one module without their comments and indentation.
 
     A page then waits for one small file instead of six, and one hash pins all of it. Nothing is renamed or rewritten:
     top-level names differ between the modules, and their imports and exports of each other fall away.
@@ -38,4 +38,5 @@ def _without_comments(code: str) -> str:
     code = re.sub(r"^import \{[^}]*\} from .*\n", "", code, flags=re.M)
     code = re.sub(r"^ */\*\*.*?\*/\n", "", code, flags=re.M | re.S)
     code = re.sub(r"^ *//.*\n", "", code, flags=re.M)
-    return re.sub(r"^\n+", "", code, flags=re.M)
+    code = re.sub(r" +// .*$", "", code, flags=re.M)
+    return re.sub(r"^\s+", "", code, flags=re.M)

@@ -3,30 +3,41 @@
 // May not: write, log or send an answer. submit() randomises first, and hands on nothing but the randomised submission.
 
 import { describe, flush, receiptOf, refuseSecond, send } from "./deniable/delivery.js";
-import { exactBudget, findDocument, findEntry, isPersistent, keepDocument, sum, waiting } from "./deniable/device.js";
-import { contrast, DeniableError, expFloor, has, isTable, largestFavour, readDocument, refuse } from "./deniable/protocol.js";
-import { randomizeVerified } from "./deniable/randomizer.js";
+import {
+  exactBudget,
+  findDocument,
+  findEntry,
+  forgetSurvey,
+  isPersistent,
+  keepBooklet,
+  keepDocument,
+  waiting,
+} from "./deniable/device.js";
+import { DeniableError, has, isTable, refuse } from "./deniable/checks.js";
+import { contrast, expFloor, largestFavour, readDocument } from "./deniable/protocol.js";
+import { askedIn, drawBooklet, randomizeVerified, shownQuestions } from "./deniable/randomizer.js";
 import { parseAddress, request } from "./deniable/transport.js";
 
-export { contrast, DeniableError, expFloor, largestFavour };
+export { contrast, DeniableError, expFloor, largestFavour, shownQuestions };
 
 /**
- * The verified document: `survey`, `channels`, `digest`, and `randomize(answers, segments)`.
- * With `pinned`, any document whose SHA-256 differs is refused.
+ * The verified document: `survey`, `parts` with their items and paths, `booklets`, `digest`, the `epsilon` and `delta`
+ * of one submission, and `randomize(answers, segments, { booklet })`. With `pinned`, any other document is refused.
  */
 export async function verify(source, pinned) {
   const document = await readDocument(source, pinned);
-  const randomize = (answers, segments = {}) => randomizeVerified(document, answers, segments);
+  const randomize = (answers, segments = {}, { booklet } = {}) =>
+    randomizeVerified(document, answers, segments, booklet);
   return Object.freeze({ ...document, randomize });
 }
 
-/** Published text and answers in, a submission out; no network, no storage. */
-export async function randomize(source, answers, segments = {}) {
-  return (await verify(source)).randomize(answers, segments);
+/** Published text and answers in, a submission out; no network, no storage. Draws the booklet where none is given. */
+export async function randomize(source, answers, segments, options) {
+  return (await verify(source)).randomize(answers, segments, options);
 }
 
 export class Client {
-  #document;
+  #randomize;
   #entry;
   #budget;
   #timeout;
@@ -36,7 +47,7 @@ export class Client {
    * the most epsilon that all surveys answered on this site may spend together. Every `timeout` is in seconds.
    */
   static async load(link, { budget, timeout = 10 } = {}) {
-    const { url, survey, digest } = parseAddress(`${link}`, globalThis.document?.baseURI);
+    const { url, survey, digest: pinned } = parseAddress(`${link}`, globalThis.document?.baseURI);
     const loading = request(url, milliseconds(timeout)).catch((error) => ({ error }));
     const client = new Client();
     client.#budget = exactBudget(budget);
@@ -47,24 +58,29 @@ export class Client {
     const published = offline ? await findDocument(url) : response.text;
     if (published === undefined) {
       if (response.error instanceof DeniableError) throw response.error;
-      const trouble = `the survey at ${url} cannot be loaded (${describe(response)})`;
-      refuse("", "unreachable", `${trouble}. Check the link and the network`);
+      refuse("", "unreachable", `the survey cannot be loaded (${describe(response)}). Check the link and the network`);
     }
-    const document = await verify(published, digest);
+    const document = await verify(published, pinned);
     if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
-    if (!offline && (await keepDocument(url, published, digest)) !== published) {
-      const seen = "this is not the document that this device has seen here, and a published survey never changes";
-      refuse("", "changed", `${seen}. Nothing was sent. Ask the people who run the survey`);
+    if (!offline && (await keepDocument(url, published, pinned)) !== published) {
+      const seen = "a published survey never changes, but this device has seen another document here";
+      refuse("", "changed", `${seen}. Ask the people who run the survey`);
     }
-    const epsilon = sum(document.survey.questions.map((question) => question.epsilon));
-    client.#document = document;
-    client.#entry = { address: url, digest: document.digest, epsilon, status: "waiting" };
+    const { digest, epsilon } = document;
+    client.#entry = { address: url, digest, epsilon, status: "waiting" };
     const earlier = await findEntry(client.#entry);
+    // Drawn before anything is asked, and kept: no answer and no reload can have an influence on it.
+    const kept = earlier?.digest === digest && receiptOf(earlier);
+    const { booklet } = kept || (await keepBooklet(client.#entry, () => drawBooklet(document)));
+    client.#randomize = (answers, segments) => document.randomize(answers, segments, { booklet });
     return Object.assign(client, {
       survey: document.survey,
-      channels: document.channels,
-      digest: document.digest,
+      booklet,
+      questions: Object.freeze(askedIn(document, booklet)),
+      parts: Object.freeze(document.booklets[booklet].parts.map((index) => document.parts[index])),
+      digest,
       epsilon,
+      delta: document.delta,
       offline,
       closed: response.headers?.get("Deniable-Status") === "closed",
       persistent: await isPersistent(),
@@ -73,14 +89,16 @@ export class Client {
   }
 
   /**
-   * Randomises the answers, writes the submission to the outbox, and waits up to `timeout` seconds for its delivery.
-   * Once written it is never randomised again: where the time runs out, delivery goes on, at a later visit if need be.
+   * Randomises the answers, to the questions of this device's booklet or to all, writes the submission to the outbox, and
+   * waits up to `timeout` seconds for its delivery. Once written it is never randomised again: where the time runs out,
+   * delivery goes on, at a later visit if need be.
    */
   async submit(answers, segments = {}, { timeout = this.#timeout } = {}) {
     const patience = milliseconds(timeout);
     if (this.receipt) refuseSecond(this.receipt);
     if (this.closed) refuse("", "closed", "the survey no longer accepts submissions");
-    const submission = this.#document.randomize(answers, segments);
+    if (!this.#entry) refuse("", "forgotten", "this device has forgotten the survey. Load it again");
+    const submission = this.#randomize(answers, segments);
     const entry = { ...this.#entry, id: submission.id, body: JSON.stringify(submission) };
     try {
       this.receipt = await send(entry, this.#budget, patience);
@@ -90,6 +108,15 @@ export class Client {
       this.closed ||= error.reason === "closed";
       throw error;
     }
+  }
+
+  /**
+   * Removes all that this device keeps of the survey; refused while its submission waits in the outbox. Loaded again, the
+   * survey can be answered once more, with a booklet drawn anew: two submissions reveal more than one.
+   */
+  async forget() {
+    if (this.#entry) await forgetSurvey(this.#entry);
+    this.#entry = this.receipt = null;
   }
 
   /** Delivers what waits in the outbox, of other surveys too, for up to `timeout` seconds. True when nothing waits. */
@@ -143,7 +170,7 @@ if (globalThis.customElements && !customElements.get("deniable-survey")) {
         if (this.#present) this.#fail();
         return;
       }
-      if (this.#present) element.connect(this, Client);
+      if (this.#present) element.connect(this, { Client, shownQuestions });
       else element.disconnect(this);
     }
 

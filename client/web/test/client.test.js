@@ -1,12 +1,13 @@
 // The network client, as far as it needs no browser: real requests to a real server in this process, kept in memory.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { test } from "node:test";
 
 import { Client } from "../deniable_web/deniable.js";
 import { jitter, judge, retryAfter } from "../deniable_web/deniable/delivery.js";
-import { exactBudget, sum } from "../deniable_web/deniable/device.js";
+import { sum } from "../deniable_web/deniable/checks.js";
+import { exactBudget } from "../deniable_web/deniable/device.js";
+import { document, textbook } from "./surveys.js";
 
 const NOW = 1_790_000_000_000;
 const COUNTED = '{"accepted": 1, "duplicates": 0}';
@@ -113,12 +114,8 @@ test("a budget is a decimal, taken as it was written", () => {
 
 // --- a client under node ------------------------------------------------------------------------------------------
 
-const vectors = JSON.parse(readFileSync(new URL("../../../shared/vectors/digest.json", import.meta.url), "utf8"));
-const TEMPLATE = vectors.tests.find(({ comment }) => comment === "yes_no").document;
-const named = (id) => TEMPLATE.replace('"id":"vector"', `"id":"${id}"`);
-
 /** Serves one survey; `replies` come first, each a function of the response, and then it behaves. */
-async function serving(id, replies, body) {
+async function serving(id, replies, body, published = textbook(id)) {
   const posts = [];
   const counted = new Set();
   const server = createServer(async (request, response) => {
@@ -127,7 +124,7 @@ async function serving(id, replies, body) {
     const answer = (status, content, headers = {}) =>
       response.writeHead(status, { "Content-Type": JSON_TYPE, ...headers }).end(content);
     const known = request.url.startsWith(`/api/v1/surveys/${id}`);
-    if (request.method === "GET") return known ? answer(200, named(id)) : answer(404, "{}");
+    if (request.method === "GET") return known ? answer(200, published) : answer(404, "{}");
     posts.push({ text, headers: request.headers, time: performance.now() });
     const reply = replies.shift();
     if (reply) return reply(answer, response);
@@ -152,8 +149,8 @@ test("a client works in node, in memory, and answers once", async () => {
     assert.equal(client.receipt, null);
     const receipt = await client.submit({ q: true });
     assert.ok(receipt.delivered && receipt === client.receipt && receipt === (await receipt.settled));
-    const { id, digest, reports, segments } = receipt;
-    assert.equal(posts[0].text, JSON.stringify({ id, digest, reports, segments }));
+    const { id, digest, booklet, reports, segments } = receipt;
+    assert.equal(posts[0].text, JSON.stringify({ id, digest, booklet, reports, segments }));
     assert.equal(posts[0].headers["content-type"], JSON_TYPE);
     await assert.rejects(client.submit({ q: false }), (error) => {
       return error.reason === "already_answered" && error.receipt === receipt;
@@ -209,6 +206,72 @@ test("a refused submission is spent", async () => {
     await assert.rejects(client.submit({ q: true }), { reason: "already_answered" });
     assert.equal(posts.length, 1);
   });
+});
+
+const joint = (id) => document(({ survey }) => (survey.id = id));
+const ANSWERS = { vaped: false, support: [], stress: 1, hours: 3 };
+const SEGMENTS = { campus: "north" };
+
+test("the booklet is drawn when the survey is loaded, kept, and never drawn again", async () => {
+  const seen = new Set();
+  for (let i = 0; i < 40; i++) {
+    await serving(
+      `node-booklet-${i}`,
+      [],
+      async (link, posts) => {
+        const clients = await Promise.all([Client.load(link), Client.load(`${link}?from=mail`), Client.load(link)]);
+        const { booklet, questions, parts, digest } = clients[0];
+        clients.push(await Client.load(`${link}#${digest}`));
+        for (const client of clients) {
+          assert.equal(client.booklet, booklet);
+          assert.deepEqual(client.questions, questions);
+        }
+        const asked = ["vaped often regret", "vaped often support helpful stress", "support stress", "hours"][booklet];
+        assert.equal(questions.map(({ id }) => id).join(" "), asked);
+        const support = questions.find(({ id }) => id === "support");
+        if (support) assert.equal(support.options.length, { 1: 2, 2: 1 }[booklet]);
+        clients[0].booklet = (booklet + 1) % 4; // a page cannot choose another one
+        const receipt = await clients[0].submit(ANSWERS, SEGMENTS);
+        assert.deepEqual([receipt.booklet, receipt.reports.length], [booklet, parts.length]);
+        assert.equal(JSON.parse(posts[0].text).booklet, booklet);
+        assert.equal((await Client.load(link)).booklet, booklet);
+        seen.add(booklet);
+      },
+      joint(`node-booklet-${i}`),
+    );
+  }
+  // Two of the four or fewer in 40 draws: mostly the last two left out, (8/11)^40, together below 10^-5.
+  assert.ok(seen.size >= 3, `${[...seen]}`);
+});
+
+test("forgetting a survey removes all that is kept of it, but not while a submission waits", async () => {
+  const later = (answer) => answer(503, "", { "Content-Type": "text/html", "Retry-After": "1" });
+  await serving(
+    "node-forget",
+    [later],
+    async (link, posts) => {
+      const client = await Client.load(link);
+      const receipt = await client.submit(ANSWERS, SEGMENTS, { timeout: 0 });
+      await assert.rejects(client.forget(), { reason: "waiting" });
+      await receipt.settled;
+      await client.forget();
+      await client.forget();
+      assert.equal(client.receipt, null);
+      await assert.rejects(client.submit(ANSWERS, SEGMENTS), { reason: "forgotten" });
+      const booklets = new Set();
+      for (let i = 0; i < 40; i++) {
+        const again = await Client.load(link);
+        assert.equal(again.receipt, null);
+        booklets.add(again.booklet);
+        await again.forget();
+      }
+      assert.ok(booklets.size > 1); // 40 times the same one: below 10^-13
+      const other = await (await Client.load(link)).submit(ANSWERS, SEGMENTS);
+      assert.notEqual(other.id, receipt.id);
+      assert.equal(new Set(posts.map(({ text }) => text)).size, 2);
+    },
+    joint("node-forget"),
+  );
 });
 
 test("what cannot be loaded says so", async () => {

@@ -4,13 +4,13 @@ import { createInterface } from "node:readline";
 import { DeniableError, verify } from "../deniable_web/deniable.js";
 import { scripted } from "./scripted.js";
 
-async function result({ document, answers, segments, bytes }) {
+async function result({ document, answers, segments, booklet, bytes }) {
   try {
     const verified = await verify(document);
     if (answers === undefined) return { digest: verified.digest };
     let submission;
     await scripted(bytes, () => {
-      submission = verified.randomize(answers, segments);
+      submission = verified.randomize(answers, segments, { booklet });
     });
     return { submission };
   } catch (error) {

@@ -14,6 +14,8 @@ import {
   roundUp,
   roundUpSmall,
 } from "../deniable_web/deniable/explain.js";
+import { verify } from "../deniable_web/deniable.js";
+import { codesOf } from "../deniable_web/deniable/survey.js";
 import { readNumber } from "../deniable_web/deniable/fields.js";
 import { ENGLISH, quoted, Texts } from "../deniable_web/deniable/texts.js";
 import {
@@ -23,6 +25,7 @@ import {
   totalInWords,
   whyInWords,
 } from "../deniable_web/deniable/wording.js";
+import { document, everyType } from "./surveys.js";
 
 const vectors = JSON.parse(readFileSync(new URL("../../../shared/vectors/randomize.json", import.meta.url), "utf8"));
 const texts = new Texts(undefined, "en");
@@ -31,6 +34,13 @@ const close = (a, b) => assert.ok(a === b || Math.abs(a - b) < 1e-9, `${a} is no
 const N = 2 ** 53;
 const favour = (epsilon, u, v) => Math.floor((N * v * Math.exp(epsilon)) / (v * Math.exp(epsilon) + u));
 const band = (epsilon, levels, width) => ({ kind: "band", levels, width, favour: favour(epsilon, levels - 1, width) });
+
+/** A part that reports on this one question. */
+const alone = (question, channel) => ({
+  items: [{ name: question.id, question, codes: codesOf(question) }],
+  epsilon: question.epsilon,
+  channel,
+});
 
 /** Channels that are rare in practice: a band of width 1, and tables with delta, one of them with zeros. */
 const NUMBER = { id: "q", type: "number", text: "?", min: 0, max: 40 };
@@ -49,15 +59,14 @@ const unusual = [
       ].map((row) => row.map((chance) => chance * N)),
     },
   ],
-];
+].map(([question, channel]) => alone(question, channel));
 
-/** All questions of the published documents whose reports can be gone through one by one, with their channels. */
-const published = Object.values(vectors.documents).flatMap((text) => {
-  const { survey, channels } = JSON.parse(text);
-  return survey.questions
-    .map((question) => [question, channels[question.id]])
-    .filter(([, channel]) => reportsOf(channel).length <= 20_000);
-});
+/** All parts of published documents whose reports can be gone through one by one. */
+const sources = [...Object.values(vectors.documents), document(), everyType()];
+const verified = await Promise.all(sources.map((text) => verify(text)));
+const published = verified
+  .flatMap(({ parts }) => parts)
+  .filter(({ channel }) => reportsOf(channel).length <= 20_000);
 
 function reportsOf(channel) {
   if (channel.kind === "drawn") return Array.from({ length: 2 * channel.parts.length }, (_, y) => y);
@@ -80,7 +89,7 @@ function answersOf(channel) {
 }
 
 test("the vectors have every kind of channel", () => {
-  const kinds = new Set(asked.map(([question, channel]) => `${channel.kind} ${question.type}`));
+  const kinds = new Set(asked.map(({ items, channel }) => `${channel.kind} ${items.map(({ question }) => question.type)}`));
   for (const kind of [
     "subset choice",
     "subset yes_no",
@@ -91,13 +100,15 @@ test("the vectors have every kind of channel", () => {
     "table scale",
     "table number",
     "subset number",
+    "band multi_choice",
+    "subset yes_no,choice,yes_no",
   ]) {
     assert.ok(kinds.has(kind), `${kind} is not in ${[...kinds]}`);
   }
 });
 
 test("under each answer the likelihoods of all reports add up to 1", () => {
-  for (const [, channel] of asked) {
+  for (const { channel } of asked) {
     for (const answer of answersOf(channel)) {
       close(
         reportsOf(channel).reduce((sum, report) => sum + likelihood(channel, answer, report), 0),
@@ -108,25 +119,29 @@ test("under each answer the likelihoods of all reports add up to 1", () => {
 });
 
 test("no answer makes a report more than e^epsilon times as likely as another, and the shown odds say so", () => {
-  for (const [question, channel] of asked) {
+  for (const part of asked) {
+    const { channel, epsilon } = part;
+    const [{ question }] = part.items;
     let worst = 0;
     for (const report of reportsOf(channel)) {
       const chances = answersOf(channel).map((answer) => likelihood(channel, answer, report));
       const ratio = Math.max(...chances) / Math.min(...chances);
       worst = Math.max(worst, ratio);
-      const told = evidence(question, channel, report);
+      const told = evidence(part, report);
       close(Math.log(told.odds), Math.log(ratio));
       assert.ok(roundUp(told.odds) >= ratio * (1 - 1e-9));
-      if (!question.delta) assert.ok(ratio <= Math.exp(Number(question.epsilon)) * (1 + 1e-9));
-      assert.equal(told.rare, ratio > Math.exp(Number(question.epsilon)) * (1 + 1e-9));
+      if (!question.delta) assert.ok(ratio <= Math.exp(Number(epsilon)) * (1 + 1e-9));
+      assert.equal(told.rare, ratio > Math.exp(Number(epsilon)) * (1 + 1e-9));
     }
-    if (worst < Infinity) close(Math.log(protection(question, channel).odds), Math.log(worst));
+    if (worst < Infinity) close(Math.log(protection(part).odds), Math.log(worst));
   }
 });
 
 test("the chances below a question are those of the channel, whatever the answer", () => {
-  for (const [question, channel] of asked) {
-    const { form, chances } = protection(question, channel);
+  for (const part of asked) {
+    const { channel, epsilon } = part;
+    const [{ question }] = part.items;
+    const { form, chances } = protection(part);
     const told = Object.fromEntries(chances);
     for (const answer of answersOf(channel)) {
       const sum = (test) =>
@@ -168,9 +183,11 @@ test("the chances below a question are those of the channel, whatever the answer
 });
 
 test("what the receipt says of a report: its likelihood under the answers it points at, and the least under others", () => {
-  for (const [question, channel] of asked) {
+  for (const part of asked) {
+    const { channel, epsilon } = part;
+    const [{ question }] = part.items;
     for (const report of reportsOf(channel)) {
-      const told = evidence(question, channel, report);
+      const told = evidence(part, report);
       if (told.form === "drawn") {
         const [part, k] = [Math.floor(report / 2), channel.parts.length];
         const chosen = Array.from({ length: k }, (_, i) => Number(i === part));
@@ -193,8 +210,10 @@ test("what the receipt says of a report: its likelihood under the answers it poi
 });
 
 test("every report of every channel has words, without a gap", () => {
-  for (const [question, channel] of asked) {
-    const before = protectionInWords(question, channel, texts);
+  for (const part of asked) {
+    const { channel, epsilon } = part;
+    const [{ question }] = part.items;
+    const before = protectionInWords(part, texts);
     const said = [
       before.line,
       ...before.details,
@@ -202,7 +221,7 @@ test("every report of every channel has words, without a gap", () => {
       ...before.chances.flatMap(({ name, cases }) => [name, cases]),
     ];
     for (const report of reportsOf(channel).slice(0, 300)) {
-      said.push(reportInWords(question, channel, report, texts), whyInWords(question, channel, report, texts));
+      said.push(reportInWords(part, report, texts), whyInWords(part, report, texts));
     }
     for (const text of said) assert.doesNotMatch(text, /\{|undefined|NaN|null|Infinity/, `${question.type}: ${text}`);
   }
@@ -211,11 +230,12 @@ test("every report of every channel has words, without a gap", () => {
 test("the published favour for epsilon 1 in words", () => {
   const question = { id: "q", type: "yes_no", text: "?", epsilon: "1.0" };
   const channel = { kind: "band", levels: 2, width: 1, favour: 6584790284608188 };
-  const { line, bounds } = protectionInWords(question, channel, texts);
+  const part = alone(question, channel);
+  const { line, bounds } = protectionInWords(part, texts);
   assert.equal(line, "In at least 26 of 100 cases the opposite of your answer is sent.");
   assert.match(bounds[1], /from what was sent for this question, .* a true “yes” at most 13\.6% of the time\.$/);
-  assert.equal(reportInWords(question, channel, 1, texts), "Yes");
-  const why = whyInWords(question, channel, 0, texts).replace(/[\u2068\u2069]/g, "");
+  assert.equal(reportInWords(part, 1, texts), "Yes");
+  const why = whyInWords(part, 0, texts).replace(/[\u2068\u2069]/g, "");
   assert.equal(
     why,
     "At most 74 in 100 people who answer “No” send this, and so do at least 26 in 100 who answer “Yes”." +
@@ -226,7 +246,7 @@ test("the published favour for epsilon 1 in words", () => {
 test("a band of numbers in words", () => {
   const question = { id: "q", type: "number", text: "?", epsilon: "2.0", min: 0, max: 40, unit: "drinks" };
   const channel = { kind: "band", levels: 9, width: 4, favour: 7085216846282137 };
-  const plain = (report) => reportInWords(question, channel, report, texts).replace(/[\u2068\u2069]/g, "");
+  const plain = (report) => reportInWords(alone(question, channel), report, texts).replace(/[\u2068\u2069]/g, "");
   assert.equal(plain(0), "Near 0 drinks");
   assert.equal(plain(5), "Somewhere from 10 to 25 drinks"); // of the levels 2 to 5
   assert.equal(plain(11), "Near 40 drinks");
@@ -244,8 +264,8 @@ test("how often a guess succeeds is rounded up", () => {
     assert.equal(detectionPercent(epsilon), percent);
   }
   assert.ok(detectionPercent(1, 0.01) > detectionPercent(1));
-  const survey = { questions: [{ epsilon: "1" }, { epsilon: "9" }] };
-  assert.match(totalInWords(survey, "10", texts).join(" "), /2 answers, ε = 10.*protects hardly at all/);
+  const total = totalInWords({ parts: [{}, {}], epsilon: "10", delta: "0" }, texts);
+  assert.match(total.join(" "), /ε = 10.*protects hardly at all/);
 });
 
 test("counts are out of enough people to show the smallest chance, rounded against us, and add up", () => {
@@ -284,9 +304,11 @@ function share(text) {
 
 test("no figure promises more protection than there is", () => {
   let checked = 0;
-  for (const [question, channel] of asked) {
-    const { chances } = protection(question, channel);
-    const told = protectionInWords(question, channel, texts);
+  for (const part of asked) {
+    const { channel, epsilon } = part;
+    const [{ question }] = part.items;
+    const { chances } = protection(part);
+    const told = protectionInWords(part, texts);
     chances.forEach(([name, chance], i) => {
       const { cases } = told.chances[i];
       if (name === "drawn") return close(share(cases), chance);
@@ -298,8 +320,8 @@ test("no figure promises more protection than there is", () => {
     const giving = chances.filter(([name]) => !PROTECTING.includes(name)).map(([, chance]) => chance);
     assert.ok(share(lost) <= 1 - Math.max(...giving) + 1e-15, told.line);
     for (const report of reportsOf(channel).slice(0, 300)) {
-      const { high, low } = evidence(question, channel, report);
-      const why = whyInWords(question, channel, report, texts);
+      const { high, low } = evidence(part, report);
+      const why = whyInWords(part, report, texts);
       const said = /(At most [\d,]+ in [\d,]+) .* and so do (at least [\d,]+ in [\d,]+)/.exec(why);
       if (!said) continue; // too unlikely to be counted in people
       assert.ok(share(said[1]) >= high - 1e-15 && share(said[2]) <= low + 1e-15, why);
@@ -310,21 +332,23 @@ test("no figure promises more protection than there is", () => {
 });
 
 test("a report is called a single answer, a single point, or a range of its width", () => {
-  const [[scale, narrow], [number, point], [wide, range]] = unusual;
-  const line = (question, channel) => protectionInWords(question, channel, texts).line;
-  assert.equal(line(scale, narrow), "In at least 6 of 100 cases a different answer from yours is sent.");
-  assert.equal(reportInWords(scale, narrow, 3, texts), "d");
-  assert.match(line(number, point), /^One of 17 points is sent\. In at least 5 of 1,000 cases/);
+  const [narrow, point, range] = unusual;
+  const line = (part) => protectionInWords(part, texts).line;
+  assert.equal(line(narrow), "In at least 6 of 100 cases a different answer from yours is sent.");
+  assert.equal(reportInWords(narrow, 3, texts), "d");
+  assert.match(line(point), /^One of 17 points is sent\. In at least 5 of 1,000 cases/);
   assert.match(
-    line(wide, range),
+    line(range),
     /^A range of up to 4 of the 9 points is sent \(at either end it can be a single point\)\. In at least 14 of 100 cases/,
   );
 });
 
 test("between two levels a range contains a number no more often than stated", () => {
-  for (const [question, channel] of asked) {
+  for (const part of asked) {
+    const { channel, epsilon } = part;
+    const [{ question }] = part.items;
     if (question.type !== "number" || channel.kind !== "band") continue;
-    const { chances } = protection(question, channel);
+    const { chances } = protection(part);
     for (let level = 0; level + 1 < channel.levels; level++) {
       for (const up of [0.01, 0.5, 0.99]) {
         const holds = reportsOf(channel).filter((report) => {
@@ -340,42 +364,42 @@ test("between two levels a range contains a number no more often than stated", (
 });
 
 test("with delta, the chance that the odds are exceeded is the table's, not delta", () => {
-  const tables = asked.filter(([question]) => question.delta);
+  const tables = asked.filter(({ items }) => items[0].question.delta);
   assert.ok(tables.length >= 2);
-  for (const [question, channel] of tables) {
-    const growth = Math.exp(Number(question.epsilon));
+  for (const part of tables) {
+    const { channel, epsilon } = part;
+    const growth = Math.exp(Number(epsilon));
     const worst = Math.max(
       ...channel.weights.flatMap((x) =>
         channel.weights.map((y) => x.reduce((sum, w, i) => (w > growth * y[i] ? sum + w : sum), 0) / N),
       ),
     );
-    const { excess } = protection(question, channel);
+    const { excess } = protection(part);
     assert.ok(excess >= worst && excess <= 2 * worst, `${excess} for ${worst}`);
-    const [odds] = protectionInWords(question, channel, texts).bounds;
+    const [odds] = protectionInWords(part, texts).bounds;
     assert.ok(share(/chance of (at most [\d.]*\d)/.exec(odds)[1]) >= worst, odds);
-    const rare = reportsOf(channel).filter((report) => evidence(question, channel, report).rare);
+    const rare = reportsOf(channel).filter((report) => evidence(part, report).rare);
     assert.ok(rare.length > 0);
     for (const report of rare) {
-      const why = whyInWords(question, channel, report, texts);
+      const why = whyInWords(part, report, texts);
       assert.ok(share(/report is (at most [\d.]*\d)/.exec(why)[1]) >= worst, why);
     }
   }
-  const [question, channel] = unusual[3];
-  assert.match(whyInWords(question, channel, 3, texts), /Some answers never lead to this report\./);
+  assert.match(whyInWords(unusual[3], 3, texts), /Some answers never lead to this report\./);
 });
 
 test("weak protection is called weak, before and after sending", () => {
-  const yesNo = (epsilon) => [{ id: "q", type: "yes_no", text: "?", epsilon }, band(Number(epsilon), 2, 1)];
+  const yesNo = (epsilon) => alone({ id: "q", type: "yes_no", text: "?", epsilon }, band(Number(epsilon), 2, 1));
   for (const [epsilon, weak, words] of [
     ["2.0", false, /for this question, .* at most 37% of the time\.$/],
     ["3.0", true, /for this question, .* at most 95\.3% of the time\. This protects only weakly\./],
     ["10.0", true, /for this question, .* nearly always: this protects hardly at all\./],
   ]) {
-    const [question, channel] = yesNo(epsilon);
-    const { warning, bounds } = protectionInWords(question, channel, texts);
+    const part = yesNo(epsilon);
+    const { warning, bounds } = protectionInWords(part, texts);
     assert.equal(warning, weak ? ENGLISH.line.weak : null);
     assert.match(bounds[1], words);
-    const why = whyInWords(question, channel, 1, texts);
+    const why = whyInWords(part, 1, texts);
     if (weak) assert.match(why, words);
     else assert.doesNotMatch(why, /protects/);
   }
@@ -389,8 +413,37 @@ test("two questions about the same thing reveal more than each alone, and then t
   const power = (0.05 / none) * chance ** 2;
   assert.ok(one > 0 && power > 0.369 && 100 * power > detectionPercent(1));
   assert.ok(100 * power <= detectionPercent(2));
-  const total = totalInWords({ questions: [{ epsilon: "1" }, { epsilon: "1" }] }, "2", texts);
+  const total = totalInWords({ parts: [{}, {}], epsilon: "2", delta: "0" }, texts);
   assert.match(total.join(" "), /at most 37% of .* for that answer alone\. If several questions are about the same thing/);
+});
+
+test("several questions in one report are described together: their combinations, those it speaks for, the total", () => {
+  const [, joint] = verified.at(-2).parts; // vaped, often and stress: 12 combinations
+  const { line, warning, bounds, chances } = protectionInWords(joint, texts);
+  assert.equal(
+    line,
+    "Your answers to these questions are sent as one: one of 12 combinations of answers. In at least 80 of 100 cases " +
+      "it is not yours.",
+  );
+  assert.equal(warning, null);
+  assert.deepEqual(chances.map(({ name }) => name), ["Your combination is sent", "Each other combination is sent"]);
+  assert.match(bounds[1], /from what was sent for these questions, .* the truth at most 13\.6% of the time\.$/);
+  const plain = (part, report) => reportInWords(part, report, texts).replace(/[\u2068\u2069]/g, "");
+  assert.equal(plain(joint, 1), "No · none");
+  assert.equal(plain(joint, 2 ** 3), "No · Prefer not to say");
+  assert.equal(plain(joint, 2 ** 10), "Yes · daily · much");
+  assert.match(whyInWords(joint, 1, texts), /^At most 20 in 100 people with these answers send this, and so do at least/);
+  const support = verified.at(-2).parts[2];
+  assert.equal(
+    plain(support, 2 ** 0 + 2 ** 3),
+    "doctor: no · friend: no; doctor: yes · friend: no · No",
+  );
+  assert.match(protectionInWords(support, texts).line, /A set of 2 of the 7 combinations .* yours is not in it\./);
+  const option = verified.at(-2).parts[3];
+  assert.equal(plain(option, 1), "nobody: yes");
+  assert.match(whyInWords(option, 1, texts).replace(/[\u2068\u2069]/g, ""), /who answer “nobody: yes” send this/);
+  const whole = totalInWords({ parts: [joint], epsilon: "1.0", delta: "0" }, texts);
+  assert.match(whole.join(" "), /from everything that was sent.* at most 13\.6% of the time\.$/);
 });
 
 test("numbers are read with a decimal point or comma, and never guessed", () => {

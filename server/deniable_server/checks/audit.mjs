@@ -1,4 +1,4 @@
-// Runs the browser client under node for the audit: a task on standard input, one line of reports per chunk out.
+// Runs the browser client under node for the audit: a task on standard input, one line of booklets and reports per chunk out.
 import { readFileSync } from "node:fs";
 
 // A call into the system's source for every eight bytes is three quarters of the time. The same source is read in
@@ -16,16 +16,16 @@ globalThis.crypto.getRandomValues = (array) => {
 };
 
 const { verify } = await import(process.argv[2]);
-const { document, panels, segments, draws, chunk } = JSON.parse(readFileSync(0, "utf8"));
+const { document, sets, segments, draws, chunk } = JSON.parse(readFileSync(0, "utf8"));
 const verified = await verify(document);
-const questions = Object.keys(panels);
 
 for (let start = 0; start < draws; start += chunk) {
-  const reports = Object.fromEntries(questions.map((question) => [question, []]));
+  const booklets = [];
+  const reports = [];
   for (let t = start; t < Math.min(start + chunk, draws); t++) {
-    const answers = Object.fromEntries(questions.map((question) => [question, panels[question][t % panels[question].length]]));
-    const submission = verified.randomize(answers, segments);
-    for (const question of questions) reports[question].push(submission.reports[question]);
+    const submission = verified.randomize(sets[t % sets.length], segments);
+    booklets.push(submission.booklet);
+    reports.push(submission.reports);
   }
-  process.stdout.write(`${JSON.stringify(reports)}\n`);
+  process.stdout.write(`${JSON.stringify([booklets, reports])}\n`);
 }

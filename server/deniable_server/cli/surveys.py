@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deniable_protocol import Document, SurveyError, verify
-from deniable_server.checks.audit import CONFIDENCE, Finding, audit
+from deniable_server.checks.audit import CONFIDENCE, Audit, Drawing, Finding, audit
 from deniable_server.planning import SurveyPlan, plan_survey, publish_survey
 from deniable_server.wording import channel_in_words, names_in_words
 
@@ -202,14 +202,17 @@ def close(survey_id: str, database: str, as_json: bool) -> None:
 def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
     """Prove the privacy of a survey FILE (or published document) exactly, and test the shipped randomiser.
 
-    Fails if the reports show, with 99.9% confidence, a larger epsilon than the survey states.
+    Fails if the submissions show, with 99.9% confidence, a larger epsilon than the survey states, or booklets that do
+    not come as often as their weights say.
     """
-    findings = run_audit(_read_published(file), draws, language)
+    found = run_audit(_read_published(file), draws, language)
     if as_json:
-        print_json({"language": language, "draws": draws, "questions": [_finding_tree(f) for f in findings]})
+        parts = [_finding_tree(each) for each in found.parts]
+        booklets = [_drawing_tree(each) for each in found.booklets]
+        print_json({"language": language, "draws": draws, "parts": parts, "booklets": booklets})
     else:
-        print_audit(findings, draws, language)
-    if not all(finding.passed for finding in findings):
+        print_audit(found, draws, language)
+    if not found.passed:
         sys.exit(1)
 
 
@@ -219,32 +222,48 @@ def _read_published(file: Path) -> bytes:
     return raw if is_published(file, raw) else publish_survey(read_survey(file))
 
 
-def run_audit(published: bytes, draws: int, language: str) -> list[Finding]:
+def run_audit(published: bytes, draws: int, language: str) -> Audit:
     with progress_bar(f"randomising ({language})", draws) as advance:
         return audit(published, draws, language, advance)
 
 
-def print_audit(findings: list[Finding], draws: int, language: str) -> None:
+def print_audit(found: Audit, draws: int, language: str) -> None:
     table = Table()
-    table.add_column("Question")
+    table.add_column("Part")
     table.add_column("Odds, exact", overflow="fold")
     for heading in ("ε exact", "ε stated", "ε seen ≥"):
         table.add_column(heading, justify="right")
     table.add_column("")
-    for finding in findings:
+    for finding in found.parts:
         odds = f"{finding.odds.numerator} / {finding.odds.denominator}" if finding.odds else ""
         if finding.delta is not None:
             odds = f"within e^ε except with δ = {_three_digits_up(finding.delta)}"
-        verdict = Text("ok", style="green") if finding.passed else Text("BROKEN", style="bold red")
         exact = f"{finding.exact:f}" if finding.exact is not None else ""
-        table.add_row(finding.question, odds, exact, finding.stated, f"{finding.observed.epsilon:.4f}", verdict)
+        seen = f"{finding.observed.epsilon:.4f}"
+        table.add_row(finding.part, odds, exact, finding.stated, seen, _verdict(finding.passed))
     out.print(table)
-    worst = max(findings, key=lambda finding: finding.observed.epsilon - float(finding.stated))
+    if len(found.booklets) > 1:
+        out.print(_booklet_table(found.booklets))
+    worst = max(found.parts, key=lambda finding: finding.observed.epsilon - float(finding.stated))
     out.print(
         f"ε seen: what {draws:,} submissions of the {language} randomiser prove for the worst pair of answers and "
-        f"event, with {CONFIDENCE:.1%} confidence over all. Closest to its limit: {worst.question}, "
+        f"event, with {CONFIDENCE:.1%} confidence over all. Closest to its limit: {worst.part}, "
         f"{worst.observed.pair[0]} against {worst.observed.pair[1]}, {worst.observed.event}."
     )
+
+
+def _booklet_table(booklets: list[Drawing]) -> Table:
+    table = Table(caption="How often each booklet should come and came, whatever was answered.", caption_justify="left")
+    for heading in ("Booklet", "by weight", "seen"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for each in booklets:
+        table.add_row(f"{each.booklet}", f"{float(each.share):.4f}", f"{each.seen:.4f}", _verdict(each.passed))
+    return table
+
+
+def _verdict(passed: bool) -> Text:
+    return Text("ok", style="green") if passed else Text("BROKEN", style="bold red")
 
 
 def _three_digits_up(value: Fraction) -> str:
@@ -253,9 +272,14 @@ def _three_digits_up(value: Fraction) -> str:
         return f"{Decimal(value.numerator) / Decimal(value.denominator):.2e}"
 
 
+def _drawing_tree(drawing: Drawing) -> dict[str, Any]:
+    share = f"{drawing.share.numerator}/{drawing.share.denominator}"
+    return {"booklet": drawing.booklet, "share": share, "seen": drawing.seen, "passed": drawing.passed}
+
+
 def _finding_tree(finding: Finding) -> dict[str, Any]:
     return {
-        "id": finding.question,
+        "part": finding.part,
         "channel": finding.channel,
         "epsilon": finding.stated,
         "odds": f"{finding.odds.numerator}/{finding.odds.denominator}" if finding.odds else None,

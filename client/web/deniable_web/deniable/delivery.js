@@ -4,7 +4,7 @@
 // send a submission twice, since a delivery that was not confirmed may yet have happened; the server counts it once.
 
 import { record, settle, waiting } from "./device.js";
-import { DeniableError, isTable } from "./protocol.js";
+import { DeniableError, isTable } from "./checks.js";
 import { request } from "./transport.js";
 
 const FIRST_PAUSE = 500;
@@ -95,10 +95,10 @@ class Receipt {
   #reached = false;
 
   constructor(entry) {
-    const { id, digest, reports, segments } = JSON.parse(entry.body);
+    const { id, digest, booklet, reports, segments } = JSON.parse(entry.body);
     this.#outcome = entry;
     const settled = this.#deliver(entry);
-    Object.freeze(Object.assign(this, { id, digest, reports, segments, epsilon: entry.epsilon, settled }));
+    Object.freeze(Object.assign(this, { id, digest, booklet, reports, segments, epsilon: entry.epsilon, settled }));
   }
 
   get delivered() {

@@ -1,11 +1,11 @@
-// What this device keeps: the documents it has seen, and the ledger of what it has spent. The ledger's waiting entries
-// are the outbox.
+// What this device keeps: the documents it has seen, the booklets it has drawn, and the ledger of what it has spent. The
+// ledger's waiting entries are the outbox.
 //
-// May not: hold an answer, or the time of one. Only published documents and randomised submissions are written.
+// May not: hold an answer, or the time of one. Only published documents, booklets and randomised submissions are written.
 
-import { DeniableError, refuse } from "./protocol.js";
+import { DeniableError, refuse, sum, units } from "./checks.js";
 
-const memory = { documents: [], ledger: [] };
+const memory = { documents: [], booklets: [], ledger: [] };
 const PATIENCE = 10_000;
 let asked;
 
@@ -40,7 +40,7 @@ function open() {
     timer = setTimeout(giveUp, PATIENCE);
     request.onblocked = giveUp;
     request.onupgradeneeded = () => {
-      request.result.createObjectStore("documents", { keyPath: "address" });
+      for (const name of ["documents", "booklets"]) request.result.createObjectStore(name, { keyPath: "address" });
       const ledger = request.result.createObjectStore("ledger", { keyPath: "number", autoIncrement: true });
       for (const key of ["id", "address", "digest"]) ledger.createIndex(key, key, { unique: true });
     };
@@ -49,11 +49,12 @@ function open() {
   }).finally(() => clearTimeout(timer));
 }
 
-/** What `work` makes of the rows of a store, and of those it puts there: one transaction, which other tabs wait for. */
+/** What `work` makes of the rows of a store, with what it puts and removes: one transaction, which other tabs wait for. */
 async function transact(name, key, work) {
   if (!(await isPersistent())) {
     const rows = memory[name];
-    return work(rows.filter(({ address }) => !key || address === key), (row) => rows.includes(row) || rows.push(row));
+    const put = (row) => rows.includes(row) || rows.push(row);
+    return work(rows.filter(({ address }) => !key || address === key), put, (row) => rows.splice(rows.indexOf(row), 1));
   }
   let database;
   try {
@@ -64,7 +65,7 @@ async function transact(name, key, work) {
       const store = transaction.objectStore(name);
       store.getAll(key).onsuccess = ({ target }) => {
         try {
-          result = work(target.result, (row) => store.put(row));
+          result = work(target.result, (row) => store.put(row), (row) => store.delete(row[store.keyPath]));
         } catch (error) {
           reject(error);
           transaction.abort();
@@ -89,6 +90,15 @@ export const keepDocument = (address, published, pinned) =>
     put(Object.assign(row ?? { address }, { published }));
     return published;
   });
+
+/** The row with this device's booklet of a survey: the first that was drawn, in whichever tab, stays. */
+export const keepBooklet = (survey, draw) =>
+  transact("booklets", pinned(survey), ([row], put) => {
+    if (!row) put((row = { address: pinned(survey), booklet: draw() }));
+    return row;
+  });
+
+const pinned = ({ address, digest }) => `${address}#${digest}`;
 
 const readLedger = (work) => transact("ledger", undefined, work);
 const sameSurvey = (rows, { address, digest }) => rows.find((row) => row.address === address || row.digest === digest);
@@ -120,17 +130,20 @@ export const settle = (id, outcome) =>
     return row;
   });
 
-// --- budgets, exactly: 0.1 + 0.2 is 0.3 here ----------------------------------------------------------------------
-
-const units = (text) => {
-  const [whole, places = ""] = text.split(".");
-  return BigInt(whole + places.padEnd(12, "0"));
-};
-
-/** The sum of decimals, as a decimal. */
-export function sum(amounts) {
-  const digits = String(amounts.reduce((total, amount) => total + units(amount), 0n)).padStart(13, "0");
-  return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, "");
+/**
+ * Removes the survey's document, booklet and entry in the ledger, unless its submission is still to be delivered. The
+ * survey can be answered again then, with a booklet drawn afresh, and nobody counts what was spent before.
+ */
+export async function forgetSurvey(survey) {
+  const { address } = survey;
+  await readLedger((rows, _, remove) => {
+    const entry = sameSurvey(rows, survey);
+    if (entry?.status === "waiting") refuse("", "waiting", "the submission is not delivered yet");
+    if (entry) remove(entry);
+  });
+  const forget = (rows, _, remove) => rows.forEach(remove);
+  await transact("booklets", pinned(survey), forget);
+  await transact("documents", address, forget);
 }
 
 /** The budget as the decimal that was written: 0.3 means 0.3. */

@@ -34,20 +34,25 @@ export function likelihood(channel, answer, report) {
 const answersOf = (channel) => channel.options ?? channel.levels ?? channel.weights.length;
 
 /**
- * The way a channel is described: a bit, one answer (or, for a number, one point), a set of answers, a range of them,
- * one option drawn, a table.
+ * The way a part is described: a bit, one answer (or, for a number, one point), a set of answers, a range of them, one
+ * option drawn, a table; of several items one combination of answers, or a set of combinations.
  */
-export function formOf(question, channel) {
+export function formOf({ items, channel }) {
+  if (items.length > 1) return channel.size === 1 ? "combination" : "combinations";
   if (channel.kind === "band" && channel.width === 1) {
-    if (question.type === "number") return "point";
+    if (items[0].question.type === "number") return "point";
     return channel.levels === 2 ? "bit" : "single";
   }
   if (channel.kind === "subset") return channel.size === 1 ? "single" : "set";
   return { band: "range", drawn: "drawn", table: "table" }[channel.kind];
 }
 
+/** Only a part by itself can have a delta. */
+export const deltaOf = ({ items }) => (items.length > 1 ? null : (items[0].question.delta ?? null));
+
 /** Whether a number is put on levels first: between two of them, by chance on one or the other. */
-const isRounded = (question, form) => question.type === "number" && ["point", "range", "table"].includes(form);
+export const isRounded = (part) =>
+  part.items[0].question.type === "number" && ["point", "range", "table"].includes(formOf(part));
 
 /** The chances that protect: they are rounded down. */
 export const PROTECTING = ["opposite", "other", "outside", "elsewhere", "far"];
@@ -57,15 +62,16 @@ export const PROTECTING = ["opposite", "other", "outside", "elsewhere", "far"];
  * hold whatever the answer is: those of PROTECTING lower ones, the others upper ones. `odds` is the most that any
  * report can be likelier under one answer than under another, and `excess` the chance of a report beyond e^epsilon.
  */
-export function protection(question, channel) {
-  const form = formOf(question, channel);
+export function protection(part) {
+  const { channel } = part;
+  const form = formOf(part);
   const favour = (channel.kind === "drawn" ? channel.parts[0].favour : channel.favour) / N;
   const facts = {
     form,
-    epsilon: question.epsilon,
-    delta: question.delta ?? null,
+    epsilon: part.epsilon,
+    delta: deltaOf(part),
     odds: oddsOf(channel),
-    excess: excessOf(question, channel),
+    excess: excessOf(part),
   };
   if (form === "bit")
     return {
@@ -75,7 +81,7 @@ export function protection(question, channel) {
         ["opposite", 1 - favour],
       ],
     };
-  if (form === "single" || form === "set") {
+  if (["single", "set", "combination", "combinations"].includes(form)) {
     const [count, size] = channel.kind === "band" ? [channel.levels, 1] : [channel.options, channel.size];
     const other = (favour * (size - 1) + (1 - favour) * size) / (count - 1);
     return {
@@ -125,7 +131,7 @@ export function protection(question, channel) {
     row.reduce((sum, w, y) => (levels.some((level) => pointed[y].includes(level)) ? sum + w : sum), 0) / N;
   const pointing = Math.max(
     ...weights.flatMap((row, x) =>
-      (isRounded(question, form) ? [[x - 1, x], [x, x + 1]] : [[x]]).map((levels) => share(row, levels)),
+      (isRounded(part) ? [[x - 1, x], [x, x + 1]] : [[x]]).map((levels) => share(row, levels)),
     ),
   );
   return {
@@ -155,18 +161,19 @@ function oddsOf(channel) {
   return (channel.favour * u) / ((N - channel.favour) * v);
 }
 
-const exceeds = (question, ratio) => ratio > Math.exp(Number(question.epsilon)) * (1 + 1e-9);
+const exceeds = ({ epsilon }, ratio) => ratio > Math.exp(Number(epsilon)) * (1 + 1e-9);
 
 /**
  * With delta: the most likely that a report is one which some answer makes more than e^epsilon times as likely as
  * another. This is more than delta, which only limits how far the probabilities go beyond that ratio. Numbers between
  * two levels are covered: their chances are means of those of the levels.
  */
-function excessOf(question, channel) {
-  if (!question.delta) return 0;
+function excessOf(part) {
+  const { channel } = part;
+  if (!deltaOf(part)) return 0;
   const beyond = channel.weights[0].map((_, y) => {
     const column = channel.weights.map((row) => row[y]);
-    return exceeds(question, Math.max(...column) / Math.min(...column));
+    return exceeds(part, Math.max(...column) / Math.min(...column));
   });
   return Math.max(...channel.weights.map((row) => row.reduce((sum, w, y) => (beyond[y] ? sum + w : sum), 0))) / N;
 }
@@ -182,14 +189,15 @@ export function pointsAt(channel, report) {
  * What a report reveals once it has been sent: the answers it points at, P(report) under them (`high`), the least under any
  * other (`low`), and their ratio. `rare` says that it is one of those which delta allows for.
  */
-export function evidence(question, channel, report) {
-  const form = formOf(question, channel);
+export function evidence(part, report) {
+  const { channel } = part;
+  const form = formOf(part);
   if (form === "drawn") {
-    const part = Math.floor(report / 2);
-    const favour = channel.parts[part].favour / N;
+    const option = Math.floor(report / 2);
+    const favour = channel.parts[option].favour / N;
     return {
       form,
-      part,
+      option,
       bit: report % 2,
       count: channel.parts.length,
       high: favour,
@@ -207,7 +215,7 @@ export function evidence(question, channel, report) {
     high,
     low,
     odds: high / low,
-    rare: Boolean(question.delta) && exceeds(question, high / low),
+    rare: Boolean(deltaOf(part)) && exceeds(part, high / low),
   };
 }
 

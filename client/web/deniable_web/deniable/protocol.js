@@ -1,42 +1,45 @@
-// Reading a published survey, and proving on this device that it protects as much as it states.
+// Reading a published document, and proving on this device that it protects as much as it states.
 //
-// May not: use the network, storage or a clock, or do floating-point arithmetic. With randomizer.js the twin of the
-// Python package deniable_protocol: shared/vectors/ hold both to the same results, shared/PROTOCOL.md describes them.
+// May not: use the network, storage or a clock, or do floating-point arithmetic. With checks.js, survey.js and
+// randomizer.js the twin of the Python package deniable_protocol: shared/vectors/ hold both to the same results,
+// shared/PROTOCOL.md describes them.
 
-export const N = 2 ** 53; // the denominator of every probability; all integers up to it are exact
+import {
+  choice,
+  distinct,
+  epsilonString,
+  fromUnits,
+  has,
+  hex,
+  integer,
+  isTable,
+  isText,
+  join,
+  list,
+  MAX_PATHS,
+  N,
+  refuse,
+  strictJson,
+  string,
+  sum,
+  table,
+  total,
+  UNIT,
+  units,
+} from "./checks.js";
+import { asksShares, checkSurvey, codesOf, measure } from "./survey.js";
+
 const BIG_N = 1n << 53n;
 const ONE = 1n << 256n; // fixed-point one of expFloor
 export const MAX_BYTES = 1_000_000;
-export const DECLINED = "declined";
-
-/** Everything that Deniable throws on purpose. `reason` is one stable word, `place` says where. */
-export class DeniableError extends Error {
-  constructor(place, reason, message) {
-    super(place ? `${place}: ${message}` : message);
-    this.name = "DeniableError";
-    this.place = place;
-    this.reason = reason;
-  }
-}
-
-export const refuse = (place, reason, message) => {
-  throw new DeniableError(place, reason, message);
-};
-
-// --- exact arithmetic ---------------------------------------------------------------------------------------------
-
-const decimal = (text) => {
-  const [whole, places = ""] = text.split(".");
-  return [BigInt(whole + places), 10n ** BigInt(places.length)];
-};
+const MOST = 10_000; // of parts, and of the weights of all booklets together
 
 /** L with L / 2^256 <= e^epsilon: Taylor terms, each rounded down. */
 export function expFloor(epsilon) {
-  const [a, b] = decimal(epsilon);
   let total = 0n;
   for (let term = ONE, i = 1n; term; i++) {
     total += term;
-    term = (term * a) / (b * i);
+    term = (term * units(epsilon)) / (UNIT * i);
   }
   return total;
 }
@@ -47,186 +50,37 @@ export function largestFavour(epsilon, unfavoured, favoured) {
   return Number((weight * BIG_N) / (weight + BigInt(unfavoured) * ONE));
 }
 
-// --- reading a document -------------------------------------------------------------------------------------------
+// --- items and their paths ----------------------------------------------------------------------------------------
 
-export const has = (object, key) => Object.hasOwn(object, key);
-export const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-const join = (place, key) => (place ? `${place}.${key}` : key);
-// Half of a surrogate pair matches; a whole pair is one code point under the u flag and does not.
-const isText = (value) => !/\p{Surrogate}/u.test(value);
-
-function strictJson(text) {
-  let keys = 0;
-  const bad = (why) => refuse("", "json", `the document is not valid JSON: ${why}`);
-  let tree;
-  try {
-    tree = JSON.parse(text, (key, value) => {
-      if (typeof value === "string" && !isText(value)) bad("half of a surrogate pair is not text");
-      if (isTable(value)) keys += Object.keys(value).length;
-      if (!isText(key)) bad("half of a surrogate pair is not text");
-      return value;
-    });
-  } catch (error) {
-    if (error instanceof DeniableError) throw error;
-    bad("it cannot be parsed"); // the parser's message may repeat parts of the text
-  }
-  // JSON.parse keeps the last of two equal keys. Outside strings, every colon belongs to one key of the text.
-  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1 !== keys) bad("a key occurs twice in one object");
-  return tree;
-}
-
-function table(tree, place, required, optional = []) {
-  if (!isTable(tree)) refuse(place, "type", "must be an object");
-  for (const key of Object.keys(tree)) {
-    if (!required.includes(key) && !optional.includes(key)) refuse(join(place, key), "unknown", "no such key here");
-  }
-  for (const key of required) if (!has(tree, key)) refuse(join(place, key), "missing", "missing");
-}
-
-function text(value, place) {
-  if (typeof value !== "string") refuse(place, "type", "must be text");
-  if (!value) refuse(place, "range", "must not be empty");
-}
-
-function name(value, place, pattern) {
-  if (typeof value !== "string") refuse(place, "type", "must be text");
-  if (!pattern.test(value)) refuse(place, "format", `does not match ${pattern.source}`);
-}
-
-function choice(value, place, known) {
-  if (typeof value !== "string") refuse(place, "type", "must be text");
-  if (!known.includes(value)) refuse(place, "range", `is not one of ${known.join(", ")}`);
-}
-
-function number(value, place) {
-  if (typeof value !== "number") refuse(place, "type", "must be a number");
-  if (!(Math.abs(value) < N)) refuse(place, "range", "must be a number between -(2^53 - 1) and 2^53 - 1");
-}
-
-function integer(value, place, low, high) {
-  number(value, place);
-  if (!Number.isInteger(value)) refuse(place, "type", "must be an integer");
-  if (!(low <= value && value <= high)) refuse(place, "range", `is not between ${low} and ${high}`);
-}
-
-function list(value, place, low, high, each) {
-  if (!Array.isArray(value)) refuse(place, "type", "must be a list");
-  if (value.length < low || value.length > high) refuse(place, "range", `must have ${low} to ${high} entries`);
-  value.forEach((item, i) => each(item, `${place}[${i}]`));
-}
-
-function decimalString(value, place, pattern, low, high) {
-  if (typeof value !== "string") refuse(place, "type", "must be a decimal string");
-  if (!pattern.test(value)) refuse(place, "format", "is not such a decimal");
-  const within = (small, large) => {
-    const [[a, b], [c, d]] = [decimal(small), decimal(large)];
-    return a * d <= c * b;
-  };
-  if (!within(low, value) || !within(value, high)) refuse(place, "range", `is not between ${low} and ${high}`);
-}
-
-const OWN_KEYS = {
-  yes_no: [[], []],
-  choice: [["options"], ["mechanism"]],
-  multi_choice: [["options"], []],
-  scale: [["labels"], ["measure", "mechanism"]],
-  number: [["min", "max"], ["unit", "measure", "bins", "mechanism", "delta"]],
-};
-const MECHANISMS = { choice: ["krr"], scale: ["krr", "exponential"], number: ["laplace", "gaussian"] };
-
-function checkSurvey(survey, place) {
-  table(survey, place, ["id", "title", "questions"], ["notice", "segments"]);
-  name(survey.id, join(place, "id"), /^[a-z0-9][a-z0-9-]{1,62}$/);
-  for (const key of ["title", "notice"]) if (has(survey, key)) text(survey[key], join(place, key));
-  const taken = new Set();
-  if (has(survey, "segments")) {
-    list(survey.segments, join(place, "segments"), 0, 10, (item, where) => {
-      table(item, where, ["id", "text", "options"]);
-      checkId(item.id, join(where, "id"), taken);
-      text(item.text, join(where, "text"));
-      checkOptions(item.options, join(where, "options"), 200);
-    });
-  }
-  list(survey.questions, join(place, "questions"), 1, 200, (item, where) => checkQuestion(item, where, taken));
-}
-
-function checkId(value, place, taken) {
-  name(value, place, /^[a-z][a-z0-9_]{0,40}$/);
-  if (taken.has(value)) refuse(place, "duplicate", "is already used by another question or segment");
-  taken.add(value);
-}
-
-function checkOptions(options, place, high) {
-  const codes = new Set([DECLINED]);
-  list(options, place, 2, high, (item, where) => {
-    table(item, where, ["code", "text"]);
-    name(item.code, join(where, "code"), /^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$/);
-    if (codes.has(item.code)) refuse(join(where, "code"), "duplicate", "is already used");
-    codes.add(item.code);
-    text(item.text, join(where, "text"));
+/** What parts report on, by name: a question, or, where the survey has an epsilon, each option of a multi_choice. */
+function itemsOf(survey) {
+  const items = survey.questions.flatMap((question) => {
+    const { id, type, options } = question;
+    return survey.epsilon && type === "multi_choice"
+      ? options.map(({ code }) => ({ name: `${id}.${code}`, question, option: code, codes: ["no", "yes"] }))
+      : [{ name: id, question, codes: codesOf(question) }];
   });
+  return new Map(items.map((item) => [item.name, item]));
 }
 
-function checkQuestion(item, place, taken) {
-  if (!isTable(item)) refuse(place, "type", "must be an object");
-  const at = (key) => join(place, key);
-  if (!has(item, "type")) refuse(at("type"), "missing", "missing");
-  choice(item.type, at("type"), Object.keys(OWN_KEYS));
-  const kind = item.type;
-  const isNumber = kind === "number";
-  const [required, optional] = OWN_KEYS[kind];
-  const needed = ["id", "type", "text", "epsilon", ...required];
-  if (isNumber && item.measure === "shares") needed.push("bins");
-  if (isNumber && item.mechanism === "gaussian") needed.push("delta");
-  table(item, place, needed, ["decline", ...optional]);
-  checkId(item.id, at("id"), taken);
-  text(item.text, at("text"));
-  decimalString(item.epsilon, at("epsilon"), /^[0-9]{1,2}(\.[0-9]{1,4})?$/, "0.01", "10");
-  if (has(item, "decline") && typeof item.decline !== "boolean") refuse(at("decline"), "type", "must be true or false");
-  if (required.includes("options")) checkOptions(item.options, at("options"), 50);
-  if (kind === "scale") list(item.labels, at("labels"), 2, 11, text);
-  if (has(item, "measure")) choice(item.measure, at("measure"), ["shares", "mean"]);
-  const measured = measure(item);
-  if (has(item, "mechanism")) choice(item.mechanism, at("mechanism"), MECHANISMS[kind]);
-  if (isNumber) {
-    number(item.min, at("min"));
-    number(item.max, at("max"));
-    if (!(item.min < item.max)) refuse(at("max"), "range", "must be above min");
-    if (has(item, "unit")) text(item.unit, at("unit"));
-    if (has(item, "bins")) {
-      if (measured !== "shares") refuse(at("bins"), "conflict", 'bins go with measure = "shares"');
-      checkBins(item, at("bins"));
-    }
-    if (has(item, "delta")) {
-      if (item.mechanism !== "gaussian") refuse(at("delta"), "conflict", 'delta goes with mechanism = "gaussian"');
-      decimalString(item.delta, at("delta"), /^0\.[0-9]{1,12}$/, "0.000000001", "0.01");
-    }
-    if (item.mechanism && measured === "shares") refuse(at("mechanism"), "conflict", 'goes with measure = "mean"');
-  }
-  if (item.decline && (kind === "multi_choice" || measured === "mean" || item.mechanism === "exponential")) {
-    refuse(at("decline"), "conflict", "this question cannot be declined");
-  }
-}
+/** Whether a question is shown; `chose(id, code)` tells whether this was answered to another one. */
+export const isShown = ({ show_if: rule }, chose) =>
+  !rule || Object.keys(rule).every((id) => rule[id].some((code) => chose(id, code)));
 
-function checkBins({ min, max, bins }, place) {
-  list(bins, place, 1, 51, number);
-  bins.forEach((edge, i) => {
-    if (!(min <= edge && edge <= max)) refuse(`${place}[${i}]`, "range", "must lie between min and max");
-    if (i && !(bins[i - 1] < edge)) refuse(`${place}[${i}]`, "range", "must be above the edge before it");
-  });
-  const inner = innerEdges({ min, max, bins }).length;
-  if (inner < 1 || inner > 49) refuse(place, "range", "must make 2 to 50 bins");
-}
-
-const measure = (question) => question.measure ?? { scale: "shares", number: "mean" }[question.type];
-export const innerEdges = ({ min, max, bins }) => bins.filter((edge) => min < edge && edge < max);
-
-/** How many answers a question has in channel order, "declined" last; undefined where the channel says. */
-export function answerCount(question) {
-  const { type } = question;
-  if (type === "number" && !question.bins) return undefined;
-  const own = { yes_no: 2, scale: question.labels?.length, number: type === "number" && innerEdges(question).length + 1 };
-  return (own[type] ?? question.options.length) + (question.decline ? 1 : 0);
+/** All combinations of answers, the last varying fastest: the place of each among its codes, null where not shown. */
+function pathsOf(items, place) {
+  return items.reduce((paths, { question, codes }) => {
+    const longer = paths.flatMap((path) => {
+      const chose = (id, code) =>
+        path.some((answer, i) => {
+          const { question, option, codes } = items[i];
+          return question.id === id && (option ? option === code && answer === 1 : codes[answer] === code);
+        });
+      return isShown(question, chose) ? codes.map((_, answer) => [...path, answer]) : [[...path, null]];
+    });
+    if (longer.length > MAX_PATHS) refuse(place, "paths");
+    return longer;
+  }, [[]]);
 }
 
 // --- channels: shape, then proof ----------------------------------------------------------------------------------
@@ -248,22 +102,19 @@ function channelKind({ type, mechanism, decline, ...rest }) {
 
 function checkShape(channel, place, kinds) {
   const at = (key) => join(place, key);
-  if (!isTable(channel)) refuse(place, "type", "must be an object");
-  if (!has(channel, "kind")) refuse(at("kind"), "missing", "missing");
+  if (!isTable(channel)) refuse(place, "type");
+  if (!has(channel, "kind")) refuse(at("kind"), "missing");
   choice(channel.kind, at("kind"), kinds);
   table(channel, place, ["kind", ...CHANNEL_KEYS[channel.kind]]);
-  if (channel.kind === "subset") {
-    integer(channel.options, at("options"), 2, 51);
-    integer(channel.size, at("size"), 1, channel.options - 1);
-    integer(channel.favour, at("favour"), 1, N - 1);
-  } else if (channel.kind === "band") {
-    integer(channel.levels, at("levels"), 2, 17);
-    integer(channel.width, at("width"), 1, channel.levels - 1);
+  if (has(channel, "favour")) {
+    const [many, few] = CHANNEL_KEYS[channel.kind];
+    integer(channel[many], at(many), 2, channel.kind === "subset" ? 51 : 17);
+    integer(channel[few], at(few), 1, channel[many] - 1);
     integer(channel.favour, at("favour"), 1, N - 1);
   } else if (channel.kind === "drawn") {
     list(channel.parts, at("parts"), 2, 50, (part, where) => {
       checkShape(part, where, ["band"]);
-      if (part.levels !== 2) refuse(join(where, "levels"), "mismatch", "each part reports one bit");
+      if (part.levels !== 2) refuse(join(where, "levels"), "mismatch");
     });
   } else {
     let columns;
@@ -274,17 +125,18 @@ function checkShape(channel, place, kinds) {
   }
 }
 
-function checkChannel(question, channel, place) {
+function checkChannel({ items, paths, epsilon, channel }, place) {
   checkShape(channel, place, Object.keys(CHANNEL_KEYS));
-  const kind = channelKind(question);
-  if (channel.kind !== kind) refuse(join(place, "kind"), "mismatch", `this question goes with a ${kind} channel`);
-  const field = { subset: "options", band: "levels", drawn: "parts", table: "weights" }[kind];
-  const answers = answerCount(question);
-  if (answers !== undefined && (channel[field].length ?? channel[field]) !== answers) {
-    refuse(join(place, field), "mismatch", `the question has ${answers} possible answers`);
+  const [{ question, option, codes }, more] = items;
+  const kind = more ? "subset" : option ? "band" : channelKind(question);
+  if (channel.kind !== kind) refuse(join(place, "kind"), "mismatch");
+  const [field] = CHANNEL_KEYS[kind];
+  const answers = (more ? paths : codes).length;
+  if (answers && (channel[field].length ?? channel[field]) !== answers) {
+    refuse(join(place, field), "mismatch");
   }
-  if (question.mechanism === "krr" && channel.size !== 1) refuse(join(place, "size"), "mismatch", "must be 1");
-  checkPrivacy(channel, question.epsilon, question.delta, place);
+  if (question.mechanism === "krr" && channel.size !== 1) refuse(join(place, "size"), "mismatch");
+  checkPrivacy(channel, epsilon, question.delta, place);
 }
 
 /** Refuses unless no answer makes any report more than e^epsilon times as likely as another answer does. */
@@ -300,63 +152,123 @@ function checkPrivacy(channel, epsilon, delta, place) {
     const favour = BigInt(channel.favour);
     const likely = favour * BigInt(u);
     const unlikely = (BIG_N - favour) * BigInt(v);
-    if (likely * ONE > expFloor(epsilon) * unlikely) refuse(join(place, "favour"), "favour_high", "less private than stated");
+    const at = join(place, "favour");
+    if (likely * ONE > expFloor(epsilon) * unlikely) refuse(at, "favour_high", "less private than stated");
     // Below even odds the proof turns upside down: a small F reveals what the answer is *not*.
-    if (likely <= unlikely) refuse(join(place, "favour"), "favour_low", "favoured reports must be the likelier ones");
+    if (likely <= unlikely) refuse(at, "favour_low");
   }
 }
 
 export const contrast = ({ kind, options, size, levels, width }) =>
   kind === "subset" ? [options - size, size] : [levels - 1, width];
 
+const largest = (values) => values.reduce((a, b) => (a > b ? a : b));
+
 function checkTable(weights, expEpsilon, delta, place) {
   const rows = weights.map((row) => row.map(BigInt));
   rows.forEach((row, i) => {
-    if (row.reduce((sum, weight) => sum + weight) !== BIG_N) refuse(`${place}[${i}]`, "row_sum", "a row must sum to 2^53");
+    if (row.reduce((sum, weight) => sum + weight) !== BIG_N) refuse(`${place}[${i}]`, "row_sum");
   });
   rows[0].forEach((_, y) => {
     const column = rows.map((row) => row[y]);
-    const most = column.reduce((a, b) => (a > b ? a : b));
-    const least = column.reduce((a, b) => (a < b ? a : b));
-    if (!most) refuse(place, "unreachable", `no answer gives report ${y}`);
-    if (!delta && most * ONE > expEpsilon * least) refuse(place, "ratio", `report ${y} reveals more than stated`);
+    const most = largest(column);
+    if (!most) refuse(place, "unreachable");
+    if (!delta && column.some((weight) => most * ONE > expEpsilon * weight)) refuse(place, "ratio");
   });
   if (!delta) return;
-  const [a, b] = decimal(delta);
   for (const first of rows) {
     for (const second of rows) {
-      const excess = first.reduce((sum, x, y) => {
-        const over = x * ONE - expEpsilon * second[y];
-        return over > 0n ? sum + over : sum;
-      }, 0n);
-      if (excess * b > a * BIG_N * ONE) refuse(place, "delta", "exceeds epsilon by more than delta");
+      const excess = first.reduce((sum, x, y) => sum + largest([0n, x * ONE - expEpsilon * second[y]]), 0n);
+      if (excess * UNIT > units(delta) * BIG_N * ONE) refuse(place, "delta");
     }
   }
 }
 
-/** The verified document: `survey`, `channels` and `digest`, frozen. With `pinned`, any other document is refused. */
+// --- parts and booklets -------------------------------------------------------------------------------------------
+
+/** Adds the items of a part and their paths to it, once they can be reported together and the channel keeps epsilon. */
+function checkPart(part, place, survey, known) {
+  table(part, place, ["questions", "epsilon", "channel"]);
+  const at = join(place, "questions");
+  list(part.questions, at, 1, MAX_PATHS, (value, where) => {
+    string(value, where);
+    if (!known.has(value)) refuse(where, "unknown");
+  });
+  const order = [...known.keys()];
+  const places = part.questions.map((value) => order.indexOf(value));
+  if (places.some((value, i) => value <= places[i - 1])) refuse(at, "order");
+  const items = part.questions.map((value) => known.get(value));
+  const isWhole = ({ question, option }) => question.type === "multi_choice" && !option;
+  const alone = (item) => isWhole(item) || !asksShares(item.question);
+  if (items[1] && (!survey.epsilon || items.some(alone))) refuse(at, "conflict");
+  // What decides whether an item is shown is in the part, and so is what decides about that: each item is checked.
+  const depends = ({ question: { show_if: rule = {} } }) =>
+    Object.keys(rule).flatMap((id) => (known.has(id) ? [id] : rule[id].map((code) => `${id}.${code}`)));
+  if (items.flatMap(depends).some((need) => !part.questions.includes(need))) refuse(at, "missing");
+  part.items = items;
+  part.paths = isWhole(items[0]) ? [] : pathsOf(items, at);
+  epsilonString(part.epsilon, join(place, "epsilon"));
+  if ((items[0].question.epsilon ?? part.epsilon) !== part.epsilon) {
+    refuse(join(place, "epsilon"), "mismatch");
+  }
+  checkChannel(part, join(place, "channel"));
+}
+
+function checkBooklet(booklet, place, parts, epsilon) {
+  table(booklet, place, ["parts", "weight"]);
+  const at = join(place, "parts");
+  list(booklet.parts, at, 1, parts.length, (value, where) => integer(value, where, 0, parts.length - 1));
+  integer(booklet.weight, join(place, "weight"), 1, MOST);
+  distinct(booklet.parts.flatMap((index) => parts[index].questions), at); // nothing is reported on twice
+  // Basic composition over independent reports: epsilons add up. They are decimals, and whole units add up exactly.
+  if (total(booklet.parts.map((index) => parts[index].epsilon)) > units(epsilon)) {
+    refuse(at, "budget");
+  }
+}
+
+/** That the booklets can be drawn, leave nothing out, and with an epsilon per question are one that has them all. */
+function checkWhole({ survey, parts, booklets }, known) {
+  if (booklets.reduce((sum, { weight }) => sum + weight, 0) > MOST) refuse("booklets", "range");
+  const used = new Set(booklets.flatMap((booklet) => booklet.parts));
+  parts.forEach((_, i) => used.has(i) || refuse(`parts[${i}]`, "unused"));
+  const reported = new Set(parts.flatMap(({ questions }) => questions));
+  for (const each of known.keys()) if (!reported.has(each)) refuse("parts", "missing");
+  if (survey.epsilon) return;
+  if (parts.some(({ questions }, i) => questions[0] !== survey.questions[i]?.id)) refuse("parts", "order");
+  const [first, more] = booklets;
+  if (more || first.weight !== 1 || first.parts.some((index, i) => index !== i)) refuse("booklets", "mismatch");
+}
+
+/** What the worst booklet has beyond epsilon: deltas add up, too. */
+const deltaOf = ({ parts, booklets }) => {
+  const deltas = booklets.map((booklet) => total(booklet.parts.map((index) => parts[index].items[0].question.delta ?? "0")));
+  return fromUnits(largest(deltas));
+};
+
+/** The verified document, frozen. With `pinned`, any other document is refused. */
 export async function readDocument(source, pinned) {
   if (!globalThis.crypto?.subtle || !globalThis.crypto.getRandomValues) {
-    refuse("", "crypto", "this browser gives no secure randomness here: use https and a current browser");
+    refuse("", "crypto", "no secure randomness here: use https and a current browser");
   }
-  if (typeof source !== "string" || !isText(source)) refuse("", "json", "the document is not Unicode text");
+  if (typeof source !== "string" || !isText(source)) refuse("", "json");
   const bytes = new TextEncoder().encode(source);
   const digest = hex(new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes)));
   if (pinned !== undefined && pinned !== digest) refuse("", "digest", "this is not the document that the link pins");
-  if (bytes.length > MAX_BYTES) refuse("", "size", `the document is larger than ${MAX_BYTES} bytes`);
+  if (bytes.length > MAX_BYTES) refuse("", "size");
   const tree = strictJson(source);
-  table(tree, "", ["deniable", "survey", "channels"]);
-  if (tree.deniable !== 1) refuse("deniable", "version", "this client knows version 1 of the document only");
-  const { survey, channels } = tree;
+  table(tree, "", ["deniable", "survey", "parts", "booklets"]);
+  if (tree.deniable !== 1) refuse("deniable", "version");
+  const { survey, parts, booklets } = tree;
   checkSurvey(survey, "survey");
-  table(channels, "channels", survey.questions.map((question) => question.id));
-  for (const question of survey.questions) checkChannel(question, channels[question.id], `channels.${question.id}`);
-  return deepFreeze({ survey, channels, digest });
+  const known = itemsOf(survey);
+  const epsilon = survey.epsilon ?? sum(survey.questions.map((question) => question.epsilon));
+  list(parts, "parts", 1, MOST, (part, place) => checkPart(part, place, survey, known));
+  list(booklets, "booklets", 1, MOST, (booklet, place) => checkBooklet(booklet, place, parts, epsilon));
+  checkWhole(tree, known);
+  return deepFreeze({ survey, parts, booklets, digest, epsilon, delta: deltaOf(tree) });
 }
 
 function deepFreeze(value) {
-  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  if (!Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(deepFreeze);
   return value;
 }
-
-export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

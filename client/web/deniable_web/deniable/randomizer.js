@@ -3,30 +3,60 @@
 // May not: use any randomness but crypto.getRandomValues, do floating-point arithmetic in a channel, let an answer into
 // an error message, or keep one.
 
-import { answerCount, DECLINED, has, hex, innerEdges, isTable, N, refuse } from "./protocol.js";
+import { DECLINED, has, hex, isTable, N, refuse } from "./checks.js";
+import { isShown } from "./protocol.js";
+import { codesOf, innerEdges } from "./survey.js";
 
-/** The submission that these answers give, once: `survey`, `channels` and `digest` are of a verified document. */
-export function randomizeVerified({ survey, channels, digest }, answers, segments) {
-  const segmentList = survey.segments ?? [];
-  onlyKnown(answers, "answers", survey.questions);
+/**
+ * The submission that these answers give, once, to a verified document. The booklet is drawn unless one is given; only
+ * answers to questions that it asks and shows are read.
+ */
+export function randomizeVerified(verified, answers, segments, booklet) {
+  const { survey, parts, booklets, digest } = verified;
+  const { questions, segments: segmentList = [] } = survey;
+  // The order of draws is part of the protocol: the booklet, the id, then the reports in the booklet's order of parts.
+  // No answer has been looked at when the booklet is drawn: it reveals nothing, and its parts spend all that is spent.
+  booklet ??= drawBooklet(verified);
+  onlyKnown(answers, "answers", questions);
   onlyKnown(segments, "segments", segmentList);
-  const truths = survey.questions.map((question) => {
-    if (!has(answers, question.id)) refuse(question.id, "missing", "has no answer; every question needs one");
-    return encode(question, channels[question.id], answers[question.id]);
-  });
+  if (!booklets.some((_, i) => i === booklet)) refuse("booklet", "range", "the survey has no such booklet");
+  const reported = booklets[booklet].parts.map((index) => parts[index]);
+  const asked = reported.flatMap(({ items }) => items.map(({ question }) => question));
+  const truths = readAnswers(questions.filter((question) => asked.includes(question)), answers, true);
   for (const { id, options } of segmentList) {
     if (!has(segments, id)) refuse(id, "missing", "has no code; every segment needs one");
     if (!options.some(({ code }) => code === segments[id])) refuse(id, "range", "is not one of the codes of this segment");
   }
-  // The order of draws is part of the protocol: the id, then the questions as the survey lists them.
-  const id = hex(randomBytes(16));
-  const reports = {};
-  survey.questions.forEach((question, i) => {
-    const channel = channels[question.id];
-    const levelled = question.type === "number" && channel.kind !== "subset";
-    reports[question.id] = draw(channel, levelled ? roundToLevel(truths[i]) : truths[i]);
+  return {
+    id: hex(randomBytes(16)),
+    digest,
+    booklet,
+    reports: reported.map((part) => drawReport(part, truths)),
+    segments: Object.fromEntries(segmentList.map(({ id }) => [id, segments[id]])),
+  };
+}
+
+/** The place of a booklet: each owns as many of the equally likely numbers as its weight says, so P = weight/sum. */
+export function drawBooklet({ booklets }) {
+  if (!booklets[1]) return 0;
+  let left = below(booklets.reduce((sum, { weight }) => sum + weight, 0));
+  return booklets.findIndex(({ weight }) => (left -= weight) < 0);
+}
+
+/** The questions of a booklet, in the survey's order; of a multi_choice only the options that the booklet reports on. */
+export function askedIn({ survey, parts, booklets }, booklet) {
+  const items = booklets[booklet].parts.flatMap((index) => parts[index].items);
+  return survey.questions.flatMap((question) => {
+    const codes = items.filter((item) => item.question === question).map(({ option }) => option);
+    if (!codes[0]) return codes.length ? [question] : [];
+    return [Object.freeze({ ...question, options: question.options.filter(({ code }) => codes.includes(code)) })];
   });
-  return { id, digest, reports, segments: Object.fromEntries(segmentList.map((segment) => [segment.id, segments[segment.id]])) };
+}
+
+/** Those of the questions that are shown to somebody who has given these answers so far. */
+export function shownQuestions(questions, answers) {
+  const truths = readAnswers(questions, answers);
+  return questions.filter(({ id }) => truths.has(id));
 }
 
 function onlyKnown(given, what, known) {
@@ -37,40 +67,77 @@ function onlyKnown(given, what, known) {
   }
 }
 
-/** The answer as its channel takes it: an index, a position among the levels, or a bit per option. */
-function encode(question, channel, answer) {
-  const { id, type, decline, options } = question;
-  if (decline && answer === DECLINED) return answerCount(question) - 1;
+/** The answer as a channel takes it: a place among the codes, a part of the way from min to max, or a bit per option. */
+function encode(question, answer) {
+  const { id, type, decline } = question;
+  const codes = codesOf(question);
+  if (decline && answer === DECLINED) return codes.length - 1;
   if (type === "yes_no") {
     if (typeof answer !== "boolean") refuse(id, "type", "takes true or false");
-    return answer === !decline ? 1 : 0; // alone: no, yes; with decline: yes, no, declined
+    return codes.indexOf(answer ? "yes" : "no");
   }
   if (type === "choice") {
-    if (typeof answer !== "string") refuse(id, "type", "takes the code of an option, as text");
-    const index = options.findIndex(({ code }) => code === answer);
-    if (index < 0) refuse(id, "range", "takes the code of one of its options");
-    return index;
+    if (typeof answer !== "string") refuse(id, "type", "takes the code of one of its options");
+    if (!codes.includes(answer)) refuse(id, "range", "takes the code of one of its options");
+    return codes.indexOf(answer);
   }
   if (type === "multi_choice") {
     if (!Array.isArray(answer) || !answer.every((code) => typeof code === "string")) {
-      refuse(id, "type", "takes a list of option codes");
+      refuse(id, "type", "takes a list of the codes of its options, each at most once");
     }
-    const bits = options.map(({ code }) => (answer.includes(code) ? 1 : 0));
-    if (new Set(answer).size !== answer.length || bits.filter((bit) => bit).length !== answer.length) {
+    if (new Set(answer).size < answer.length || !answer.every((code) => codes.includes(code))) {
       refuse(id, "range", "takes a list of the codes of its options, each at most once");
     }
-    return bits;
+    return codes.map((code) => (answer.includes(code) ? 1 : 0));
   }
   if (typeof answer !== "number") refuse(id, "type", "takes a number");
   if (type === "scale") {
-    const points = question.labels.length;
-    if (!Number.isInteger(answer) || answer < 1 || answer > points) refuse(id, "range", `takes a whole number from 1 to ${points}`);
+    if (!codes.includes(`${answer}`)) refuse(id, "range", `takes a whole number from 1 to ${question.labels.length}`);
     return answer - 1;
   }
-  const { min, max } = question;
+  const { min, max, bins } = question;
   if (!(min <= answer && answer <= max)) refuse(id, "range", `takes a number from ${min} to ${max}`);
-  if (channel.kind === "subset") return innerEdges(question).filter((edge) => edge <= answer).length;
-  return ((answer - min) / (max - min)) * ((channel.levels ?? channel.weights.length) - 1);
+  return bins ? innerEdges(question).filter((edge) => edge <= answer).length : (answer - min) / (max - min);
+}
+
+/**
+ * The encoded answers by id, of those questions only that are shown. An answer to another one is never looked at: all
+ * that follows is the same as if it had not been given.
+ */
+function readAnswers(questions, answers, complete) {
+  const truths = new Map();
+  const chosen = new Map();
+  for (const question of questions) {
+    const { id } = question;
+    if (!isShown(question, (parent, code) => chosen.get(parent)?.includes(code))) continue;
+    const given = has(answers, id);
+    if (complete && !given) refuse(id, "missing", "has no answer; every question that is shown needs one");
+    const truth = given ? encode(question, answers[id]) : null;
+    truths.set(id, truth);
+    chosen.set(id, codesOf(question).filter((_, i) => truth === i || truth?.[i]));
+  }
+  return truths;
+}
+
+/**
+ * What a part's channel takes for these answers: of several items the place of their path. The paths are all ways
+ * through the questions that the rules of display allow, no two alike, and the answers have passed the same rules, by
+ * questions that are all in the part: exactly one path is theirs.
+ */
+function placeOf({ items, paths }, truths) {
+  const own = items.map(({ question, option }) => {
+    const truth = truths.get(question.id) ?? null;
+    return option && truth ? truth[codesOf(question).indexOf(option)] : truth;
+  });
+  return items[1] ? paths.findIndex((path) => path.every((place, i) => place === own[i])) : own[0];
+}
+
+function drawReport(part, truths) {
+  const { items, channel } = part;
+  const { type, bins } = items[0].question;
+  const levels = channel.levels ?? channel.weights?.length;
+  const truth = placeOf(part, truths);
+  return draw(channel, type === "number" && !bins ? roundToLevel(truth * (levels - 1)) : truth);
 }
 
 /** One of the two levels around a position, so that its mean is kept. Encoding, not protection. */

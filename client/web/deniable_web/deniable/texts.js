@@ -22,6 +22,8 @@ export const ENGLISH = {
   atMost: "at most {cases}",
   quote: "“{text}”",
   point: "{point}: {label}",
+  optionYes: "{option}: yes", // one option of several that can be chosen
+  optionNo: "{option}: no",
   amount: "{number} {unit}",
   range: "{low} to {high}",
   bin: "{low} to under {high}",
@@ -86,11 +88,19 @@ export const ENGLISH = {
       "One of the {count} options is picked at random. A yes or no is sent about that one only, and in at least " +
       "{opposite} cases it is the opposite of the truth.",
     table: "Your answer is sent with noise added. In at least {far} cases what is sent points to another answer.",
+    combination:
+      "Your answers to these questions are sent as one: one of {count} combinations of answers. In at least {miss} " +
+      "cases it is not yours.",
+    combinations:
+      "Your answers to these questions are sent as one. A set of {size} of the {count} combinations of answers is " +
+      "sent. In at least {miss} cases yours is not in it.",
     weak: "This answer is only weakly protected: what is sent may give it away.",
+    weakTogether: "These answers are only weakly protected: what is sent may give them away.",
   },
 
   protection: {
     title: "How your answer is protected",
+    titleTogether: "How your answers are protected",
     bit:
       "Your device flips a weighted coin. The coin decides whether your answer or its opposite is sent. Nobody else " +
       "sees the coin.",
@@ -114,6 +124,13 @@ export const ENGLISH = {
     table:
       "Your device picks one of {reports} reports at random. Reports near your answer are more likely, but the " +
       "others come up too.",
+    combination:
+      "Your device picks one of the {count} combinations of answers at random. Yours is the most likely, but every " +
+      "other combination can come up too. What is sent looks the same however many questions you were shown.",
+    combinations:
+      "Your device picks a set of {size} of the {count} combinations of answers at random. Sets that contain yours " +
+      "are more likely, but sets without it come up too. What is sent looks the same however many questions you were " +
+      "shown.",
     always: "Whatever you answer, the chances are:",
     // {odds}: how many times as likely, {chance}: how often it can be more; both rounded up
     odds: "Whatever is sent, one answer makes it at most {odds} times as likely as another.",
@@ -129,6 +146,9 @@ export const ENGLISH = {
   meaning: {
     supposeOne:
       "Suppose someone tries to guess your answer from what was sent for this question, and accepts being wrong " +
+      "about 5% of people.",
+    supposePart:
+      "Suppose someone tries to guess your answers from what was sent for these questions, and accepts being wrong " +
       "about 5% of people.",
     supposeAll:
       "Suppose someone tries to guess your answers from everything that was sent, and accepts being wrong about 5% " +
@@ -147,6 +167,10 @@ export const ENGLISH = {
     other: "Each other answer is sent",
     yoursInSet: "Your answer is in the set",
     otherInSet: "Each other answer is in the set",
+    yoursCombination: "Your combination is sent",
+    otherCombination: "Each other combination is sent",
+    yoursCombinationInSet: "Your combination is in the set",
+    otherCombinationInSet: "Each other combination is in the set",
     inside: "The range contains your answer",
     outside: "The range does not contain it",
     rounded: "The point your number was rounded to is sent",
@@ -157,7 +181,7 @@ export const ENGLISH = {
   },
 
   total: {
-    line: "{count} answers, ε = {epsilon} in total.",
+    line: "Everything that is sent, together: ε = {epsilon}.",
     each:
       "The limit below each question is for that answer alone. If several questions are about the same thing, what " +
       "is sent for them adds up. Then the limit for all answers together applies.",
@@ -218,6 +242,10 @@ export const ENGLISH = {
       "At most {high} people who answer {answer} send this, and so do at least {low} who answer {other}.",
     others:
       "At most {high} people who answer {answer} send exactly this, and so do at least {low} who answer anything else.",
+    combination: "At most {high} people with these answers send this, and so do at least {low} with any others.",
+    combinations:
+      "At most {high} people with one of these combinations of answers send exactly this, and so do at least {low} " +
+      "with any other.",
     drawnYes:
       "The option was picked at random. At most {high} people who chose it send this yes, and so do at least {low} " +
       "who did not.",

@@ -2,7 +2,8 @@
 //
 // May not: see an answer, follow a redirect, send a cookie, or say who is sending.
 
-import { MAX_BYTES, refuse } from "./protocol.js";
+import { refuse } from "./checks.js";
+import { MAX_BYTES } from "./protocol.js";
 
 /** Two links to one survey give one address. The query is left out: it says where a respondent found the link. */
 export function parseAddress(link, base) {
@@ -13,11 +14,11 @@ export function parseAddress(link, base) {
   } catch {
     // no URL
   }
-  // URL drops white space without a word. The link is not repeated: it may hold a password.
-  if (!path || !/^https?:$/.test(url.protocol) || /[\0- \x7f]/.test(link)) {
+  // URL drops white space without a word. A user's name would not be anonymous. The link is not repeated: it may hold a
+  // password.
+  if (!path || !/^https?:$/.test(url.protocol) || url.username || url.password || /[\0- \x7f]/.test(link)) {
     refuse("", "address", "this is not a link to a survey, such as https://example.org/s/survey-id");
   }
-  if (url.username || url.password) refuse("", "address", "the link contains a user name, but submissions are anonymous");
   // A link that lost its digest on the way, or a part of it, is not a link without one.
   const pin = url.hash.slice(1).toLowerCase();
   if (link.includes("#") && !/^[0-9a-f]{64}$/.test(pin)) refuse("", "address", "the link does not end in a digest");

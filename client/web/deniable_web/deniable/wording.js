@@ -4,8 +4,10 @@
 
 import {
   binEdges,
+  deltaOf,
   detectionPercent,
   evidence,
+  isRounded,
   levelValues,
   outOf,
   PROTECTING,
@@ -24,15 +26,14 @@ function amount(texts, question, value) {
 
 const quote = (texts, text) => texts.say("quote", { text: quoted(text) });
 
-/** The names of the answers, in channel order; in a sentence, texts are in quotation marks and numbers are not. */
-function phrases(question, channel, texts, mark = (text) => quote(texts, text)) {
-  if (question.type === "number" && !question.bins) {
-    const levels = levelValues(question, channel.levels ?? channel.weights.length);
-    return levels.map((value) => amount(texts, question, value));
+/** The names of an item's answers, in channel order; `mark` may put texts, but not numbers, in quotation marks. */
+function namesOf({ question, option, codes }, texts, mark) {
+  if (option) {
+    const { text } = question.options.find(({ code }) => code === option);
+    return codes.map((code) => mark(texts.say(code === "yes" ? "optionYes" : "optionNo", { option: text })));
   }
   let own;
-  if (question.type === "yes_no")
-    own = (question.decline ? ["yes", "no"] : ["no", "yes"]).map((name) => mark(texts.say(name)));
+  if (question.type === "yes_no") own = codes.filter((code) => code !== DECLINED).map((code) => mark(texts.say(code)));
   else if (question.type === "scale") own = question.labels.map((label) => mark(label));
   else if (question.type === "number") {
     const edges = binEdges(question);
@@ -42,6 +43,21 @@ function phrases(question, channel, texts, mark = (text) => quote(texts, text)) 
     });
   } else own = question.options.map(({ text }) => mark(text));
   return question.decline ? [...own, mark(texts.say("declined"))] : own;
+}
+
+/** The names of what a part's channel tells apart; in a sentence, texts are in quotation marks and numbers are not. */
+function phrases({ items, paths, channel }, texts, mark = (text) => quote(texts, text)) {
+  const [{ question }] = items;
+  if (items.length > 1) {
+    const names = items.map((item) => namesOf(item, texts, quoted));
+    const shown = (path) => path.flatMap((place, i) => (place === null ? [] : [names[i][place]]));
+    return paths.map((path) => shown(path).join(" · "));
+  }
+  if (question.type === "number" && !question.bins) {
+    const levels = levelValues(question, channel.levels ?? channel.weights.length);
+    return levels.map((value) => amount(texts, question, value));
+  }
+  return namesOf(items[0], texts, mark);
 }
 
 /** From one of the ordered answers to another: "10 to 30 drinks", the unit said once. */
@@ -84,12 +100,16 @@ function casesOf(texts, chance, protects) {
   return texts.number(protects ? Math.floor(chance * 1e12) / 1e12 : roundUpSmall(chance));
 }
 
+const SUFFIX = { set: "InSet", combination: "Combination", combinations: "CombinationInSet" };
+
 /**
- * The line below a question, a warning if the answer is protected weakly, what is in the details, and the chances that
+ * The line below a question, or below those of a part, a warning if the answer is protected weakly, what is in the details, and the chances that
  * the picture shows.
  */
-export function protectionInWords(question, channel, texts) {
-  const { form, chances, odds, excess, epsilon, delta, ...facts } = protection(question, channel);
+export function protectionInWords(part, texts) {
+  const [{ question }] = part.items;
+  const { form, chances, odds, excess, epsilon, delta, ...facts } = protection(part);
+  const joint = part.items.length > 1;
   const values = Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, texts.number(value)]));
   if (facts.miss !== undefined) values.miss = casesOf(texts, facts.miss, true);
   const shown = chances.map(([name, chance]) => {
@@ -98,26 +118,26 @@ export function protectionInWords(question, channel, texts) {
     values[name] = cases;
     const limit = protects ? "atLeast" : "atMost";
     return {
-      name: texts.say(`chance.${name}${form === "set" ? "InSet" : ""}`),
+      name: texts.say(`chance.${name}${SUFFIX[form] ?? ""}`),
       chance,
       cases: name === "drawn" ? cases : texts.say(limit, { cases }),
     };
   });
   const details = [];
-  if (question.type === "number" && ["point", "range", "table"].includes(form)) {
-    const steps = phrases(question, channel, texts);
+  if (isRounded(part)) {
+    const steps = phrases(part, texts);
     const points = rangeOf(question, steps, [0, steps.length - 1], texts);
     details.push(texts.say("protection.rounding", { levels: values.levels, points }));
   }
   details.unshift(texts.say(`protection.${form}`, values));
   return {
     line: texts.say(`line.${form}`, values),
-    warning: isWeak(question) ? texts.say("line.weak") : null,
+    warning: isWeak(part) ? texts.say(joint ? "line.weakTogether" : "line.weak") : null,
     details,
     chances: shown,
     bounds: [
       oddsInWords(odds, excess, epsilon, delta, texts),
-      meaningInWords(aboutOf(question), epsilon, delta, texts),
+      meaningInWords(aboutOf(part), epsilon, delta, texts),
       epsilonInWords(epsilon, delta, texts),
     ],
   };
@@ -135,34 +155,39 @@ function epsilonInWords(epsilon, delta, texts) {
 
 const WEAK = 50; // percent: a guess is more often right than not
 const percentOf = (epsilon, delta) => detectionPercent(Number(epsilon), Number(delta ?? 0));
-const isWeak = ({ epsilon, delta }) => percentOf(epsilon, delta) > WEAK;
+const isWeak = (part) => percentOf(part.epsilon, deltaOf(part)) > WEAK;
 
-const aboutOf = (question) => (question.type === "yes_no" ? "yes" : "answer");
+const aboutOf = ({ items }) => {
+  if (items.length > 1) return "part";
+  return items[0].option || items[0].question.type === "yes_no" ? "yes" : "answer";
+};
 
-/** What an epsilon means for one person; `about` a "yes", another "answer", or "all" of them. */
+/** What an epsilon means for one person; `about` a "yes", another "answer", those of a "part", or "all" of them. */
 export function meaningInWords(about, epsilon, delta, texts) {
   const percent = percentOf(epsilon, delta);
-  const sentences = [texts.say(about === "all" ? "meaning.supposeAll" : "meaning.supposeOne")];
+  const [suppose, found] = { all: ["All", "all"], part: ["Part", "all"] }[about] ?? ["One", about];
+  const sentences = [texts.say(`meaning.suppose${suppose}`)];
   if (percent >= 100) sentences.push(texts.say("meaning.hardly"));
-  else sentences.push(texts.say(`meaning.${about}`, { percent: texts.number(percent) }));
+  else sentences.push(texts.say(`meaning.${found}`, { percent: texts.number(percent) }));
   if (WEAK < percent && percent < 100) sentences.push(texts.say("meaning.weak"));
   return sentences.join(" ");
 }
 
-/** The whole survey's protection: its epsilons add up. */
-export function totalInWords(survey, epsilon, texts) {
-  const delta = survey.questions.reduce((sum, question) => sum + Number(question.delta ?? 0), 0);
-  const values = { count: texts.number(survey.questions.length), epsilon };
-  return [texts.say("total.line", values), meaningInWords("all", epsilon, delta, texts), texts.say("total.each")];
+/** The protection of everything that is sent; of several parts, also that they add up. */
+export function totalInWords({ parts, epsilon, delta }, texts) {
+  const sentences = [texts.say("total.line", { epsilon }), meaningInWords("all", epsilon, delta, texts)];
+  return parts.length > 1 ? [...sentences, texts.say("total.each")] : sentences;
 }
 
 /** What left the device, in words. */
-export function reportInWords(question, channel, report, texts) {
-  const { form, points, part, bit, reports } = evidence(question, channel, report);
+export function reportInWords(part, report, texts) {
+  const [{ question }] = part.items;
+  const { form, points, option, bit, reports } = evidence(part, report);
   if (form === "drawn")
-    return texts.say(bit ? "report.drawnYes" : "report.drawnNo", { option: quote(texts, question.options[part].text) });
-  if (form === "bit" || form === "single") return phrases(question, channel, texts, (text) => text)[points[0]];
-  const names = phrases(question, channel, texts);
+    return texts.say(bit ? "report.drawnYes" : "report.drawnNo", { option: quote(texts, question.options[option].text) });
+  const plain = ["bit", "single", "combination", "combinations"].includes(form);
+  const names = phrases(part, texts, plain ? (text) => text : undefined);
+  if (plain) return points.map((answer) => names[answer]).join("; ");
   if (form === "set")
     return texts.say("report.oneOf", { answers: texts.either(points.map((answer) => names[answer])) });
   const answer = rangeOf(question, names, points, texts);
@@ -172,8 +197,8 @@ export function reportInWords(question, channel, report, texts) {
 }
 
 /** What a report reveals: how likely it was under the answers it points at, and under the others. */
-export function whyInWords(question, channel, report, texts) {
-  const { form, points, bit, high, low, odds, rare } = evidence(question, channel, report);
+export function whyInWords(part, report, texts) {
+  const { form, points, bit, high, low, odds, rare } = evidence(part, report);
   const shares = outOf({ most: [high], least: [low] });
   const sentences = [];
   if (shares && low > 0) {
@@ -182,22 +207,23 @@ export function whyInWords(question, channel, report, texts) {
       low: count(texts, "people", shares.least[0], shares.total),
     };
     if (form === "drawn") sentences.push(texts.say(bit ? "why.drawnYes" : "why.drawnNo", values));
+    else if (part.items.length > 1) sentences.push(texts.say(`why.${form}`, values));
     else {
-      const names = phrases(question, channel, texts);
+      const names = phrases(part, texts);
       const ordered = ["point", "range", "table"].includes(form);
       values.answer = ordered
-        ? rangeOf(question, names, points, texts)
+        ? rangeOf(part.items[0].question, names, points, texts)
         : texts.either(points.map((answer) => names[answer]));
       values.other = names[1 - points[0]];
       sentences.push(texts.say(form === "bit" ? "why.bit" : "why.others", values));
     }
   }
   if (rare) {
-    const { excess } = protection(question, channel);
+    const { excess } = protection(part);
     const values = { odds: texts.number(roundUp(odds)), chance: texts.number(roundUpSmall(excess)) };
     sentences.push(texts.say(low > 0 ? "why.rare" : "why.never", values));
   } else sentences.push(texts.say("why.odds", { odds: texts.number(roundUp(odds)) }));
   // Odds of ten thousand protect nobody: then we say so first.
-  if (isWeak(question)) sentences.unshift(meaningInWords(aboutOf(question), question.epsilon, question.delta, texts));
+  if (isWeak(part)) sentences.unshift(meaningInWords(aboutOf(part), part.epsilon, deltaOf(part), texts));
   return sentences.join(" ");
 }

@@ -1,0 +1,181 @@
+// Reading the survey of a published document: the same checks as in Python, in the same order.
+//
+// May not: use the network, storage, randomness or a clock, or do floating-point arithmetic.
+
+import {
+  choice,
+  decimalString,
+  DECLINED,
+  distinct,
+  epsilonString,
+  has,
+  isTable,
+  join,
+  list,
+  MAX_PATHS,
+  name,
+  number,
+  refuse,
+  string,
+  table,
+  text,
+} from "./checks.js";
+
+const OWN_KEYS = {
+  yes_no: [[], []],
+  choice: [["options"], ["mechanism"]],
+  multi_choice: [["options"], []],
+  scale: [["labels"], ["measure", "mechanism"]],
+  number: [["min", "max"], ["unit", "measure", "bins", "mechanism", "delta"]],
+};
+const MECHANISMS = { choice: ["krr"], scale: ["krr", "exponential"], number: ["laplace", "gaussian"] };
+
+export function checkSurvey(survey, place) {
+  const at = (key) => join(place, key);
+  table(survey, place, ["id", "title", "questions"], ["notice", "epsilon", "together", "segments"]);
+  name(survey.id, at("id"), /^[a-z0-9][a-z0-9-]{1,62}$/);
+  for (const key of ["title", "notice"]) if (has(survey, key)) text(survey[key], at(key));
+  const { questions } = survey;
+  const shared = has(survey, "epsilon");
+  if (shared) epsilonString(survey.epsilon, at("epsilon"));
+  else if (!Array.isArray(questions) || !questions.some((item) => isTable(item) && has(item, "epsilon"))) {
+    refuse(at("epsilon"), "missing");
+  }
+  const taken = new Set();
+  if (has(survey, "segments")) {
+    list(survey.segments, at("segments"), 0, 10, (item, where) => {
+      table(item, where, ["id", "text", "options"]);
+      checkId(item.id, join(where, "id"), taken);
+      text(item.text, join(where, "text"));
+      checkOptions(item.options, join(where, "options"), 200);
+    });
+  }
+  const seen = new Map();
+  list(questions, at("questions"), 1, 200, (item, where) => {
+    checkQuestion(item, where, taken, shared);
+    if (has(item, "show_if")) checkShowIf(item, join(where, "show_if"), shared, seen, questions);
+    seen.set(item.id, item);
+  });
+  if (has(survey, "together")) {
+    list(survey.together, at("together"), 1, 100, (names, where) => {
+      list(names, where, 2, 3, (value, which) => checkTogether(value, which, seen));
+      distinct(names, where);
+    });
+    if (!shared) refuse(at("together"), "conflict");
+  }
+}
+
+function checkShowIf(question, place, shared, seen, questions) {
+  const rule = question.show_if;
+  if (!shared || !asksShares(question)) refuse(place, "conflict");
+  if (!isTable(rule)) refuse(place, "type");
+  const [parent, more] = Object.keys(rule);
+  if (parent === undefined || more !== undefined) refuse(place, "range");
+  const where = join(place, parent);
+  if (!seen.has(parent)) {
+    const later = questions.some((other) => isTable(other) && other.id === parent);
+    refuse(where, later ? "order" : "unknown");
+  }
+  if (!asksShares(seen.get(parent))) refuse(where, "conflict");
+  const codes = codesOf(seen.get(parent));
+  list(rule[parent], where, 1, MAX_PATHS, (code, which) => choice(code, which, codes));
+  distinct(rule[parent], where);
+}
+
+function checkTogether(value, place, seen) {
+  string(value, place);
+  const [id, ...code] = value.split(".");
+  const question = seen.get(id) ?? refuse(place, "unknown");
+  if (!asksShares(question)) refuse(place, "conflict");
+  if (code.length && !(question.type === "multi_choice" && codesOf(question).includes(code.join(".")))) {
+    refuse(place, "unknown");
+  }
+}
+
+function checkId(value, place, taken) {
+  name(value, place, /^[a-z][a-z0-9_]{0,40}$/);
+  if (taken.has(value)) refuse(place, "duplicate");
+  taken.add(value);
+}
+
+function checkOptions(options, place, high) {
+  const codes = new Set([DECLINED]);
+  list(options, place, 2, high, (item, where) => {
+    table(item, where, ["code", "text"]);
+    name(item.code, join(where, "code"), /^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$/);
+    if (codes.has(item.code)) refuse(join(where, "code"), "duplicate");
+    codes.add(item.code);
+    text(item.text, join(where, "text"));
+  });
+}
+
+function checkQuestion(item, place, taken, shared) {
+  if (!isTable(item)) refuse(place, "type");
+  const at = (key) => join(place, key);
+  if (!has(item, "type")) refuse(at("type"), "missing");
+  choice(item.type, at("type"), Object.keys(OWN_KEYS));
+  const kind = item.type;
+  const isNumber = kind === "number";
+  const [required, optional] = OWN_KEYS[kind];
+  const needed = ["id", "type", "text", ...(shared ? [] : ["epsilon"]), ...required];
+  if (isNumber && item.measure === "shares") needed.push("bins");
+  if (isNumber && item.mechanism === "gaussian") needed.push("delta");
+  table(item, place, needed, ["epsilon", "decline", "show_if", ...optional]);
+  checkId(item.id, at("id"), taken);
+  text(item.text, at("text"));
+  if (!shared) epsilonString(item.epsilon, at("epsilon"));
+  else if (has(item, "epsilon")) refuse(at("epsilon"), "conflict");
+  if (has(item, "decline") && typeof item.decline !== "boolean") refuse(at("decline"), "type");
+  if (required.includes("options")) checkOptions(item.options, at("options"), 50);
+  if (kind === "scale") list(item.labels, at("labels"), 2, 11, text);
+  if (has(item, "measure")) choice(item.measure, at("measure"), ["shares", "mean"]);
+  const measured = measure(item);
+  if (has(item, "mechanism")) choice(item.mechanism, at("mechanism"), MECHANISMS[kind]);
+  if (isNumber) {
+    number(item.min, at("min"));
+    number(item.max, at("max"));
+    if (!(item.min < item.max)) refuse(at("max"), "range");
+    if (has(item, "unit")) text(item.unit, at("unit"));
+    if (has(item, "bins")) {
+      if (measured !== "shares") refuse(at("bins"), "conflict");
+      checkBins(item, at("bins"));
+    }
+    if (has(item, "delta")) {
+      if (item.mechanism !== "gaussian") refuse(at("delta"), "conflict");
+      decimalString(item.delta, at("delta"), /^0\.[0-9]{1,12}$/, "0.000000001", "0.01");
+    }
+    if (item.mechanism && measured === "shares") refuse(at("mechanism"), "conflict");
+  }
+  if (item.decline && (kind === "multi_choice" || measured === "mean" || item.mechanism === "exponential")) {
+    refuse(at("decline"), "conflict");
+  }
+}
+
+function checkBins({ min, max, bins }, place) {
+  list(bins, place, 1, 51, number);
+  bins.forEach((edge, i) => {
+    if (edge < min || edge > max || edge <= bins[i - 1]) refuse(`${place}[${i}]`, "range");
+  });
+  const inner = innerEdges({ min, max, bins }).length;
+  if (inner < 1 || inner > 49) refuse(place, "range");
+}
+
+export const measure = (question) => question.measure ?? { scale: "shares", number: "mean" }[question.type];
+export const innerEdges = ({ min, max, bins }) => bins.filter((edge) => min < edge && edge < max);
+
+export const asksShares = (question) => !question.mechanism && measure(question) !== "mean";
+
+/** A number as people write it, never with an exponent. */
+const plain = (number) =>
+  `${number}`.replace(/(\d)(?:\.(\d+))?e-(.+)/, (_, first, rest = "", places) => `0.${"0".repeat(places - 1)}${first}${rest}`);
+
+/** The codes of a question's answers in channel order, "declined" last; none where answers are not options. */
+export function codesOf(question) {
+  const { type, decline, options, labels, min, max, bins } = question;
+  const edges = bins ? [min, ...innerEdges(question), max].map(plain) : [];
+  let own = edges.slice(1).map((high, i) => `${edges[i]}..${high}`);
+  if (type === "yes_no") own = decline ? ["yes", "no"] : ["no", "yes"];
+  if (options) own = options.map(({ code }) => code);
+  if (labels) own = labels.map((_, i) => `${i + 1}`);
+  return decline ? [...own, DECLINED] : own;
+}
