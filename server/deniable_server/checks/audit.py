@@ -160,7 +160,7 @@ def conclude(published: bytes, tallies: Tallies, audits: int = 1, comparisons: i
     parts = [
         Finding(
             part=" + ".join(part.names),
-            channel=channel_in_words(part.items[0].question, part.channel),
+            channel=channel_in_words(part),
             stated=part.epsilon,
             observed=_observe(part, counted, alpha),
             **_exact(part),
