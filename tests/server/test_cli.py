@@ -132,7 +132,7 @@ def test_audit_prints_odds_and_epsilon() -> None:
     for words in (
         "Odds, exact",
         "2.000000000000",
-        "vaped + how_often",
+        "vaped +",
         "ε seen",
         "by weight",
         "99.9% confidence over all",
