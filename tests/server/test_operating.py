@@ -130,7 +130,7 @@ def test_simulate_and_estimate(place: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Two thousand made-up people, straight into storage: all are counted, and every estimate is near the truth.
 
     Nearer than 6 standard errors, that is: 43 numbers, each further away with probability below 2 * 10^-9. Ten more are
-    the cells of the planned cross-tab. The people are the same in each run, so that a follow-up applies to many of them.
+    the cells of the planned cross-tab. The people are the same in each run, so that the follow-up applies to many.
     """
     run("survey", "publish", EXAMPLE)
     simulate = ("simulate", "campus-health", "--respondents", "2000", "--direct", "--seed", "6", "--json")
