@@ -98,13 +98,15 @@ def show_compared(survey: Survey, compared: list[Compared], earlier: int, respon
     """The truth about the made-up people next to every estimate. Estimates also count earlier submissions."""
     alone = earlier * 100 <= respondents
     texts = answer_labels(survey)
+    follow_ups = {question.id for question in survey.questions if question.show_if is not None}
     grid = table("Question", "Answer", "Truth >", "Estimate >", "Between (95%) >", "Truth is" if alone else "")
     previous = ""
     for one in compared:
         about, low, high = written(one, one.estimate)
         truth, *_ = written(one, one.truth)
         label = one.question if one.question != previous else ""
-        answer = Text(answer_label(one, texts))
+        among = "of those: " if one.kind == "share" and one.question in follow_ups else ""
+        answer = Text(f"{among}{answer_label(one, texts)}")
         grid.add_row(label, answer, truth, about, f"{low} and {high}", verdict(one) if alone else "")
         previous = one.question
     out.print(grid)
