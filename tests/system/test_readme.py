@@ -174,9 +174,9 @@ DEMO = [sys.executable, "-m", "deniable_server", "demo", "--respondents", "60"]
 
 
 def test_the_demo_ends_by_itself_without_a_terminal(root: Path) -> None:
-    """It shows what left three devices and what ε means, lets people answer over HTTP, and compares truth and estimates:
-    a follow-up among those it applies to, the planned cross-tab, a comparison. A busy port is reported, and the next
-    free one is used.
+    """It shows what left three devices and what ε means, lets people answer over HTTP, and compares truth and estimates,
+    also of a follow-up, of the planned cross-tab and of two groups. A busy port is reported, and the next free one is
+    used.
     """
     port = 0 if listen_error("127.0.0.1:8000") else 8000
     with socket.create_server(("127.0.0.1", port)):
