@@ -174,7 +174,7 @@ DEMO = [sys.executable, "-m", "deniable_server", "demo", "--respondents", "60"]
 
 
 def test_the_demo_ends_by_itself_without_a_terminal(root: Path) -> None:
-    """It shows what left three devices and what ε means, lets people answer over HTTP, and compares truth and estimates,
+    """It shows what left three devices and what ε means, lets people answer over HTTP, compares truth and estimates,
     also of a follow-up, of the planned cross-tab and of two groups. A busy port is reported, and the next free one is
     used.
     """
