@@ -558,7 +558,7 @@ def test_the_plan_is_about_what_is_published() -> None:
 
 
 def test_margins_by_respondents_and_epsilon() -> None:
-    """From 100 to 100,000 respondents at 1, 2 and 4, and at the survey's own epsilon; each is the plan of that survey."""
+    """From 100 to 100,000 respondents at 1, 2, 4 and the survey's own epsilon; each is the plan of that survey."""
     trees = [yes_no(1), choice(5, 1), number(1)]
     plan = plan_survey(joint_survey(*trees, epsilon=3))
     assert [at.epsilon for at in plan.by_epsilon] == ["1", "2", "3", "4"]
@@ -584,7 +584,7 @@ def test_splitting_epsilon_costs_many_times_more() -> None:
 
 
 def test_cells_from_split_reports_are_products() -> None:
-    """Two yes/no questions at epsilon 1 each: the variance of the product of two scores, summed over all four answers."""
+    """Two yes/no questions at epsilon 1 each: the variance of the product of two scores, over all four answers."""
     plan = plan_survey(joint_survey(yes_no(1), yes_no(1), together=[["q0", "q1"]]), Wanted(cells=0.02))
     rule = support(channel_of(yes_no(1)))
     rate = {True: rule.p, False: rule.q}
