@@ -79,7 +79,7 @@ def tree(name: str, epsilon: str) -> dict[str, Any]:
 
 
 Sent = tuple[str, list[int], dict[str, str]]
-"""The id, the reports and the segments of a submission; each question is a part of the one booklet."""
+"""The id, the reports and the segments of a submission: there is one booklet, with a part for every question."""
 
 
 class Attacked(NamedTuple):
@@ -133,7 +133,7 @@ def prove(folder: Path, watch: Watch, seed: int, *, honest: int, epsilons: Seque
 
 def _answered(server: Server, document: Document, people: int, kind: str, chance: random.Random) -> Attacked:
     """Sends the honest submissions, of real randomisers with scripted randomness."""
-    targets = {part.names[0]: Target(part.items[0].question, part.channel) for part in document.parts}
+    targets = {part.items[0].name: Target(part.items[0].question, part.channel) for part in document.parts}
     counts: dict[str, Counter[int]] = {q: Counter() for q in targets}
     respondents = POPULATIONS[kind](document.survey, people, chance)
     while batch := [
@@ -152,7 +152,8 @@ def _mixed(survey: Survey, people: int, chance: random.Random) -> Iterator[Respo
 
 
 def _alike(survey: Survey, people: int, chance: random.Random) -> Iterator[Respondent]:
-    answers = {question.id: question.panel(2)[0][1] for question in survey.questions}
+    parts = verify(publish(survey)).parts
+    answers = {part.items[0].name: part.items[0].question.panel(part.channel.answers)[0][1] for part in parts}
     return (Respondent(answers, {"campus": chance.choice(["o0", "o1"])}) for _ in range(people))
 
 
@@ -162,8 +163,8 @@ POPULATIONS = {"mixed": _mixed, "alike": _alike}
 def _send(server: Server, document: Document, submissions: Sequence[Sent]) -> None:
     for start in range(0, len(submissions), BATCH):
         batch = submissions[start : start + BATCH]
-        same = {"digest": document.digest, "booklet": 0}
-        body = [{"id": i, **same, "reports": r, "segments": s} for i, r, s in batch]
+        own = {"digest": document.digest, "booklet": 0}
+        body = [{"id": i, **own, "reports": reports, "segments": segments} for i, reports, segments in batch]
         answer = ask(f"{server.base}/api/v1/surveys/{document.survey.id}/submissions", {"submissions": body})
         if answer.status != 201 or answer.json["accepted"] != len(batch):
             raise RuntimeError(f"submissions were refused: {answer.body[:500]!r}")

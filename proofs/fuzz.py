@@ -1,8 +1,8 @@
 """Proof that a published document or a survey file with anything changed in it is refused, or means the same to all.
 
 Documents go through ``verify`` in Python and in JavaScript: both refuse for the same reason at the same place, or both
-accept with the same digest, survey, parts and booklets. Survey files are refused with a SurveyError, or give a survey
-that comes back the same from its own tree and from the document that is published for it, in both languages.
+accept with the same digest, survey, parts, paths and booklets. Survey files are refused with a SurveyError, or give a
+survey that comes back the same from its own tree and from the document that is published for it, in both languages.
 """
 
 from __future__ import annotations
@@ -16,27 +16,35 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
-from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
-from deniable_protocol import DocumentError, SurveyError, parse_survey, survey_from_tree, verify
+from deniable_protocol import (
+    DocumentError,
+    Survey,
+    SurveyError,
+    parse_survey,
+    publish,
+    survey_from_tree,
+    verify,
+)  # fmt: skip
 from deniable_protocol.checks import Checker
 from deniable_protocol.survey import check_survey
 from deniable_server.checks.node import find_node
 from deniable_server.planning import publish_survey
-from tests.helpers import surveys as made
 from tests.helpers.hostile_texts import hostile_survey
+from tests.helpers.surveys import documents as random_documents
+from tests.helpers.surveys import joint_surveys, surveys
 
 from . import Outcome, Watch
 from .mutations import change_bytes, mutated
 
 SCRIPT = Path(__file__).with_name("verifying.mjs")
 BATCH = 500
-T = TypeVar("T")
 Meaning = dict[str, Any]
 Verify = Callable[[bytes], Meaning]
 
@@ -48,16 +56,10 @@ def in_python(raw: bytes) -> Meaning:
     except DocumentError as error:
         return {"reason": error.reason, "place": error.place}
     parts = [
-        {
-            "questions": part.names,
-            "epsilon": part.epsilon,
-            "channel": part.channel,
-            "paths": part.paths if len(part.items) > 1 else [],
-        }
-        for part in document.parts
+        (part.names, part.epsilon, part.channel, part.paths if len(part.items) > 1 else []) for part in document.parts
     ]
-    shown = json.loads(msgspec.json.encode({"parts": parts, "booklets": document.booklets}))
-    return {"digest": document.digest, "survey": document.survey, **shown}
+    told = json.loads(msgspec.json.encode({"parts": parts, "booklets": document.booklets}))
+    return {"digest": document.digest, "survey": document.survey, **told}
 
 
 def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
@@ -74,9 +76,9 @@ def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
     return meanings
 
 
-def some(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:
-    """So many of these, always the same ones for the same seed."""
-    found: list[T] = []
+def gathered(strategy: SearchStrategy[Any], count: int, seed: int) -> list[Any]:
+    """So many random examples."""
+    found: list[Any] = []
 
     @seeded(seed)
     @settings(
@@ -84,11 +86,17 @@ def some(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(strategy)
-    def gather(each: T) -> None:
-        found.append(each)
+    def gather(example: Any) -> None:
+        found.append(example)
 
     gather()
     return found
+
+
+def base_surveys(count: int, seed: int) -> list[dict[str, Any]]:
+    """Random surveys of both designs, and one whose every text is hostile."""
+    found = gathered(surveys(most_questions=3), count, seed) + gathered(joint_surveys(most_questions=3), count, seed)
+    return [hostile_survey("hostile"), *found]
 
 
 def prove(
@@ -96,11 +104,10 @@ def prove(
 ) -> Outcome:
     """So many of both. ``verify_one`` is Python's side."""
     chance, failures, counted = Random(seed), [], Counter[str]()
-    hostile = hostile_survey("hostile")
-    trees = [hostile, *some(made.surveys(3) | made.joint_surveys(3), 40, seed)]
+    trees = base_surveys(20, seed)
     example = (files("deniable_server") / "example.toml").read_bytes()
-    published = [publish_survey(survey) for survey in (parse_survey(example), survey_from_tree(hostile))]
-    published += [made.several(), *some(made.documents(3), 40, seed)]
+    hostile = publish(survey_from_tree(trees[0]))
+    published = [publish_survey(parse_survey(example)), hostile, *gathered(random_documents(3), 40, seed)]
 
     def compare(batch: list[bytes], expected: list[Meaning]) -> None:
         for raw, ours, theirs in zip(batch, expected, in_javascript(batch), strict=True):
@@ -161,13 +168,22 @@ def read_file(raw: bytes, syntax: Any) -> Meaning:
         survey = parse_survey(raw, syntax=syntax)
     except SurveyError:
         return {}
+    if survey_from_tree(tree_of(survey)) != survey:
+        return {"differs": "gives another survey when its own tree is read"}
     try:
         document = publish_survey(survey)
-    except SurveyError:  # too much is wanted together
+    except SurveyError:  # what is wanted together cannot be asked
         return {}
-    survey = msgspec.structs.replace(survey, respondents=None)
-    if survey_from_tree(json.loads(document)["survey"]) != survey:
-        return {"differs": "gives another survey when its own tree is read"}
-    if verify(document).survey != survey or publish_survey(survey) != document:
+    read = verify(document).survey
+    if read != msgspec.structs.replace(survey, respondents=None) or publish_survey(read) != document:
         return {"differs": "is not the survey that is published for it"}
     return {"published": document}
+
+
+def tree_of(survey: Survey) -> dict[str, Any]:
+    """The survey as a file has it."""
+    tree: dict[str, Any] = msgspec.to_builtins(survey)
+    for question in tree["questions"]:
+        if condition := question.get("show_if"):
+            question["show_if"] = {condition["question"]: condition["codes"]}
+    return tree

@@ -28,21 +28,22 @@ CAMPUSES = ("north", "south")
 
 
 def published(survey: str) -> bytes:
-    """A survey of two short questions, so that making submissions costs little; there are three booklets."""
+    """A survey of a few short questions, so that making submissions costs little: a follow-up, and three booklets."""
     tree = {
         "id": survey,
         "title": "Under load",
-        "epsilon": "1",
+        "epsilon": "2",
         "segments": [
             {"id": "campus", "text": "Where?", "options": [{"code": code, "text": code} for code in CAMPUSES]}
         ],
         "questions": [
             {"id": "smoked", "type": "yes_no", "text": "?"},
+            {"id": "often", "type": "scale", "text": "?", "labels": ["a", "b", "c"], "show_if": {"smoked": ["yes"]}},
             {"id": "stress", "type": "scale", "text": "?", "labels": ["a", "b", "c", "d", "e"]},
         ],
     }
-    parts: list[tuple[list[str], int | None]] = [(["smoked", "stress"], None), (["smoked"], None), (["stress"], 1)]
-    return publish(survey_from_tree(tree), parts, [([0], 3), ([1], 2), ([2], 1)])
+    parts = [(["smoked", "often"], None), (["stress"], None), (["smoked", "often", "stress"], None)]
+    return publish(survey_from_tree(tree), parts, [([0], 2), ([1], 1), ([2], 1)])
 
 
 class Parcel:
@@ -87,7 +88,7 @@ class Maker:
             dict(
                 randomize(
                     document,
-                    {"smoked": draw() < 0.3, "stress": 1 + int(draw() * 5)},
+                    {"smoked": draw() < 0.3, "often": 1 + int(draw() * 3), "stress": 1 + int(draw() * 5)},
                     {"campus": CAMPUSES[draw() < 0.5]},
                 )
             )

@@ -12,10 +12,11 @@ async function result(bytes) {
   }
   try {
     const { digest, survey, parts, booklets } = await verify(text);
-    const shown = parts.map(({ items, epsilon, channel, paths }) => {
-      return { questions: items.map(({ name }) => name), epsilon, channel, paths: items.length > 1 ? paths : [] };
+    const told = parts.map(({ items, epsilon, channel, paths }) => {
+      const names = items.map(({ name }) => name);
+      return [names, epsilon, channel, names.length > 1 ? paths : []];
     });
-    return { digest, survey, parts: shown, booklets };
+    return { digest, survey, parts: told, booklets };
   } catch (error) {
     return error instanceof DeniableError ? { reason: error.reason, place: error.place } : { broken: `${error}` };
   }

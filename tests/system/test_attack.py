@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable_protocol import Channel, Document, Question, Subset, verify
-from deniable_server.estimator import estimate_question, project
-from deniable_server.estimator.evidence import alone, gather
+from deniable_server.estimator import alone, estimate_question, gather, project
 from deniable_server.statistics import Cell, Content, Statistics, reports_of, tally
 from proofs import Watch
 from proofs.attack import Ledger, Told, prove
