@@ -159,7 +159,7 @@ def conclude(published: bytes, tallies: Tallies, comparisons: int | None = None)
     parts = [
         Finding(
             part=" + ".join(part.names),
-            channel=channel_in_words(part.items[0].question, part.channel),
+            channel=channel_in_words(part),
             stated=part.epsilon,
             observed=_observe(part, counted, alpha),
             **_exact(part),
