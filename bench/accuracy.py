@@ -37,7 +37,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from deniable_protocol import N, Subset, decode, design
+from deniable_protocol import Item, N, Subset, decode, design
 from deniable_protocol.design import band, exponential, subset
 from deniable_server.estimator import project, worst_variance
 from deniable_server.estimator.scores import table_of
@@ -97,7 +97,7 @@ def datasets(k: int, n: int) -> dict[str, Truth]:
 
 def ours(k: int, epsilon: float) -> Subsets:
     """The channel as published, as a model."""
-    channel = design(choice(k, epsilon))
+    channel = design([Item(choice(k, epsilon))], Fraction(str(epsilon)))
     assert isinstance(channel, Subset)
     return Subsets(k, channel.size, channel.favour / N)
 

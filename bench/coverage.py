@@ -39,9 +39,9 @@ from rich.table import Table
 from scipy.special import bdtr, ndtri
 from scipy.stats import binom, hypergeom
 
-from deniable_protocol import design, survey_from_tree
+from deniable_protocol import Item, design, survey_from_tree
 from deniable_protocol.design import band, subset
-from deniable_server.estimator import estimate_question, share_of_support, support
+from deniable_server.estimator import alone, estimate_question, share_of_support, support
 from deniable_server.estimator.intervals import Rule
 
 if __name__ == "coverage":
@@ -126,11 +126,11 @@ def shipped(kind: Kind, epsilon: str, n: int, confidence: float) -> Intervals:
     rule, population = kind.rule(epsilon), kind.population(n)
     tree = {"id": "bit", "type": "yes_no", "text": "?", "epsilon": epsilon}
     (question,) = survey_from_tree({"id": "coverage", "title": "Coverage", "questions": [tree]}).questions
-    channel = design(question)
+    channel = design([Item(question)], Fraction(epsilon))
 
     def of_yes(y: int) -> tuple[float, float]:
         counts = [n - y, y]
-        result = estimate_question(question, channel, counts, n, confidence=confidence, population=population)
+        result = estimate_question(alone(question, channel, counts, n), confidence=confidence, population=population)
         return result.shares[0].low, result.shares[0].high
 
     def of_option(y: int) -> tuple[float, float]:

@@ -13,7 +13,10 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from deniable_protocol import Part
 from deniable_server.errors import StorageError, SurveyClosed
+from deniable_server.estimator import evidence
+from deniable_server.estimator.intervals import Chances, Rule
 from deniable_server.storage import Accepted, Published, Row
 from deniable_server.storage.base import DatabaseStorage
 from deniable_server.storage.postgres import rows as postgres_rows
@@ -184,6 +187,26 @@ def postgresql_forgets_what_is_sealed() -> None:
     replace(postgres_rows, "insert", blind)
     replace(postgres_rows, "look_again", blind)
     replace(postgres_rows, "for_survey", statement_for)
+
+
+# --- estimates -------------------------------------------------------------------------------------------------------
+
+
+@instead_of(evidence, "planned_variance")
+def parts_are_weighed_by_their_own_counts(_: Any, part: Any) -> float:
+    rates = part.y / part.n
+    return float((rates * (1 - rates)).mean() + 0.01)
+
+
+@instead_of(Part, "owned")
+def owned_paths_are_off_by_one(original: Any, self: Part, item: int, code: int) -> tuple[int, ...]:
+    return tuple((path + 1) % len(self.paths) for path in original(self, item, code))
+
+
+@instead_of(evidence, "joint_rule")
+def several_paths_vary_as_one(original: Any, chance: Chances, options: int) -> Rule:
+    one, several = original(chance, 1), original(chance, options)
+    return Rule(*several[:3], v1=one.v1, v0=one.v0, counted=False)
 
 
 # --- no fault: a server of less patience, so that a test need not wait as long ----------------------------------------

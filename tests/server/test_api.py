@@ -182,11 +182,16 @@ def test_no_survey_and_no_such_thing(http: FlaskClient, submission: dict[str, An
 
 def test_an_error_never_repeats_what_was_sent(http: FlaskClient, submission: dict[str, Any]) -> None:
     """Nothing that a broken client sends, whole answers included, is repeated in the response."""
-    for place in ("reports", "segments", None):
-        tree = json.loads(json.dumps(submission))
-        (tree[place] if place else tree)["cannabis-canary"] = "every-weekend-canary"
-        tree["reports"]["vaped"] = "yes-canary"
-        assert b"canary" not in http.post(SUBMISSIONS, json=tree).data
+    broken: list[dict[str, Any]] = [
+        {"reports": {"cannabis-canary": "every-weekend-canary"}},
+        {"reports": ["yes-canary"]},
+        {"segments": {"cannabis-canary": "every-weekend-canary"}},
+        {"booklet": "canary"},
+        {"cannabis-canary": "every-weekend-canary"},
+    ]
+    for part in broken:
+        response = http.post(SUBMISSIONS, json=submission | part)
+        assert response.status_code in (400, 422) and b"canary" not in response.data
 
 
 @pytest.mark.parametrize("path", ["//api/v1/surveys/campus-health", "/api/v1//surveys/campus-health", "/healthz/"])
@@ -343,7 +348,10 @@ def test_the_list_and_the_downloads(
     assert int(response.headers["Content-Length"]) == len(response.data)
     rows = list(csv.DictReader(io.StringIO(response.text)))
     sent = sorted(submissions, key=lambda submission: submission["id"])
-    assert rows == [{k: str(v) for k, v in (one["segments"] | one["reports"]).items()} for one in sent]
+    for row, one in zip(rows, sent, strict=True):
+        names = ["+".join(part.names) for part in document.parts_of(one["booklet"])]
+        filled = {"booklet": one["booklet"], **one["segments"], **dict(zip(names, one["reports"], strict=True))}
+        assert {name: text for name, text in row.items() if text} == {k: str(v) for k, v in filled.items()}
 
 
 def test_estimates_over_http(
@@ -355,16 +363,17 @@ def test_estimates_over_http(
     analyst = bearer(app, "analyst")
     got = http.get(f"{SURVEY}/estimates?confidence=0.9&by=campus", headers=analyst).json
     assert list(got) == [
-        "survey", "digest", "status", "submissions", "confidence", "where", "questions", "methods", "groups",
+        "survey", "digest", "status", "submissions", "epsilon", "confidence", "where", "questions", "methods", "groups",
     ]  # fmt: skip
     assert (got["survey"], got["status"], got["submissions"], got["confidence"]) == ("campus-health", "open", 60, 0.9)
+    assert got["epsilon"] == "2.0"
     assert [(g["segment"], g["code"], g["submissions"]) for g in got["groups"]] == [
         ("campus", "north", 40),
         ("campus", "south", 20),
     ]
     assert [q["id"] for q in got["questions"]] == [q.id for q in document.survey.questions]
     assert list(got["questions"][0]) == [
-        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
+        "id", "type", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
     ]  # fmt: skip
     south = http.get(f"{SURVEY}/estimates?where=campus:south&confidence=0.9", headers=analyst).json
     assert south["where"] == {"campus": "south"} and south["questions"] == got["groups"][1]["questions"]
@@ -537,7 +546,7 @@ def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
         assert reference in schemas
     post = described["paths"]["/api/v1/surveys/{survey}/submissions"]["post"]
     assert set(post["responses"]) == {"201", "400", "404", "408", "409", "413", "415", "422", "429", "503"}
-    assert sorted(schemas["Submission"]["required"]) == ["digest", "id", "reports", "segments"]
+    assert sorted(schemas["Submission"]["required"]) == ["booklet", "digest", "id", "reports", "segments"]
     assert described["paths"]["/api/v1/surveys"]["post"]["security"] == [{"token": []}]
 
 

@@ -18,6 +18,7 @@ from scipy import optimize, stats
 from deniable_protocol import Band, Channel, Question, Subset, decode
 from deniable_protocol.design import band, subset
 from deniable_server.errors import NotComparable
+from deniable_server.estimator import TOO_NOISY, alone, estimate_question
 from deniable_server.estimator.comparison import (
     Comparison,
     Difference,
@@ -30,15 +31,15 @@ from deniable_server.estimator.comparison import (
     uncut,
 )
 from deniable_server.estimator.intervals import CLEAR, Raw, Rule, score_limits, share_of_support, support
-from deniable_server.estimator.questions import TOO_NOISY, estimate_question
 from deniable_server.estimator.scores import mean_scores, table_of
+from deniable_server.estimator.shares import Known
 from tests.helpers.surveys import ask, questions
 
 OPTIONS = [{"code": f"c{i}", "text": "."} for i in range(4)]
 
 
 def group(label: str, asked: tuple[Question, Channel], counts: list[int], answers: int | None = None) -> Group:
-    return Group(label, *asked, counts, sum(counts) if answers is None else answers)
+    return Group(label, alone(*asked, counts, sum(counts) if answers is None else answers))
 
 
 def by_code(result: Comparison, first: str = "a", second: str = "b") -> dict[str | None, Difference]:
@@ -142,7 +143,7 @@ def test_interval_is_newcombes() -> None:
 
 
 def limits(count: Supported) -> Raw:
-    return uncut(share_of_support(*count, 0.05), count, count.n, 0.05)
+    return uncut(Known(share_of_support(*count, 0.05), count), count.n, 0.05)
 
 
 @pytest.mark.parametrize("rule", [support(subset(3, Fraction(1))), support(band(2, Fraction(4)))])
@@ -177,7 +178,7 @@ def test_numbers_of_a_comparison() -> None:
     asked = ask("choice", options=OPTIONS[:3])
     counts = [[4500, 3000, 2500], [2400, 2000, 1600]]
     result = compare([group("a", asked, counts[0]), group("b", asked, counts[1])], confidence=0.9)
-    shares = [estimate_question(*asked, each, sum(each), confidence=0.9).shares for each in counts]
+    shares = [estimate_question(alone(*asked, each, sum(each)), confidence=0.9).shares for each in counts]
     rows = by_code(result)
     assert [*rows] == ["c0", "c1", "c2"]
     assert [(size.label, size.answers) for size in result.groups] == [("a", 10_000), ("b", 6000)]
@@ -195,8 +196,8 @@ def test_waves_may_have_other_channels() -> None:
     """The same question at another epsilon, or with another mechanism, is compared; certainty is each one's own."""
     before, after = ask("scale", 1, labels=list("abc")), ask("scale", 4, labels=list("abc"), mechanism="exponential")
     result = compare([group("a", before, [700, 200, 100]), group("b", after, [300, 400, 300])])
-    mine = estimate_question(*before, [700, 200, 100], 1000).shares
-    theirs = estimate_question(*after, [300, 400, 300], 1000).shares
+    mine = estimate_question(alone(*before, [700, 200, 100], 1000)).shares
+    theirs = estimate_question(alone(*after, [300, 400, 300], 1000)).shares
     for row, one, two in zip(result.differences, mine, theirs, strict=True):
         assert row.difference == pytest.approx(one.unbiased - two.unbiased)
         assert row.p_value is not None

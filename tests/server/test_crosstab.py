@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from deniable_protocol import Channel, Drawn, Question, decode, design, survey_from_tree
+from deniable_protocol import Channel, Drawn, Question, decode
+from deniable_server.estimator import TOO_NOISY, alone, estimate_question
 from deniable_server.estimator.crosstab import (
     ONE_VALUE,
     TOO_FEW,
@@ -29,8 +30,7 @@ from deniable_server.estimator.crosstab import (
     independence,
 )
 from deniable_server.estimator.intervals import support
-from deniable_server.estimator.questions import TOO_NOISY, estimate_question
-from tests.helpers.surveys import questions
+from tests.helpers.surveys import channelled, questions
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -51,8 +51,7 @@ class Variable(NamedTuple):
 
 def ask(name: str, kind: str, epsilon: float = 1, **own: Any) -> Variable:
     tree = {"id": name, "type": kind, "text": "?", "epsilon": epsilon, **own}
-    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
-    channel = design(question)
+    question, channel = channelled(tree)
     states: list[Any] = [*range(channel.answers)]
     true = np.eye(channel.answers)
     if isinstance(channel, Drawn):
@@ -365,7 +364,8 @@ def test_yes_is_read_first() -> None:
     assert [(cell.row, cell.column) for cell in result.cells] == [*itertools.product(("yes", "no"), "xyz")]
     assert YES_NO.question is not None and YES_NO.channel is not None
     assert (
-        result.row_totals == estimate_question(YES_NO.question, YES_NO.channel, [70, 130], 200, confidence=0.9).shares
+        result.row_totals
+        == estimate_question(alone(YES_NO.question, YES_NO.channel, [70, 130], 200), confidence=0.9).shares
     )
     assert [share.estimate for share in result.column_totals] == [70 / 200, 40 / 200, 90 / 200]
     assert [share.low for share in result.column_totals] == pytest.approx(
@@ -464,8 +464,7 @@ def variables(draw: st.DrawFn, name: str) -> tuple[Coded, list[int]]:
     tree |= {"epsilon": float(tree["epsilon"])}
     if tree.get("measure") == "mean":
         tree["measure"] = "shares"
-    (question,) = survey_from_tree({"id": "survey", "title": "T", "questions": [tree]}).questions
-    channel = design(question)
+    question, channel = channelled(tree)
     reports = [*itertools.islice(channel.reports(), 50)]
     return coded_question(question, channel), draw(st.lists(st.sampled_from(reports), min_size=1, max_size=4))
 

@@ -25,6 +25,7 @@ from deniable_server.estimator import (
     TOO_NOISY,
     Mean,
     QuestionEstimate,
+    alone,
     clopper_pearson,
     estimate_question,
     project,
@@ -88,7 +89,7 @@ def test_yes_no_interval_is_the_mapped_binomial_one(epsilon: float, n: int, meth
     for y in (math.ceil(n * (1 - p)), n // 3, n // 2, math.floor(n * p)):
         if not n * (1 - p) <= y <= n * p:
             continue
-        yes = share(estimate_question(question, channel, [n - y, y], n), "yes")
+        yes = share(estimate_question(alone(question, channel, [n - y, y], n)), "yes")
         limits = stats.binomtest(y, n).proportion_ci(0.95, method)
         mapped = [min(max((limit - (1 - p)) / (2 * p - 1), 0), 1) for limit in (limits.low, limits.high)]
         assert [yes.low, yes.high] == pytest.approx(mapped, abs=1e-12)
@@ -132,8 +133,8 @@ def test_simultaneous_intervals_divide_alpha() -> None:
     question, channel = ask("choice", options=choices(5))
     counts = [400, 300, 250, 150, 100][: channel.options]
     n = sum(counts) // channel.size
-    together = estimate_question(question, channel, counts, n, simultaneous=True)
-    single = estimate_question(question, channel, counts, n, confidence=0.99)
+    together = estimate_question(alone(question, channel, counts, n), simultaneous=True)
+    single = estimate_question(alone(question, channel, counts, n), confidence=0.99)
     for one, other in zip(together.shares, single.shares, strict=True):
         assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
 
@@ -157,7 +158,7 @@ def test_unbiased_is_unbiased(question: Question, channel: Any) -> None:
         expectation = dict.fromkeys(question.codes, 0.0)
         for one, other in itertools.product(reports, repeat=2):
             chance = float(channel.probability(first, one) * channel.probability(second, other))
-            for entry in estimate_question(question, channel, tally(channel, [one, other]), 2).shares:
+            for entry in estimate_question(alone(question, channel, tally(channel, [one, other]), 2)).shares:
                 expectation[entry.code] += chance * entry.unbiased
         truth = {code: ((j == first) + (j == second)) / 2 for j, code in enumerate(question.codes)}
         assert expectation == pytest.approx(truth, abs=1e-11)
@@ -170,7 +171,7 @@ def test_drawn_options_are_unbiased() -> None:
     for j, truth in itertools.product(range(3), (0, 1)):
         expectation = 0.0
         for bit in (0, 1):
-            entries = estimate_question(question, channel, tally(channel, [2 * j + bit]), 1).shares
+            entries = estimate_question(alone(question, channel, tally(channel, [2 * j + bit]), 1)).shares
             assert [entry.unbiased is None for entry in entries] == [i != j for i in range(3)]
             expectation += float(channel.parts[j].probability(truth, bit)) * entries[j].unbiased
         assert expectation == pytest.approx(truth, abs=1e-12)
@@ -179,11 +180,12 @@ def test_drawn_options_are_unbiased() -> None:
 def test_each_drawn_option_is_a_yes_no_of_its_own() -> None:
     """An option's numbers are those of a yes_no with the reports about that option."""
     question, channel = ask("multi_choice", options=choices(2))
-    alone, bit = ask("yes_no")
-    both = estimate_question(question, channel, [300, 200, 40, 60], 600)
+    of_itself = ask("yes_no")
+    both = estimate_question(alone(question, channel, [300, 200, 40, 60], 600))
     for entry, counts in zip(both.shares, ([300, 200], [40, 60]), strict=True):
-        yes = share(estimate_question(alone, bit, counts, sum(counts)), "yes")
-        assert msgspec.structs.astuple(entry)[1:] == pytest.approx(msgspec.structs.astuple(yes)[1:], abs=1e-15)
+        yes = share(estimate_question(alone(*of_itself, counts, sum(counts))), "yes")
+        assert msgspec.structs.astuple(entry)[1:7] == pytest.approx(msgspec.structs.astuple(yes)[1:7], abs=1e-15)
+        assert entry.answers == sum(counts)
 
 
 def no_negative_zero(digits: str) -> float:
@@ -220,12 +222,13 @@ def test_every_estimate_is_a_possible_one(
 ) -> None:
     """Whatever the counts: shares are possible and sum to 1, lie in their intervals, and all of it is finite JSON."""
     question, channel, counts, n = case
-    result = estimate_question(question, channel, counts, n, confidence=confidence, simultaneous=simultaneous)
+    result = estimate_question(alone(question, channel, counts, n), confidence=confidence, simultaneous=simultaneous)
     text = msgspec.json.encode(result).decode()
     tree = json.loads(text, parse_constant=pytest.fail, parse_float=no_negative_zero)
     assert list(tree) == [
-        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
+        "id", "type", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
         *["summaries"] * (result.summaries is not msgspec.UNSET),
+        *["among_answering"] * question.decline,
     ]  # fmt: skip
     for summary in result.summaries or ():
         assert -1 <= summary.low <= summary.high <= 1
@@ -254,8 +257,8 @@ def test_permuting_options_permutes_estimates(order: list[int], seed: int, n: in
     random = Random(seed)
     assert isinstance(channel, Subset)
     counts = tally(channel, [sum(1 << j for j in random.sample(range(6), channel.size)) for _ in range(n)])
-    plain = estimate_question(question, channel, counts, n).shares
-    moved = estimate_question(question, channel, [counts[j] for j in order], n).shares
+    plain = estimate_question(alone(question, channel, counts, n)).shares
+    moved = estimate_question(alone(question, channel, [counts[j] for j in order], n)).shares
     for place, j in enumerate(order):
         assert msgspec.structs.astuple(moved[place])[1:] == msgspec.structs.astuple(plain[j])[1:]
 
@@ -279,9 +282,9 @@ def test_projection_is_the_nearest_point(values: list[float]) -> None:
 def test_nothing_is_known_without_answers() -> None:
     """Without answers every number is null and every interval is everything."""
     question, channel = ask("yes_no")
-    result = estimate_question(question, channel, [0, 0], 0)
+    result = estimate_question(alone(question, channel, [0, 0], 0))
     assert msgspec.to_builtins(result) == {
-        "id": "q", "type": "yes_no", "epsilon": "1.0", "answers": 0,
+        "id": "q", "type": "yes_no", "answers": 0,
         "shares": [
             {
                 "code": code, "estimate": None, "unbiased": None, "standard_error": None, "low": 0.0, "high": 1.0,
@@ -293,7 +296,7 @@ def test_nothing_is_known_without_answers() -> None:
         "notes": ["too noisy to say"],
     }  # fmt: skip
     question, channel = ask("number", min=-3, max=-0.0)
-    nobody = estimate_question(question, channel, [0] * (channel.levels + channel.width - 1), 0)
+    nobody = estimate_question(alone(question, channel, [0] * (channel.levels + channel.width - 1), 0))
     numbers = b'{"value":null,"standard_error":null,"low":-3.0,"high":0.0,"note":"too noisy to say"}'
     assert msgspec.json.encode(nobody.mean) == numbers
     assert (nobody.shares, nobody.open_equivalent, nobody.fake_influence) == ([], None, None)
@@ -303,21 +306,21 @@ def test_one_answer_gives_a_value_and_no_false_certainty() -> None:
     """One report gives a mean without standard error over the whole range, and a share with nearly any interval."""
     question, channel = ask("number", min=-2.3, max=10.1)
     size = channel.levels + channel.width - 1
-    mean = estimate_question(question, channel, [0] * (size - 1) + [1], 1).mean
+    mean = estimate_question(alone(question, channel, [0] * (size - 1) + [1], 1)).mean
     assert mean == Mean(10.1, None, -2.3, 10.1, TOO_NOISY)
     question, channel = ask("yes_no")
-    yes = share(estimate_question(question, channel, [0, 1], 1), "yes")
+    yes = share(estimate_question(alone(question, channel, [0, 1], 1)), "yes")
     assert (yes.estimate, yes.low, yes.high) == (1.0, 0.0, 1.0)
     assert yes.standard_error > 0.5
     question, channel = ask("scale", labels=list("abc"), mechanism="exponential")
-    first = estimate_question(question, channel, [1, 0, 0], 1).shares[0]
+    first = estimate_question(alone(question, channel, [1, 0, 0], 1)).shares[0]
     assert (first.standard_error, first.low, first.high) == (None, 0.0, 1.0)
 
 
 def test_everyone_yes() -> None:
     """More yes than even all-yes answers would give is a share of 1, with the interval of a sample that says so."""
     question, channel = ask("yes_no")
-    result = estimate_question(question, channel, [0, 1000], 1000)
+    result = estimate_question(alone(question, channel, [0, 1000], 1000))
     yes, no = result.shares
     assert (yes.estimate, yes.high, no.estimate, no.low) == (1.0, 1.0, 0.0, 0.0)
     assert yes.unbiased == pytest.approx(math.e / (math.e - 1))
@@ -332,7 +335,7 @@ def test_an_option_that_no_report_holds() -> None:
     question, channel = ask("choice", 1, options=choices(5))
     assert isinstance(channel, Subset) and channel.size == 1
     n, rule = 40, support(channel)
-    none = estimate_question(question, channel, [0, 10, 10, 10, 10], n).shares[0]
+    none = estimate_question(alone(question, channel, [0, 10, 10, 10, 10], n)).shares[0]
     assert none.standard_error == pytest.approx(math.sqrt(rule.q * (1 - rule.q) / n) / rule.gap)
 
 
@@ -340,7 +343,7 @@ def test_everyone_at_the_top() -> None:
     """A mean score beyond the range is the end of the range, with the interval of a sample that says so."""
     question, channel = ask("number", min=0, max=40)
     size = channel.levels + channel.width - 1
-    mean = estimate_question(question, channel, [0] * (size - 1) + [1000], 1000).mean
+    mean = estimate_question(alone(question, channel, [0] * (size - 1) + [1000], 1000)).mean
     assert mean is not None and mean.standard_error is not None
     assert (mean.value, mean.high) == (40.0, 40.0)
     assert mean.low == pytest.approx(40 - stats.t.ppf(0.975, 999) * mean.standard_error)
@@ -349,13 +352,13 @@ def test_everyone_at_the_top() -> None:
 def test_yes_comes_first_and_no_mirrors_it() -> None:
     """Shares read yes, no, declined; without declined, no is one minus yes, exactly in its limits."""
     question, channel = ask("yes_no")
-    result = estimate_question(question, channel, [700, 300], 1000)
+    result = estimate_question(alone(question, channel, [700, 300], 1000))
     yes, no = result.shares
     assert (yes.code, no.code) == ("yes", "no")
     assert (no.low, no.high) == (1 - yes.high, 1 - yes.low)
     assert yes.estimate < 0.2 < no.estimate
     question, channel = ask("yes_no", decline=True)
-    result = estimate_question(question, channel, [500, 300, 200], 1000)
+    result = estimate_question(alone(question, channel, [500, 300, 200], 1000))
     assert [entry.code for entry in result.shares] == ["yes", "no", "declined"]
     assert result.shares[0].unbiased > result.shares[1].unbiased > result.shares[2].unbiased
 
@@ -370,7 +373,7 @@ def test_interval_reaches_down_to_a_projected_estimate() -> None:
     counts = [round(n * rule.p) - 12, *[7] * 24, *[0] * 25]
     counts[1] += n - sum(counts)
     own = share_of_support(rule, counts[0], n, 0.05)
-    first = estimate_question(question, channel, counts, n).shares[0]
+    first = estimate_question(alone(question, channel, counts, n)).shares[0]
     assert first.estimate == first.low < own.low
     assert first.high == own.high
 
@@ -380,7 +383,7 @@ def test_counts_that_do_not_fit_are_refused(counts: list[int]) -> None:
     """Counts of another number of reports, or of another channel, are not estimated from."""
     question, channel = ask("yes_no")
     with pytest.raises(ValueError, match="not the 2 counts of 3 reports"):
-        estimate_question(question, channel, counts, 3)
+        estimate_question(alone(question, channel, counts, 3))
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, math.nan])
@@ -388,7 +391,7 @@ def test_confidence_is_a_probability(confidence: float) -> None:
     """A confidence outside (0, 1), such as 95, is refused."""
     question, channel = ask("yes_no")
     with pytest.raises(ValueError, match="confidence"):
-        estimate_question(question, channel, [1, 1], 2, confidence=confidence)
+        estimate_question(alone(question, channel, [1, 1], 2), confidence=confidence)
 
 
 # --- means and scores --------------------------------------------------------------------------------------------
@@ -414,7 +417,7 @@ def test_means_are_recovered(question: Any, channel: Any) -> None:
     counts, n = expected_counts(channel, answers)
     low, high = (1, m) if question.type == "scale" else (question.min, question.max)
     truth = sum(a * (low + (high - low) * j / (m - 1)) for j, a in enumerate(answers)) / sum(answers)
-    result = estimate_question(question, channel, counts, n)
+    result = estimate_question(alone(question, channel, counts, n))
     assert result.mean is not None
     assert result.mean.value == pytest.approx(truth, rel=1e-9)
     assert result.mean.low <= truth <= result.mean.high
@@ -426,7 +429,7 @@ def test_exponential_shares_are_recovered() -> None:
     question, channel = ask("scale", 1, labels=LABELS, mechanism="exponential")
     assert isinstance(channel, Table)
     counts, n = expected_counts(channel, [4, 3, 0, 2, 1])
-    result = estimate_question(question, channel, counts, n)
+    result = estimate_question(alone(question, channel, counts, n))
     assert [entry.estimate for entry in result.shares] == pytest.approx([0.4, 0.3, 0, 0.2, 0.1], abs=1e-6)
 
 
@@ -445,7 +448,7 @@ def test_mean_interval_is_a_t_interval(question: Any, channel: Any) -> None:
     if isinstance(channel, Band):  # its scores are tuned instead; that they are unbiased is another test's claim
         scores = [low + (high - low) * score for score in mean_scores(channel, question.type == "number").values]
     data = np.repeat(scores, counts)
-    mean = estimate_question(question, channel, counts, 4000, confidence=0.9).mean
+    mean = estimate_question(alone(question, channel, counts, 4000), confidence=0.9).mean
     assert mean is not None
     limits = stats.t.interval(0.9, 3999, loc=data.mean(), scale=stats.sem(data))
     assert mean.value == pytest.approx(data.mean(), rel=1e-9)
@@ -468,7 +471,7 @@ def test_rare_answers_are_covered(epsilon: float, n: int) -> None:
         chances = (1 - rare) * table[0] + rare * table[4]
         covered = 0
         for counts in rng.multinomial(n, chances, 2000):
-            mean = estimate_question(question, channel, counts.tolist(), n).mean
+            mean = estimate_question(alone(question, channel, counts.tolist(), n)).mean
             assert mean is not None
             covered += mean.low <= 1 + 4 * rare <= mean.high
         assert covered / 2000 >= 0.93
@@ -492,7 +495,7 @@ def test_scores_have_at_least_the_variance_of_the_channel() -> None:
     weight = stats.binom.pmf(np.arange(n + 1), n, rule.q + truth * rule.gap)
     covered = plain = 0.0
     for y in range(n + 1):
-        mean = estimate_question(question, channel, [n - y, y], n).mean
+        mean = estimate_question(alone(question, channel, [n - y, y], n)).mean
         assert mean is not None
         covered += weight[y] * (mean.low <= 1 + truth <= mean.high)
         error = math.sqrt(y / n * (1 - y / n) / (n - 1)) / rule.gap
@@ -509,7 +512,7 @@ def test_open_equivalent() -> None:
     """The open answers with as much variance: n share(1-share) / (share(1-share) + V) for yes_no, rounded down."""
     question, channel = ask("yes_no")
     rule, n = support(channel), 12_000
-    result = estimate_question(question, channel, [n - round(n * 0.4), round(n * 0.4)], n)
+    result = estimate_question(alone(question, channel, [n - round(n * 0.4), round(n * 0.4)], n))
     s, noise = result.shares[0].estimate, rule.p * rule.q / rule.gap**2
     assert result.open_equivalent == math.floor(n * s * (1 - s) / (s * (1 - s) + noise))
 
@@ -517,13 +520,13 @@ def test_open_equivalent() -> None:
 def test_fake_influence_of_yes_no() -> None:
     """At epsilon 1, one false submission in 12,000 moves a share by e/(e-1)/12,000: 0.00014, rounded up."""
     question, channel = ask("yes_no")
-    influence = estimate_question(question, channel, [8000, 4000], 12_000).fake_influence
+    influence = estimate_question(alone(question, channel, [8000, 4000], 12_000)).fake_influence
     assert influence is not None
     assert influence == pytest.approx(math.e / (math.e - 1) / 12_000, rel=1e-9)
     assert influence > (1 - support(channel).q) / support(channel).gap / 12_000
     assert math.ceil(influence * 1e5) / 1e5 == 0.00014
     drawn, parts = ask("multi_choice", options=choices(2))
-    few = estimate_question(drawn, parts, [8000, 3990, 4, 6], 12_000).fake_influence
+    few = estimate_question(alone(drawn, parts, [8000, 3990, 4, 6], 12_000)).fake_influence
     assert few == pytest.approx(influence * 1200)  # ten reports are about the second option
 
 
@@ -536,7 +539,7 @@ def test_no_false_submission_moves_more(shape: tuple[int, str], seed: int, spars
     random, k, n = Random(seed), channel.options, 1000
     counts = [n * channel.size // k] * k
     counts[0] += n * channel.size - sum(counts)
-    influence = estimate_question(question, channel, counts, n).fake_influence
+    influence = estimate_question(alone(question, channel, counts, n)).fake_influence
     assert influence is not None
     before = [random.gauss(-5, 1) if sparse and random.random() < 0.6 else random.random() for _ in range(k)]
     answer, report = random.randrange(k), sum(1 << j for j in random.sample(range(k), channel.size))
@@ -551,7 +554,7 @@ def test_fake_influence_is_reached() -> None:
     """Options that are at zero absorb what others lose, and an estimate then moves by all of the influence."""
     question, channel = ask("choice", 1, options=choices(10))
     assert isinstance(channel, Subset) and channel.size == 3
-    influence = estimate_question(question, channel, [3000] * 10, 10_000).fake_influence
+    influence = estimate_question(alone(question, channel, [3000] * 10, 10_000)).fake_influence
     before = [0.25] * 4 + [-5.0] * 6
     changed = decode(channel, 0b1110)  # the false report keeps the three others above zero; option 0 was the truth
     after = [u + (float(z) - (j == 0)) / 10_000 for j, (u, z) in enumerate(zip(before, changed, strict=True))]
@@ -563,7 +566,7 @@ def test_mean_influence_is_in_units() -> None:
     question, channel = ask("number", min=0, max=40)
     assert isinstance(channel, Band)
     size = channel.levels + channel.width - 1
-    result = estimate_question(question, channel, [10] * size, 10 * size)
+    result = estimate_question(alone(question, channel, [10] * size, 10 * size))
     scores = [40 * score for score in mean_scores(channel, between=True).values]
     assert result.fake_influence == pytest.approx(max(max(scores), 40 - min(scores)) / (10 * size))
 
@@ -573,7 +576,7 @@ def test_exponential_influence_bounds_its_decoding() -> None:
     channel = exponential(4, Fraction(1))
     question, same = ask("scale", 1, labels=list("abcd"), mechanism="exponential")
     assert same == channel
-    influence = estimate_question(question, channel, [5, 5, 5, 5], 20).fake_influence
+    influence = estimate_question(alone(question, channel, [5, 5, 5, 5], 20)).fake_influence
     assert influence is not None
     decoded = [decode(channel, report) for report in channel.reports()]
     most = max(abs(z - (j == x)) for row in decoded for j, z in enumerate(row) for x in range(4))

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.special import expit, logit
 
-from deniable_protocol import Band, Choice, Drawn, N, Option, Subset
-from deniable_server.estimator.intervals import Rule, support, supported
+from deniable_protocol import Band, Channel, Choice, Drawn, N, Option, Question, Subset
+from deniable_server.estimator import alone
+from deniable_server.estimator.intervals import Rule, support
 from deniable_server.estimator.regression import NOBODY, RUNS_AWAY, Answered, Regression, Term, regress
 from tests.helpers.surveys import ask
 
@@ -30,9 +31,12 @@ YES_NO = ask("yes_no")
 RULE = support(YES_NO[1])
 
 
-def answered(counts: dict[tuple[int, ...], tuple[int, int]]) -> list[Answered]:
+Asked = tuple[Question, Channel]
+
+
+def answered(counts: dict[tuple[int, ...], tuple[int, int]], asked: Asked = YES_NO) -> list[Answered]:
     """Groups with y noisy yes of n, per places."""
-    return [Answered(places, [n - y, y], n) for places, (y, n) in counts.items()]
+    return [Answered(places, alone(*asked, [n - y, y], n)) for places, (y, n) in counts.items()]
 
 
 def dummies(cells: Sequence[tuple[int, ...]]) -> Array:
@@ -82,7 +86,7 @@ def test_fit_is_the_most_likely_one(epsilon: float, beta: tuple[float, ...]) -> 
     question, channel = ask("yes_no", epsilon)
     rule = support(channel)
     counts = expected(beta, 20_000, rule)
-    result = regress(question, channel, "yes", SEGMENTS, answered(counts))
+    result = regress(question, "yes", SEGMENTS, answered(counts, (question, channel)))
     f = minus_log_likelihood(counts, rule)
     best = optimize.minimize(
         f, np.zeros(4), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-11, "maxiter": 9999}
@@ -112,7 +116,7 @@ def test_peaks_that_are_hard_to_find(epsilon: float, n: int, yes: list[int]) -> 
     question, channel = ask("yes_no", epsilon)
     rule = support(channel)
     counts = {cell: (y, n) for cell, y in zip(CELLS, yes, strict=True)}
-    result = regress(question, channel, "yes", SEGMENTS, answered(counts))
+    result = regress(question, "yes", SEGMENTS, answered(counts, (question, channel)))
     estimates = np.array([term.estimate for term in terms(result)])
     best = optimize.minimize(minus_log_likelihood(counts, rule), estimates + 0.1, method="BFGS")
     assert result.log_likelihood == pytest.approx(-best.fun, abs=1e-6)
@@ -129,7 +133,7 @@ def test_one_segment_is_saturated() -> None:
     over s(1 - s), and the test is that of the binomial deviance.
     """
     counts = {(0,): (400, 1000), (1,): (900, 2000), (2,): (620, 1200)}
-    result = regress(*YES_NO, "yes", {"campus": SEGMENTS["campus"]}, answered(counts))
+    result = regress(YES_NO[0], "yes", {"campus": SEGMENTS["campus"]}, answered(counts))
     y, n = np.array([*counts.values()]).T
     shares = (y / n - RULE.q) / RULE.gap
     variances = y / n * (1 - y / n) / n / (RULE.gap * shares * (1 - shares)) ** 2
@@ -162,8 +166,11 @@ def test_in_the_clear_it_is_ordinary_logistic_regression() -> None:
     """With p = 1 and q = 0, iteratively reweighted least squares give the same coefficients and errors."""
     question = Choice(id="q", text="?", epsilon="10", options=(Option("yes", "."), Option("no", ".")))
     y, n = np.array([30, 45, 12, 60, 80, 50]), np.array([100, 90, 60, 150, 120, 55])
-    groups = [Answered(cell, [a, b - a], b) for cell, a, b in zip(CELLS, y.tolist(), n.tolist(), strict=True)]
-    result = regress(question, Subset(2, 1, N), "yes", SEGMENTS, groups)
+    groups = [
+        Answered(cell, alone(question, Subset(2, 1, N), [a, b - a], b))
+        for cell, a, b in zip(CELLS, y.tolist(), n.tolist(), strict=True)
+    ]
+    result = regress(question, "yes", SEGMENTS, groups)
     x, beta = dummies(CELLS), np.zeros(4)
     for _ in range(50):
         share = expit(x @ beta)
@@ -178,20 +185,25 @@ def test_in_the_clear_it_is_ordinary_logistic_regression() -> None:
 def test_options_of_all_channels() -> None:
     """The option of a subset, the other answer of a yes_no and a drawn option are modelled by their own support."""
     counts = expected((-1, 0.5, -0.5, 1), 20_000)
-    yes = regress(*YES_NO, "yes", SEGMENTS, answered(counts))
-    no = regress(*YES_NO, "no", SEGMENTS, answered(counts))
+    yes = regress(YES_NO[0], "yes", SEGMENTS, answered(counts))
+    no = regress(YES_NO[0], "no", SEGMENTS, answered(counts))
     assert [term.estimate for term in terms(no)] == pytest.approx([-term.estimate for term in terms(yes)], abs=1e-7)
     options = [{"code": code, "text": "."} for code in "abc"]
     question, channel = ask("multi_choice", options=options)
     assert isinstance(channel, Drawn)
-    groups = [Answered(cell, [5, 5, n - y, y, 7, 7], n + 24) for cell, (y, n) in counts.items()]
-    drawn = regress(question, channel, "b", SEGMENTS, groups)
+    groups = [
+        Answered(cell, alone(question, channel, [5, 5, n - y, y, 7, 7], n + 24)) for cell, (y, n) in counts.items()
+    ]
+    drawn = regress(question, "b", SEGMENTS, groups)
     assert terms(drawn) == terms(yes)
     assert drawn.submissions == yes.submissions + 6 * 24
     question, channel = ask("choice", options=options)
     of_subset = expected((-1, 0.5, -0.5, 1), 20_000, support(channel))
-    groups = [Answered(cell, [(n - y) // 2, y, n - y - (n - y) // 2], n) for cell, (y, n) in of_subset.items()]
-    assert [term.estimate for term in terms(regress(question, channel, "b", SEGMENTS, groups))] == pytest.approx(
+    groups = [
+        Answered(cell, alone(question, channel, [(n - y) // 2, y, n - y - (n - y) // 2], n))
+        for cell, (y, n) in of_subset.items()
+    ]
+    assert [term.estimate for term in terms(regress(question, "b", SEGMENTS, groups))] == pytest.approx(
         [-1, 0.5, -0.5, 1], abs=0.01
     )
 
@@ -207,8 +219,8 @@ def test_splitting_a_group_changes_nothing(parts: list[int], beta: list[float]) 
     split = []
     for (places, (y, n)), part in zip(counts.items(), parts, strict=True):
         some = min(part, y)
-        split += [Answered(places, [0, some], some), Answered(places, [n - y, y - some], n - some)]
-    whole, pieces = (regress(*YES_NO, "yes", SEGMENTS, groups) for groups in (answered(counts), split[::-1]))
+        split += [*answered({places: (some, some)}), *answered({places: (y - some, n - some)})]
+    whole, pieces = (regress(YES_NO[0], "yes", SEGMENTS, groups) for groups in (answered(counts), split[::-1]))
     assert whole.converged == pieces.converged
     for one, two in zip(terms(whole), terms(pieces), strict=True):
         assert (one.estimate, one.standard_error) == pytest.approx((two.estimate, two.standard_error), abs=1e-6)
@@ -218,12 +230,12 @@ def test_splitting_a_group_changes_nothing(parts: list[int], beta: list[float]) 
 def test_reference_is_the_first_code_that_anyone_has() -> None:
     """Codes that nobody has get no coefficient, and another reference changes signs, not the fit."""
     counts = {cell: value for cell, value in expected((-1, 0.5, -0.5, 1), 4000).items() if cell[0] != 0}
-    result = regress(*YES_NO, "yes", SEGMENTS, answered(counts))
+    result = regress(YES_NO[0], "yes", SEGMENTS, answered(counts))
     assert result.references == {"campus": "south", "year": "first"}
     assert [(term.segment, term.code) for term in result.coefficients] == [("campus", "west"), ("year", "later")]
     turned = {(2 - campus, 1 - year): value for (campus, year), value in counts.items()}
     segments = {name: codes[::-1] for name, codes in SEGMENTS.items()}
-    other = regress(*YES_NO, "yes", segments, answered(turned))
+    other = regress(YES_NO[0], "yes", segments, answered(turned))
     assert other.log_likelihood == pytest.approx(result.log_likelihood)
     for one, two in zip(result.coefficients, other.coefficients, strict=True):
         assert one.estimate == pytest.approx(-two.estimate, abs=1e-6)
@@ -232,7 +244,7 @@ def test_reference_is_the_first_code_that_anyone_has() -> None:
 def test_without_segments_there_is_an_intercept() -> None:
     """With no segments, or with one code each, the log odds of the whole are all there is to fit."""
     for segments, places in (({}, ()), ({"campus": ["north", "south"]}, (1,))):
-        result = regress(*YES_NO, "yes", segments, [Answered(places, [600, 400], 1000)])
+        result = regress(YES_NO[0], "yes", segments, answered({places: (400, 1000)}))
         assert [term.estimate for term in terms(result)] == pytest.approx([logit((0.4 - RULE.q) / RULE.gap)])
         assert (result.coefficients, result.degrees_of_freedom, result.statistic) == ([], 0, pytest.approx(0, abs=1e-9))
         assert result.p_value is None
@@ -252,7 +264,7 @@ def test_slopes_are_covered() -> None:
         n = rng.multinomial(4000, np.full(6, 1 / 6))
         y = rng.binomial(n, rates)
         counts = {cell: (int(a), int(b)) for cell, a, b in zip(CELLS, y, n, strict=True)}
-        slopes = terms(regress(question, channel, "yes", SEGMENTS, answered(counts)))[1:]
+        slopes = terms(regress(question, "yes", SEGMENTS, answered(counts, (question, channel))))[1:]
         held += [slope.low <= truth <= slope.high for slope, truth in zip(slopes, beta[1:], strict=True)]
         estimates.append([slope.estimate for slope in slopes])
     assert np.all((held >= 352) & (held <= 399))
@@ -272,7 +284,7 @@ def without_numbers(result: Regression) -> None:
 @pytest.mark.parametrize("y", [0, 100, round(1000 * RULE.q) - 1, round(1000 * RULE.p) + 1, 1000])
 def test_impossible_rates_do_not_converge(y: int) -> None:
     """A group with fewer noisy yes than a share of 0 gives, or more than 1 gives, has no finite odds: no numbers."""
-    result = regress(*YES_NO, "yes", {"campus": ["a", "b"]}, answered({(0,): (450, 1000), (1,): (y, 1000)}))
+    result = regress(YES_NO[0], "yes", {"campus": ["a", "b"]}, answered({(0,): (450, 1000), (1,): (y, 1000)}))
     without_numbers(result)
     assert result.note == RUNS_AWAY
     assert 0 < result.iterations < 100
@@ -281,9 +293,8 @@ def test_impossible_rates_do_not_converge(y: int) -> None:
 def test_a_rate_exactly_at_the_end_does_not_converge() -> None:
     """Even where reports are just as a share of 0 would give, the odds run away, if slowly: no numbers."""
     channel = Band(2, 1, 3 * N // 4)
-    result = regress(
-        YES_NO[0], channel, "yes", {"campus": ["a", "b"]}, answered({(0,): (450, 1000), (1,): (250, 1000)})
-    )
+    groups = answered({(0,): (450, 1000), (1,): (250, 1000)}, (YES_NO[0], channel))
+    result = regress(YES_NO[0], "yes", {"campus": ["a", "b"]}, groups)
     without_numbers(result)
     assert result.note == RUNS_AWAY
 
@@ -291,8 +302,8 @@ def test_a_rate_exactly_at_the_end_does_not_converge() -> None:
 def test_separated_groups_do_not_converge() -> None:
     """In the clear, a group in which all said yes has infinite odds, as in any logistic regression: no numbers."""
     question = Choice(id="q", text="?", epsilon="10", options=(Option("yes", "."), Option("no", ".")))
-    groups = [Answered((0,), [30, 70], 100), Answered((1,), [50, 0], 50)]
-    result = regress(question, Subset(2, 1, N), "yes", {"campus": ["a", "b"]}, groups)
+    groups = answered({(0,): (70, 100), (1,): (0, 50)}, (question, Subset(2, 1, N)))
+    result = regress(question, "yes", {"campus": ["a", "b"]}, groups)
     without_numbers(result)
     assert result.note == RUNS_AWAY
 
@@ -300,17 +311,17 @@ def test_separated_groups_do_not_converge() -> None:
 def test_segments_that_say_the_same_are_named() -> None:
     """If one segment follows from another, the codes that cannot be separated are named, and nothing is fitted."""
     counts = {(0, 0): (400, 1000), (1, 1): (500, 1000), (2, 1): (450, 1000)}
-    result = regress(*YES_NO, "yes", SEGMENTS, answered(counts))
+    result = regress(YES_NO[0], "yes", SEGMENTS, answered(counts))
     without_numbers(result)
     assert result.note == "year:later cannot be told apart from codes of other segments. Leave a segment out"
 
 
 def test_nothing_to_fit() -> None:
     """Without reports about the option there are no numbers."""
-    without_numbers(empty := regress(*YES_NO, "yes", SEGMENTS, []))
+    without_numbers(empty := regress(YES_NO[0], "yes", SEGMENTS, []))
     assert (empty.note, empty.submissions, empty.references) == (NOBODY, 0, {})
     question, channel = ask("multi_choice", options=[{"code": code, "text": "."} for code in "ab"])
-    untold = regress(question, channel, "b", {"campus": ["a", "b"]}, [Answered((0,), [3, 4, 0, 0], 7)])
+    untold = regress(question, "b", {"campus": ["a", "b"]}, [Answered((0,), alone(question, channel, [3, 4, 0, 0], 7))])
     assert (untold.note, untold.submissions) == (NOBODY, 7)
 
 
@@ -319,13 +330,12 @@ def test_wrong_requests_are_refused() -> None:
     scale = {"labels": list("abc")}
     for asked, code in ((YES_NO, "maybe"), (ask("scale", measure="mean", **scale), "1")):
         with pytest.raises(ValueError, match=f"no option {code}"):
-            regress(*asked, code, {}, [])
+            regress(asked[0], code, {}, [])
     table = ask("scale", mechanism="exponential", **scale)
     with pytest.raises(ValueError, match="more than support"):
-        regress(*table, "1", {}, [Answered((), [1, 2, 3], 6)])
-    assert supported(table[1], [1, 2, 3], 6) == []
+        regress(table[0], "1", {}, [Answered((), alone(*table, [1, 2, 3], 6))])
     with pytest.raises(ValueError, match="confidence"):
-        regress(*YES_NO, "yes", {}, [], confidence=95)
+        regress(YES_NO[0], "yes", {}, [], confidence=95)
 
 
 @given(
@@ -337,7 +347,7 @@ def test_every_fit_is_finite_or_none(epsilon: float, cells: list[tuple[int, int]
     """Whatever the counts: either all numbers are there and finite, or none is and a note says why."""
     question, channel = ask("yes_no", epsilon)
     counts = {cell: (times * yes, times * (no + yes)) for cell, (no, yes) in zip(CELLS, cells, strict=True)}
-    result = regress(question, channel, "yes", SEGMENTS, answered(counts))
+    result = regress(question, "yes", SEGMENTS, answered(counts, (question, channel)))
     text = msgspec.json.encode(result).decode()
     json.loads(text, parse_constant=pytest.fail)
     assert msgspec.json.decode(text, type=Regression) == result

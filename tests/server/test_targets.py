@@ -16,7 +16,15 @@ from scipy import stats
 
 from deniable_protocol import Band, Subset, Table, decode
 from deniable_protocol.design import band, exponential, subset
-from deniable_server.estimator import NOT_HONEST, TOO_NOISY, estimate_question, share_of_support, support
+from deniable_server.estimator import (
+    NOT_HONEST,
+    TOO_NOISY,
+    Counted,
+    alone,
+    estimate_question,
+    share_of_support,
+    support,
+)
 from deniable_server.estimator.influence import FALSE_ALARMS, consistent
 from deniable_server.estimator.intervals import Rule, finite_limits, joint_support, sampling_factor
 from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
@@ -64,7 +72,7 @@ def test_the_respondents_variance_is_the_noise() -> None:
     """For yes_no the standard error about the respondents is sqrt(V/n), V = e^epsilon/(e^epsilon - 1)^2."""
     question, channel = ask("yes_no", 1)
     n = 12_000
-    yes = estimate_question(question, channel, [8000, 4000], n, population=n).shares[0]
+    yes = estimate_question(alone(question, channel, [8000, 4000], n), population=n).shares[0]
     noise = math.e / (math.e - 1) ** 2
     assert yes.standard_error == pytest.approx(math.sqrt(noise / n), rel=1e-9)
     margin = stats.norm.ppf(0.975) * yes.standard_error
@@ -109,8 +117,8 @@ def test_the_mean_of_the_respondents(kind: str) -> None:
     answers = rng.choice([0, channel.levels - 1], 5000)  # as much spread among people as there can be
     table = table_of(channel)
     counts = sum(rng.multinomial((answers == x).sum(), table[x]) for x in (0, channel.levels - 1))
-    whole = estimate_question(question, channel, counts, 5000).mean
-    own_mean = estimate_question(question, channel, counts, 5000, population=5000).mean
+    whole = estimate_question(alone(question, channel, counts, 5000)).mean
+    own_mean = estimate_question(alone(question, channel, counts, 5000), population=5000).mean
     assert whole is not None and own_mean is not None and own_mean.standard_error and whole.standard_error
     truth = 4 * answers.mean() / (channel.levels - 1) + (kind == "scale")
     least = 4 * math.sqrt(mean_scores(channel, kind == "number").least / 5000)
@@ -170,7 +178,7 @@ def test_summaries_are_those_of_the_shares(mechanism: str | None, labels: int) -
     else:
         counts = [round(n * c) for c in chances]
         counts[0] += n - sum(counts)
-    summaries = {s.id: s for s in estimate_question(question, channel, counts, n).summaries}  # type: ignore[union-attr]
+    summaries = {s.id: s for s in estimate_question(alone(question, channel, counts, n)).summaries}  # type: ignore[union-attr]
     low = 7 if labels == 11 else 2
     truth = {
         "top_two": shares[-2:].sum(), "bottom_seven" if low == 7 else "bottom_two": shares[:low].sum(),
@@ -205,7 +213,7 @@ def test_summaries_are_covered(epsilon: float, n: int) -> None:
         truth = {"top_two": shares[2:].sum(), "net_score": shares[2:].sum() - shares[:2].sum()}
         covered = dict.fromkeys(truth, 0.0)
         for weight, counts in enumerate_reports(channel, shares, n):
-            for summary in estimate_question(question, channel, counts, n).summaries or ():
+            for summary in estimate_question(alone(question, channel, counts, n)).summaries or ():
                 if summary.id in truth:
                     covered[summary.id] += weight * (summary.low - 1e-9 <= truth[summary.id] <= summary.high + 1e-9)
         assert min(covered.values()) >= 0.95, covered
@@ -225,7 +233,7 @@ def test_summaries_are_covered_where_a_report_holds_several_points(labels: int, 
         truth = [shares[-2:].sum(), shares[:low].sum(), shares[-2:].sum() - shares[:low].sum()]
         covered = np.zeros(3)
         for numbers in rng.multinomial(2000, shares @ table, 400):
-            summaries = estimate_question(question, channel, (numbers @ bits).tolist(), 2000).summaries
+            summaries = estimate_question(alone(question, channel, (numbers @ bits).tolist(), 2000)).summaries
             covered += [s.low - 1e-9 <= t <= s.high + 1e-9 for s, t in zip(summaries, truth, strict=True)]  # type: ignore[arg-type]
         assert (covered / 400).min() >= 0.92, covered
 
@@ -241,7 +249,7 @@ def test_a_population_never_widens_what_everyone_says() -> None:
 def test_short_scales_have_no_summaries() -> None:
     """On three points the top two and the bottom two overlap: nothing is claimed."""
     question, channel = ask("scale", 1, labels=list("abc"))
-    assert estimate_question(question, channel, [10, 10, 10], 30).summaries == []
+    assert estimate_question(alone(question, channel, [10, 10, 10], 30)).summaries == []
 
 
 # --- what a reader is told first -------------------------------------------------------------------------------------
@@ -260,7 +268,7 @@ def test_short_scales_have_no_summaries() -> None:
 def test_impossible_rates_are_flagged(kind: str, own: dict[str, Any], counts: list[int], n: int) -> None:
     """A rate that honest answers cannot give is flagged; a high rate that they can give is not."""
     question, channel = ask(kind, 1, **own)
-    notes = estimate_question(question, channel, counts, n).notes
+    notes = estimate_question(alone(question, channel, counts, n)).notes
     assert (NOT_HONEST in notes) == (n != 1300)
 
 
@@ -271,20 +279,20 @@ def test_honest_reports_are_rarely_flagged(epsilon: str, n: int) -> None:
     channel = band(2, Fraction(epsilon))
     for rate in (support(channel).q, support(channel).p):
         weight = stats.binom.pmf(np.arange(n + 1), n, rate)
-        flagged = sum(weight[y] for y in range(n + 1) if not consistent(channel, [n - y, y], n))
+        flagged = sum(weight[y] for y in range(n + 1) if not consistent([Counted(channel, [n - y, y], n)]))
         assert flagged <= FALSE_ALARMS
 
 
 def test_too_noisy_to_say() -> None:
     """An interval over more than half of what is possible says so, for shares and for means."""
     question, channel = ask("yes_no", 0.1)
-    result = estimate_question(question, channel, [100, 100], 200)
+    result = estimate_question(alone(question, channel, [100, 100], 200))
     assert result.notes == [TOO_NOISY] and result.shares[0].note == TOO_NOISY
     question, channel = ask("yes_no", 2)
-    sure = estimate_question(question, channel, [100, 100], 200)
+    sure = estimate_question(alone(question, channel, [100, 100], 200))
     assert sure.notes == [] and sure.shares[0].note is msgspec.UNSET
     question, channel = ask("number", 0.5, min=10, max=20)
-    mean = estimate_question(question, channel, [2] * 16, 32).mean
+    mean = estimate_question(alone(question, channel, [2] * 16, 32)).mean
     assert mean is not None and mean.note == TOO_NOISY
 
 
@@ -297,7 +305,7 @@ def test_distribution_finds_the_levels() -> None:
     assert isinstance(channel, Band)
     shares = np.array([0.3, 0.25, 0.2, 0.1, 0.05, 0.05, 0.03, 0.01, 0.01])
     counts = np.round(10**7 * shares @ table_of(channel)).astype(int)
-    curve = estimate_question(question, channel, counts, int(counts.sum()), distribution=True).distribution
+    curve = estimate_question(alone(question, channel, counts, int(counts.sum())), distribution=True).distribution
     assert curve is not msgspec.UNSET
     assert [point.at for point in curve] == pytest.approx(range(9))  # type: ignore[union-attr]
     assert [point.share for point in curve] == pytest.approx(shares, abs=0.01)  # type: ignore[union-attr]
@@ -313,7 +321,7 @@ def test_distribution_is_the_likeliest() -> None:
     rng = np.random.default_rng(11)
     table = table_of(channel)
     counts = rng.multinomial(3000, np.array([0.1] * 4 + [0.3] * 2 + [0.0] * 3) @ table)
-    curve = estimate_question(question, channel, counts, 3000, distribution=True).distribution
+    curve = estimate_question(alone(question, channel, counts, 3000), distribution=True).distribution
 
     def likelihood(shares: Any) -> float:
         return float(counts @ np.log(shares @ table))
@@ -331,11 +339,11 @@ def test_distribution_is_the_likeliest() -> None:
 def test_no_distribution_where_none_was_asked_for() -> None:
     """Only number questions with a mean have a distribution, and only on request."""
     question, channel = ask("number", 1, min=0, max=8)
-    assert estimate_question(question, channel, [1] * 16, 16).distribution is msgspec.UNSET
+    assert estimate_question(alone(question, channel, [1] * 16, 16)).distribution is msgspec.UNSET
     question, channel = ask("yes_no", 1)
-    assert estimate_question(question, channel, [1, 1], 2, distribution=True).distribution is msgspec.UNSET
+    assert estimate_question(alone(question, channel, [1, 1], 2), distribution=True).distribution is msgspec.UNSET
     question, channel = ask("number", 1, min=0, max=8)
-    assert estimate_question(question, channel, [0] * 16, 0, distribution=True).distribution == []
+    assert estimate_question(alone(question, channel, [0] * 16, 0), distribution=True).distribution == []
 
 
 def test_table_scores_estimate_their_own_noise() -> None:

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from deniable_protocol.design import band
 from deniable_server.errors import ImpossibleWeights
-from deniable_server.estimator import estimate_question, estimate_weighted, support
+from deniable_server.estimator import Evidence, alone, estimate_question, estimate_weighted, support
 from deniable_server.estimator.scores import mean_scores, table_of
-from deniable_server.estimator.weights import Part, rake, weigh
+from deniable_server.estimator.weights import rake, weigh
 from tests.helpers.surveys import ask
 
 positive = st.integers(1, 500)
+
+Cell = tuple[float, Evidence]
 
 
 @given(st.lists(positive, min_size=6, max_size=6), st.lists(positive, min_size=5, max_size=5))
@@ -74,18 +76,19 @@ def test_equal_weights_change_nothing(kind: str, own: dict[str, Any]) -> None:
     question, channel = ask(kind, 1, **own)
     rng = np.random.default_rng(7)
     reports = [*channel.reports()]
-    parts = []
+    parts: list[Cell] = []
+    total = np.zeros(channel.feature_count, dtype=int)
     for weight, n in ((1.0, 300), (1.0, 700)):
         drawn = [reports[i] for i in rng.integers(0, len(reports), n)]
         if hasattr(channel, "size"):
             counts = [sum(report >> j & 1 for report in drawn) for j in range(channel.answers)]
         else:
             counts = [drawn.count(report) for report in reports]
-        parts.append(Part(weight, n, np.array(counts)))
-    counts, effective = weigh(question, channel, parts)
-    assert effective == pytest.approx(1000)
-    weighted = estimate_weighted(question, channel, counts, effective)
-    plain = estimate_question(question, channel, sum(part.counts for part in parts), 1000)
+        parts.append((weight, alone(question, channel, counts, n)))
+        total = total + np.array(counts)
+    weighted = estimate_weighted(weigh(parts))
+    assert weighted.effective_answers == pytest.approx(1000)
+    plain = estimate_question(alone(question, channel, total.tolist(), 1000))
     pairs = [*zip(weighted.shares, plain.shares, strict=True)]
     if plain.mean is not None:
         pairs.append((weighted.mean, plain.mean))
@@ -102,8 +105,8 @@ def test_the_weighted_share_is_the_mix_of_the_groups() -> None:
     parts = []
     for weight, n, share in ((1.5, 4000, 0.2), (0.5, 4000, 0.8)):
         yes = round(n * (rule.q + share * rule.gap))
-        parts.append(Part(weight, n, np.array([n - yes, yes])))
-    yes = estimate_weighted(question, channel, *weigh(question, channel, parts)).shares[0]
+        parts.append((weight, alone(question, channel, [n - yes, yes], n)))
+    yes = estimate_weighted(weigh(parts)).shares[0]
     assert yes.estimate == pytest.approx(0.75 * 0.2 + 0.25 * 0.8, abs=1e-3)
 
 
@@ -120,14 +123,14 @@ def test_weighted_intervals_cover() -> None:
     covered = plain = 0
     for _ in range(4000):
         held = [rng.binomial(n, rule.q + s * rule.gap) for n, s in zip(sizes, shares, strict=True)]
-        parts = [Part(w, n, np.array([n - y, y])) for w, n, y in zip(weights, sizes, held, strict=True)]
-        counts, effective = weigh(question, channel, parts)
-        yes = estimate_weighted(question, channel, counts, effective).shares[0]
+        parts = [(w, alone(question, channel, [n - y, y], n)) for w, n, y in zip(weights, sizes, held, strict=True)]
+        weighted = weigh(parts)
+        yes = estimate_weighted(weighted).shares[0]
         covered += yes.low <= truth <= yes.high
         # The usual effective size, which knows only the weights, is too sure here: the heavier group varies more.
         kish = 3000**2 / (2000 + 100 * 100)
-        scaled = [count * kish / effective for count in counts]
-        usual = estimate_weighted(question, channel, scaled, kish).shares[0]
+        scaled = [count * kish / weighted.answers for count in weighted.parts[0].counts]
+        usual = estimate_weighted(alone(question, channel, scaled, kish)).shares[0]
         plain += usual.low <= truth <= usual.high
     assert 0.95 <= covered / 4000 <= 0.99
     assert plain / 4000 < 0.92
@@ -143,8 +146,8 @@ def test_a_small_heavy_group_is_not_believed(sizes: tuple[int, int], weight: flo
     covered = 0
     for _ in range(1000):
         held = [int(rng.binomial(n, rule.q + 0.05 * rule.gap)) for n in sizes]
-        parts = [Part(w, n, np.array([n - y, y])) for w, n, y in zip(weights, sizes, held, strict=True)]
-        yes = estimate_weighted(question, channel, *weigh(question, channel, parts)).shares[0]
+        parts = [(w, alone(question, channel, [n - y, y], n)) for w, n, y in zip(weights, sizes, held, strict=True)]
+        yes = estimate_weighted(weigh(parts)).shares[0]
         covered += yes.low <= 0.05 <= yes.high
     assert covered / 1000 >= 0.92
 
@@ -152,22 +155,23 @@ def test_a_small_heavy_group_is_not_believed(sizes: tuple[int, int], weight: flo
 def test_odd_weights_end_in_numbers() -> None:
     """Identical reports, or weights too large to square, give finite numbers."""
     question, channel = ask("yes_no", 10)
-    parts = [Part(w, n, np.array([0, n])) for w, n in ((0.62 / 41, 41), (0.19 / 160, 160), (0.19 / 195, 195))]
+    parts = [
+        (w, alone(question, channel, [0, n], n)) for w, n in ((0.62 / 41, 41), (0.19 / 160, 160), (0.19 / 195, 195))
+    ]
     for scale in (1.0, 1e-200):
-        scaled = [part._replace(weight=part.weight * scale) for part in parts]
-        assert estimate_weighted(question, channel, *weigh(question, channel, scaled)).shares[0].estimate == 1.0
+        scaled = [(weight * scale, evidence) for weight, evidence in parts]
+        assert estimate_weighted(weigh(scaled)).shares[0].estimate == 1.0
 
 
 def test_effective_answers() -> None:
     """With the same variance in all parts, the effective number is (sum of w)^2 / (sum of w^2), and never above n."""
     question, channel = ask("yes_no", 1)
-    parts = [Part(2.0, 1000, np.array([500, 500])), Part(0.5, 1000, np.array([500, 500]))]
-    assert weigh(question, channel, parts)[1] == pytest.approx(2500**2 / (4 * 1000 + 0.25 * 1000))
+    even, agreed = (alone(question, channel, counts, 1000) for counts in ([500, 500], [1000, 0]))
+    assert weigh([(2.0, even), (0.5, even)]).answers == pytest.approx(2500**2 / (4 * 1000 + 0.25 * 1000))
     # All reports agree, so that they show no variance: the weights alone decide.
-    agreed = [Part(2.0, 1000, np.array([1000, 0])), Part(0.5, 1000, np.array([1000, 0]))]
-    assert weigh(question, channel, agreed)[1] == pytest.approx(2500**2 / (4 * 1000 + 0.25 * 1000))
-    assert weigh(question, channel, []) == ([0.0, 0.0], 0.0)
-    nobody = estimate_weighted(question, channel, [0.0, 0.0], 0.0)
+    assert weigh([(2.0, agreed), (0.5, agreed)]).answers == pytest.approx(2500**2 / (4 * 1000 + 0.25 * 1000))
+    nobody = estimate_weighted(weigh([(0.0, even)]))
+    assert nobody.effective_answers == 0
     assert nobody.shares[0].estimate is None
 
 
@@ -176,11 +180,9 @@ def test_weighted_means_recover_the_mix() -> None:
     question, channel = ask("number", 2, min=0, max=8)
     assert channel == band(9, Fraction(2))
     table = table_of(channel)
-    parts = [
-        Part(weight, 10**6, np.round(10**6 * table[level]).astype(np.int64)) for weight, level in ((0.5, 1), (1.5, 7))
-    ]
-    parts = [Part(part.weight, int(part.counts.sum()), part.counts) for part in parts]
-    mean = estimate_weighted(question, channel, *weigh(question, channel, parts)).mean
+    counted = [(weight, np.round(10**6 * table[level]).astype(int).tolist()) for weight, level in ((0.5, 1), (1.5, 7))]
+    parts = [(weight, alone(question, channel, counts, sum(counts))) for weight, counts in counted]
+    mean = estimate_weighted(weigh(parts)).mean
     assert mean is not None
     assert mean.value == pytest.approx(0.25 * 1 + 0.75 * 7, abs=1e-3)
-    assert len(mean_scores(channel, between=True).values) == len(parts[0].counts)
+    assert len(mean_scores(channel, between=True).values) == len(counted[0][1])

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable_protocol import Channel, Question, Subset
-from deniable_server.estimator import estimate_question
-from deniable_server.estimator.questions import project
+from deniable_server.estimator import alone, estimate_question, project
 from proofs import Watch
 from proofs.attack import Ledger, Told, prove
 from proofs.attacker import Target, nearest, numbers_of
@@ -52,7 +51,7 @@ def estimated(question: Question, channel: Channel, reports: Counter[int]) -> di
         counts = [sum(n for report, n in reports.items() if report >> j & 1) for j in range(channel.options)]
     else:
         counts = [reports[report] for report in channel.reports()]
-    built: dict[str, Any] = msgspec.to_builtins(estimate_question(question, channel, counts, reports.total()))
+    built: dict[str, Any] = msgspec.to_builtins(estimate_question(alone(question, channel, counts, reports.total())))
     return built
 
 

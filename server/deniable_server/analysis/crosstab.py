@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 import msgspec
 import numpy as np
 
-from deniable_protocol import Question, YesNo
+from deniable_protocol import Question, Survey, YesNo
 from deniable_server.errors import BadQuery
 from deniable_server.estimator import Share, comparison
 from deniable_server.estimator import crosstab as estimator
@@ -71,6 +71,12 @@ class SurveyCrosstab(msgspec.Struct, frozen=True):
     cells: list[JointShare]
     independence: Independence
     notes: list[str]
+
+
+def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
+    """The cross-tabs that the survey was designed for, each pair once."""
+    pairs = {frozenset(pair): pair for names in survey.together for pair in combinations(names, 2)}
+    return [*pairs.values()]
 
 
 def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:

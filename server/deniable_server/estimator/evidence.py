@@ -160,13 +160,6 @@ class _Part(NamedTuple):
         q, gap = float(self.chance.q), float(self.chance.p - self.chance.q)
         return np.asarray((self.y / self.n - np.array(self.sizes) * q) / gap)
 
-    @property
-    def planned_variance(self) -> float:
-        """Of one report, on average over the answers, at the planning share."""
-        rules = [self.rule(size) for size in self.sizes if size]
-        noise = sum(PLANNING * rule.v1 + (1 - PLANNING) * rule.v0 for rule in rules) / len(rules)
-        return PLANNING * (1 - PLANNING) + noise
-
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
@@ -234,6 +227,13 @@ class Pooled:
         return np.asarray(total - kept * (np.diag(shares) - spread) / self.n)
 
 
+def planned_variance(part: _Part) -> float:
+    """Of one report, on average over the answers, at the planning share."""
+    rules = [part.rule(size) for size in part.sizes if size]
+    noise = sum(PLANNING * rule.v1 + (1 - PLANNING) * rule.v0 for rule in rules) / len(rules)
+    return PLANNING * (1 - PLANNING) + noise
+
+
 @lru_cache(maxsize=1024)
 def _moments(chance: Chances, sizes: tuple[int, ...]) -> tuple[Array, Array]:
     """E[z z'] of one report's decoded support of disjoint sets of t_j paths, as M + sum over j of s_j M_j.
@@ -272,7 +272,7 @@ def pool_sets(heard: Sequence[tuple[Heard, Sequence[Paths]]]) -> Pooled | None:
     if not found:
         return None
     parts = tuple(found.values())
-    certainty = np.array([part.n / part.planned_variance for part in parts])
+    certainty = np.array([part.n / planned_variance(part) for part in parts])
     weights = certainty / certainty.sum()
     unbiased = sum((w * part.unbiased for w, part in zip(weights, parts, strict=True)), np.zeros(1))
     n = (

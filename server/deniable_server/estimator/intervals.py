@@ -142,20 +142,18 @@ def likely_share(counts: Sequence[Supported]) -> float:
     r = q + s gap, has one root between the least and the largest of the unbiased shares, found by bisection, unless it
     is beyond where a rate is 0 or 1.
     """
-    seen = [(count.y / count.n - count.rule.q) / count.rule.gap for count in counts]
-    low = max([min(seen), *(-count.rule.q / count.rule.gap for count in counts)])
-    high = min([max(seen), *((1 - count.rule.q) / count.rule.gap for count in counts)])
+    y, n = (np.array([getattr(count, name) for count in counts]) for name in ("y", "n"))
+    q, gap = (np.array([getattr(count.rule, name) for count in counts]) for name in ("q", "gap"))
+    seen = (y / n - q) / gap
+    low, high = float(max(seen.min(), (-q / gap).max())), float(min(seen.max(), ((1 - q) / gap).min()))
 
     def slope(share: float) -> float:
-        total = 0.0
-        for count, unbiased in zip(counts, seen, strict=True):
-            rate = count.rule.q + share * count.rule.gap
-            total += count.n * count.rule.gap**2 * (unbiased - share) / max(rate * (1 - rate), 1e-300)
-        return total
+        rates = q + share * gap
+        return float(np.sum(n * gap**2 * (seen - share) / np.maximum(rates * (1 - rates), 1e-300)))
 
     if low >= high:
         return low
-    for _ in range(100):
+    for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if slope(middle) > 0 else (low, middle)
     return (low + high) / 2

@@ -109,8 +109,8 @@ def _of_all(tests: list[Independence]) -> Independence:
     if len(tests) == 1:
         return tests[0]
     known = [(test.p_value, test) for test in tests if test.p_value is not None]
-    if not known:
-        return tests[0]
+    if len(known) < 2:
+        return known[0][1] if known else tests[0]
     p, test = min(known, key=lambda each: each[0])
     return msgspec.structs.replace(test, p_value=min(1.0, p * len(known)), note=EACH_OPTION)
 

@@ -69,29 +69,29 @@ def weigh(cells: Sequence[tuple[float, Evidence]]) -> Evidence:
     answers = sum(evidence.answers for _, evidence in used)
     items = []
     for i, item in enumerate(first.items):
-        each = [[(weight, evidence.items[i][part]) for weight, evidence in used] for part in range(len(item))]
-        items.append(tuple(_weighted(first, heard) if heard else item[0]._replace(n=0.0) for heard in each))
+        each = [(heard, [(weight, evidence.items[i][j]) for weight, evidence in used]) for j, heard in enumerate(item)]
+        items.append(tuple(_weighted(first, heard, weighted) for heard, weighted in each))
     parts = {heard.part: Counted(*heard[:3]) for item in items for heard in item}
     before = [sum(heard.n for _, evidence in used for heard in evidence.items[i]) for i in range(len(items))]
     kept = [sum(heard.n for heard in item) / n for item, n in zip(items, before, strict=True) if n]
     return Evidence(first.question, answers * min(kept, default=0.0), tuple(items), tuple(parts.values()))
 
 
-def _weighted(evidence: Evidence, cells: Sequence[tuple[float, Heard]]) -> Heard:
-    """What a part has reported of an item in all cells."""
-    heard, used = cells[0][1], [(weight, heard) for weight, heard in cells if heard.n]
+def _weighted(evidence: Evidence, heard: Heard, cells: Sequence[tuple[float, Heard]]) -> Heard:
+    """What a part has reported of an item in all cells, in the place of what it has in one."""
+    used = [(weight, each) for weight, each in cells if each.n]
     if not used:
         return heard._replace(counts=[0.0] * len(heard.counts), n=0.0)
     # Relative to the heaviest, so that no square of a weight is too small for a float.
     weights = np.array([weight for weight, _ in used])
     weights = weights / weights.max()
-    sizes = np.array([heard.n for _, heard in used], dtype=float)
+    sizes = np.array([each.n for _, each in used], dtype=float)
     answers, total = float(sizes.sum()), float(weights @ sizes)
     kish = total**2 / float(weights**2 @ sizes) / answers
-    ratios = [_ratio(values, rows, weights) for values, rows in _numbers(evidence, [heard for _, heard in used])]
+    ratios = [_ratio(values, rows, weights) for values, rows in _numbers(evidence, [each for _, each in used])]
     # A small group with a large weight may show no variance by chance; it is not believed: Kish's is the most.
     effective = answers * min(1.0, kish, *ratios)
-    counts = weights @ np.array([heard.counts for _, heard in used], dtype=float) * (effective / total)
+    counts = weights @ np.array([each.counts for _, each in used], dtype=float) * (effective / total)
     return heard._replace(counts=[min(float(count), effective) for count in counts], n=effective)
 
 
