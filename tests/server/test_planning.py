@@ -526,10 +526,12 @@ def test_the_plan_says_in_words_what_a_team_asks_first() -> None:
     ]
     assert plan_survey(eight, Wanted(respondents=20_000)).in_words[0].endswith("within about ±2.3 points.")
     nobody = joint_survey(yes_no(1), number(1), yes_no(1), together=[["q0", "q2"]])
-    assert plan_survey(nobody).in_words == [
-        "You need 4,970 respondents to know each share within ±3 points, each mean within ±3% of its range and each "
-        "cell of a cross-tab within ±5 points, at 95% confidence."
-    ]
+    plan = plan_survey(nobody)
+    (sentence,) = plan.in_words
+    assert sentence == (
+        f"You need {-(-plan.respondents // 10) * 10:,} respondents to know each share within ±3 points, each mean "
+        "within ±3% of its range and each cell of a cross-tab within ±5 points, at 95% confidence."
+    )
     assert plan_survey(nobody, Wanted(respondents=2)).in_words[0] == "With 2 respondents you will know nothing."
 
 
@@ -556,7 +558,7 @@ def test_the_plan_is_about_what_is_published() -> None:
 
 
 def test_margins_by_respondents_and_epsilon() -> None:
-    """From 100 to 100,000 respondents at 1, 2 and 4, and at the survey's own epsilon; each is the plan of that survey."""
+    """From 100 to 100,000 respondents at 1, 2, 4 and the survey's own epsilon; each is the plan of that survey."""
     trees = [yes_no(1), choice(5, 1), number(1)]
     plan = plan_survey(joint_survey(*trees, epsilon=3))
     assert [at.epsilon for at in plan.by_epsilon] == ["1", "2", "3", "4"]
@@ -574,7 +576,7 @@ def test_splitting_epsilon_costs_many_times_more() -> None:
     """
     joint = plan_survey(joint_survey(*[yes_no(1)] * 8))
     split = next(other for other in joint.alternatives if other.design == "split")
-    assert split.respondents == plan_of(yes_no("0.25")).respondents == 68_791
+    assert split.respondents == plan_of(yes_no("0.25")).respondents == 69_006
     assert 6 < split.ratio < 6.2
     textbook = plan_survey(survey_of(*[yes_no("0.25")] * 8), Wanted(waves=1))
     assert textbook.alternatives[0].design == "booklets"
@@ -582,14 +584,14 @@ def test_splitting_epsilon_costs_many_times_more() -> None:
 
 
 def test_cells_from_split_reports_are_products() -> None:
-    """Two yes/no questions at epsilon 1 each: the variance of the product of two scores, summed over all four answers."""
-    plan = plan_survey(joint_survey(yes_no(1), yes_no(1), together=[["q0", "q1"]]))
+    """Two yes/no questions at epsilon 1 each: the variance of the product of two scores, over all four answers."""
+    plan = plan_survey(joint_survey(yes_no(1), yes_no(1), together=[["q0", "q1"]]), Wanted(cells=0.02))
     rule = support(channel_of(yes_no(1)))
     rate = {True: rule.p, False: rule.q}
     second = {t: rate[t] * ((1 - rule.q) / rule.gap) ** 2 + (1 - rate[t]) * (rule.q / rule.gap) ** 2 for t in rate}
     variance = sum(second[a] * second[b] / 4 for a in rate for b in rate) - 1 / 16
     split = next(other for other in plan.alternatives if other.design == "split")
-    assert split.respondents == math.ceil(Z**2 * variance / 0.05**2)
+    assert split.respondents == math.ceil(Z**2 * variance / 0.02**2)
 
 
 def test_rotation_takes_new_people_for_every_wave() -> None:
@@ -677,23 +679,40 @@ def run(*arguments: str, columns: int = 80) -> Result:
     return runner.invoke(cli, ["plan", *arguments], catch_exceptions=False)
 
 
-def test_plan_says_what_a_team_asks_first() -> None:
-    """The respondents first; then each epsilon in words, sizes in the question's own units, costs and spending."""
+def test_the_command_says_what_a_team_asks_first() -> None:
+    """The plan in words first; then epsilon in words, booklets, sizes in the question's own units, costs and waves."""
     result = run(str(EXAMPLE))
+    plan = plan_survey(parse_survey(EXAMPLE.read_bytes()))
     said = " ".join(result.stdout.split())
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[1].startswith("19,988 respondents are enough for a share of 50% within ±3 points")
+    assert said.startswith(f"{plan.title} ({plan.survey}) {' '.join(plan.in_words)}")
+    drinks = next(question for question in plan.questions if question.id == "drinks")
+    split = next(other for other in plan.alternatives if other.design == "split")
     for words in (
-        "They would find a true “yes” at most 13.6% of the time.",
-        "vaped ±3 points 4,997 5 points 7,347",
-        "drinks ±1.2 drinks",
-        "wellbeing ±0.12 on 1 to 5",
-        "vaped 4,997 1,068 1,076",
-        "add up to ε = 10.",
-        "give every respondent one of them at random",
-        "vaped 4,997 1 0.292",
+        f"What one person sends: ε = {plan.epsilon.removesuffix('.0')}",
+        plan.epsilon_in_words,
+        f"{', '.join(plan.booklets[0].parts[0])} {100 * plan.booklets[0].probability:.0f}%",
+        f"±1.2 drinks {drinks.respondents:,} {drinks.per_group:,}",
+        f"for ±3 points {' '.join(f'{at.respondents:,}' for at in plan.by_epsilon)}",
+        f"split {split.respondents:,} ×{split.ratio:.0f}",
+        f"12 24.00 24.00 24.00 {12 * plan.respondents:,}",
     ):
         assert words in said
+
+
+def test_warnings_come_before_anything_else() -> None:
+    """A survey that would find out nothing says so right below its title."""
+    lines = run(str(EXAMPLE), "--respondents", "100").stdout.splitlines()
+    assert lines[1].startswith("Warning: With 100 respondents every result is uncertain")
+
+
+def test_of_many_booklets_the_likely_ones_are_shown(tmp_path: Path) -> None:
+    """Forty questions make many booklets: twelve are listed, and the rest is one line."""
+    file = tmp_path / "long.json"
+    asked = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(40)]
+    file.write_text(json.dumps({"id": "a-survey", "title": "Long", "epsilon": 1, "questions": asked}))
+    result = run(str(file))
+    assert "28 more, 2.5% each at most" in result.stdout and "70%" in result.stdout
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -709,16 +728,37 @@ def test_the_plan_fits_the_screen(columns: int, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert max(map(len, result.stdout.splitlines())) <= columns
     assert "[bold]title (a-survey)" in result.stdout and "[red]kg" in result.stdout and "…" not in result.stdout
-    for words in ("no information", "no difference", "too few respondents", "> 1 billion", "at the limit"):
+    for words in ("no information", "> 1 billion", "the ε of the answers add up"):
         assert words in result.stdout
 
 
 def test_plan_as_json_is_the_plan() -> None:
     """--json prints what plan_survey returns for the same options."""
-    options = ["--margin", "0.02", "--confidence", "0.9", "--share", "0.3", "--difference", "0.1", "--power", "0.9"]
+    options = [
+        "--margin",
+        "0.02",
+        "--cells",
+        "0.04",
+        "--confidence",
+        "0.9",
+        "--share",
+        "0.3",
+        "--difference",
+        "0.1",
+        "--power",
+        "0.9",
+    ]
     options += ["--waves", "3", "--delta", "1e-9", "--respondents", "7000"]
     wanted = Wanted(
-        margin=0.02, confidence=0.9, share=0.3, difference=0.1, power=0.9, waves=3, delta=1e-9, respondents=7000
+        margin=0.02,
+        cells=0.04,
+        confidence=0.9,
+        share=0.3,
+        difference=0.1,
+        power=0.9,
+        waves=3,
+        delta=1e-9,
+        respondents=7000,
     )
     expected = plan_survey(parse_survey(EXAMPLE.read_bytes()), wanted)
     result = run(str(EXAMPLE), *options, "--json")
@@ -726,12 +766,12 @@ def test_plan_as_json_is_the_plan() -> None:
 
 
 def test_a_single_question_has_no_sums(tmp_path: Path) -> None:
-    """For one question in one wave, the output has no totals and no choice of a few questions."""
+    """For one question in one wave, the output has no totals and no waves."""
     file = tmp_path / "one.json"
     file.write_bytes(msgspec.json.encode(survey_of(yes_no(1))))
     result = run(str(file), "--waves", "1")
-    assert "One answer spends ε = 1." in result.stdout
-    assert "all of them" not in result.stdout and "Each is asked" not in result.stdout and "Waves" not in result.stdout
+    assert "What one person sends: ε = 1" in result.stdout
+    assert "all of them" not in result.stdout and "Waves" not in result.stdout
 
 
 def test_wrong_numbers_end_in_a_message() -> None:

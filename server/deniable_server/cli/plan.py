@@ -161,7 +161,8 @@ def show_costs(plan: SurveyPlan) -> None:
 def show_textbook(plan: SurveyPlan) -> None:
     head("What textbook mechanisms need, if everybody is asked everything")
     found = {question.id: {other.design: other for other in question.alternatives} for question in plan.questions}
-    found["all of them"] = {other.design: other for other in plan.alternatives}
+    if len(plan.questions) > 1:
+        found["all of them"] = {other.design: other for other in plan.alternatives}
     there = [
         design
         for design in ("split", "k_ary", "exponential", "laplace", "gaussian", "every_option")
