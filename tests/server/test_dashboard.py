@@ -304,7 +304,7 @@ def test_a_survey_is_checked_planned_and_published(http: FlaskClient, app: Flask
     word = word_in(http.get("/publish"))
     text = SMALL.replace("SMALL", "from-page")
     plan = http.post("/publish", data={"word": word, "survey": text.replace("\n", "\r\n")})
-    assert plan.status_code == 200 and "4,997" in plan.text and "13.6%" in plan.text
+    assert plan.status_code == 200 and "4,997" in plan.text and "37%" in plan.text
     assert "Is &lt;b&gt;this&lt;/b&gt; so?" in plan.text and storage_of(app).find("from-page") is None
     carried = re.search(r'<textarea name="survey" hidden aria-hidden="true">\n(.*?)</textarea>', plan.text, re.DOTALL)
     assert carried is not None
