@@ -39,7 +39,7 @@ SAVED = {  # options of both questions, and epsilon: how many times fewer respon
 }
 NEAR = 0.02
 """How far the saving may be from that, as a part of it, besides its rounding."""
-PEOPLE, SAMPLES = 2_000, 300
+PEOPLE, SAMPLES = 2_000, {2: 1_500, 5: 300}
 
 Array = npt.NDArray[np.float64]
 
@@ -102,7 +102,7 @@ def compare(options: int, epsilon: int) -> Compared:
     )
     assert isinstance(half, Subset)
     exact = joint_variance(channel, 1 / channel.options), independent_variance(half)
-    errors = np.array([_errors(options, epsilon, channel, half, random) for _ in range(SAMPLES)]).mean(axis=0)
+    errors = np.array([_errors(options, epsilon, channel, half, random) for _ in range(SAMPLES[options])]).mean(axis=0)
     return Compared(options, epsilon, *exact, *(PEOPLE * errors / np.array(exact)).tolist())
 
 
@@ -132,7 +132,7 @@ def _errors(
 
 
 def table(results: list[Compared]) -> Table:
-    grid = Table(title="A cross-tab within the same margin: respondents that one joint report needs, and two reports")
+    grid = Table(title="Respondents that a cross-tab needs: one joint report, or two independent ones")
     headings = ("cells", "ε", "error of a cell, joint", "independent", "fewer by", "simulated / exact")
     for heading in headings:
         grid.add_column(heading, justify="right", no_wrap=True)
