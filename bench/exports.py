@@ -94,15 +94,15 @@ class Law:
         return self.reports[np.clip(found - first, 0, len(self.reports) - 1)]
 
 
-def drawn(document: bytes, rows: int) -> Iterator[tuple[list[np.ndarray], list[np.ndarray]]]:
-    """Segments and reports of so many made-up people, a group at a time. Who vapes uses other things as well."""
+def drawn(document: bytes, rows: int) -> Iterator[list[np.ndarray]]:
+    """Segments, booklet and reports of so many made-up people, a group at a time. Who vapes uses other things too."""
     known = verify(document)
-    channels = known.channels
+    channels = {part.names[0]: part.channel for part in known.parts}
     laws = {name: Law(channel) for name, channel in channels.items() if not isinstance(channel, Drawn)}
     several = channels["support"]
     assert isinstance(several, Drawn)
     bits = [Law(part) for part in several.parts]
-    kinds = [np.dtype(f"i{column_bits(channels[question.id]) // 8}") for question in known.survey.questions]
+    kinds = [np.dtype(f"i{column_bits(channel) // 8}") for channel in channels.values()]
     for start in range(0, rows, GROUP_ROWS):
         rng, n = np.random.default_rng([7, start]), min(GROUP_ROWS, rows - start)
         vaped = (rng.random(n) < YES).astype(np.int64)
@@ -120,15 +120,16 @@ def drawn(document: bytes, rows: int) -> Iterator[tuple[list[np.ndarray], list[n
             laws["drinks"].draw(rng.binomial(channels["drinks"].answers - 1, 0.2, n), rng),
         ]
         segments = [rng.integers(size, size=n).astype(np.uint8) for size in (4, 5)]
-        yield segments, [column.astype(kind) for column, kind in zip(reports, kinds, strict=True)]
+        booklets = np.zeros(n, dtype=np.int16)  # of which there is one
+        yield [*segments, booklets, *(column.astype(kind) for column, kind in zip(reports, kinds, strict=True))]
 
 
 def make(folder: Path, rows: int, advance: Callable[[int], None]) -> dict[str, float]:
     begun, document = time.perf_counter(), survey()
     with writing(folder, document) as writer:
-        for segments, reports in drawn(document, rows):
-            writer.add(segments, reports)
-            advance(len(reports[0]))
+        for group in drawn(document, rows):
+            writer.add(group)
+            advance(len(group[0]))
         manifest = writer.finish("closed")
     size = sum(file.bytes for file in manifest.files)
     return {"seconds": time.perf_counter() - begun, "files": len(manifest.files), "bytes": size}

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from deniable_protocol import Band, design, survey_from_tree
+from deniable_protocol import Band, Item, design, survey_from_tree
 from deniable_server.estimator.scores import mean_scores, table_of
 
 Array = npt.NDArray[np.float64]
@@ -78,7 +79,7 @@ def hybrid(epsilon: float) -> Mechanism:
 def number_channel(epsilon: float) -> Band:
     tree = {"id": "number", "type": "number", "text": "?", "epsilon": epsilon, "min": -1, "max": 1}
     (question,) = survey_from_tree({"id": "accuracy", "title": "Accuracy", "questions": [tree]}).questions
-    channel = design(question)
+    channel = design([Item(question)], Fraction(str(epsilon)))
     assert isinstance(channel, Band)
     return channel
 

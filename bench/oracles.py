@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
@@ -20,9 +21,8 @@ import numpy.typing as npt
 from scipy.linalg import hadamard
 from scipy.optimize import minimize_scalar
 
-from deniable_protocol import Choice, draw_report, survey_from_tree
-from deniable_protocol.design import design
-from deniable_server.estimator import estimate_question
+from deniable_protocol import Choice, Item, design, draw_report, survey_from_tree
+from deniable_server.estimator import alone, estimate_question
 
 Array = npt.NDArray[np.float64]
 Truth = npt.NDArray[np.int64]
@@ -218,14 +218,14 @@ Run = Callable[[Sequence[int], int, float], Shares]
 def deniable() -> dict[str, Run]:
     def run(answers: Sequence[int], k: int, epsilon: float) -> Shares:
         question = choice(k, epsilon)
-        channel = design(question)
+        channel = design([Item(question)], Fraction(str(epsilon)))
         truths = [question.encode(code) for code in question.codes]
         counts = [0] * k
         for answer in answers:
             report = draw_report(channel, truths[answer])
             for j in range(k):
                 counts[j] += report >> j & 1
-        shares = estimate_question(question, channel, counts, len(answers)).shares
+        shares = estimate_question(alone(question, channel, counts, len(answers))).shares
         return Shares(np.array([s.unbiased for s in shares]), np.array([s.estimate for s in shares]))
 
     return {"subset": run}

@@ -37,7 +37,7 @@ def deniable() -> dict[str, Call]:
     ten = {"id": "ten", "type": "choice", "text": "?", "epsilon": "1.0", "options": options}
     document = verify(publish(survey_from_tree({"id": "bench", "title": "Bench", "questions": [bit, ten]})))
     bit_question, ten_question = document.survey.questions
-    bit_channel, ten_channel = document.channels["bit"], document.channels["ten"]
+    bit_channel, ten_channel = (part.channel for part in document.parts)
     return {
         "yes/no": lambda: draw_report(bit_channel, bit_question.encode(True)),
         "ten options": lambda: draw_report(ten_channel, ten_question.encode("o3")),

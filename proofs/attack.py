@@ -78,8 +78,8 @@ def tree(name: str, epsilon: str) -> dict[str, Any]:
     }
 
 
-Sent = tuple[str, dict[str, int], dict[str, str]]
-"""The id, the reports and the segments of a submission."""
+Sent = tuple[str, list[int], dict[str, str]]
+"""The id, the reports and the segments of a submission: there is one booklet, with a part for every question."""
 
 
 class Attacked(NamedTuple):
@@ -133,7 +133,7 @@ def prove(folder: Path, watch: Watch, seed: int, *, honest: int, epsilons: Seque
 
 def _answered(server: Server, document: Document, people: int, kind: str, chance: random.Random) -> Attacked:
     """Sends the honest submissions, of real randomisers with scripted randomness."""
-    targets = {q.id: Target(q, document.channels[q.id]) for q in document.survey.questions}
+    targets = {part.items[0].name: Target(part.items[0].question, part.channel) for part in document.parts}
     counts: dict[str, Counter[int]] = {q: Counter() for q in targets}
     respondents = POPULATIONS[kind](document.survey, people, chance)
     while batch := [
@@ -141,10 +141,10 @@ def _answered(server: Server, document: Document, people: int, kind: str, chance
         for person in islice(respondents, BATCH)
     ]:
         _send(server, document, [(each["id"], each["reports"], each["segments"]) for each in batch])
-        for q, counted in counts.items():
-            counted.update(each["reports"][q] for each in batch)
+        for place, counted in enumerate(counts.values()):
+            counted.update(each["reports"][place] for each in batch)
     honest = {q: target.totals(counts[q]) for q, target in targets.items()}
-    return Attacked(document, float(document.survey.questions[0].epsilon), targets, honest)
+    return Attacked(document, float(document.parts[0].epsilon), targets, honest)
 
 
 def _mixed(survey: Survey, people: int, chance: random.Random) -> Iterator[Respondent]:
@@ -152,20 +152,19 @@ def _mixed(survey: Survey, people: int, chance: random.Random) -> Iterator[Respo
 
 
 def _alike(survey: Survey, people: int, chance: random.Random) -> Iterator[Respondent]:
-    document = verify(publish(survey))
-    answers = {q.id: q.panel(document.channels[q.id].answers)[0][1] for q in survey.questions}
+    parts = verify(publish(survey)).parts
+    answers = {part.items[0].name: part.items[0].question.panel(part.channel.answers)[0][1] for part in parts}
     return (Respondent(answers, {"campus": chance.choice(["o0", "o1"])}) for _ in range(people))
 
 
 POPULATIONS = {"mixed": _mixed, "alike": _alike}
 
 
-def _send(
-    server: Server, document: Document, submissions: Sequence[tuple[str, dict[str, int], dict[str, str]]]
-) -> None:
+def _send(server: Server, document: Document, submissions: Sequence[Sent]) -> None:
     for start in range(0, len(submissions), BATCH):
         batch = submissions[start : start + BATCH]
-        body = [{"id": i, "digest": document.digest, "reports": r, "segments": s} for i, r, s in batch]
+        own = {"digest": document.digest, "booklet": 0}
+        body = [{"id": i, **own, "reports": reports, "segments": segments} for i, reports, segments in batch]
         answer = ask(f"{server.base}/api/v1/surveys/{document.survey.id}/submissions", {"submissions": body})
         if answer.status != 201 or answer.json["accepted"] != len(batch):
             raise RuntimeError(f"submissions were refused: {answer.body[:500]!r}")
@@ -186,7 +185,7 @@ def _attack(
     name = survey.document.survey.id
     for start, false in pairwise([0, *sizes]):
         sent = [
-            (f"{plots.getrandbits(128):032x}", {q: plan[i] for q, plan in plans.items()}, {"campus": "o0"})
+            (f"{plots.getrandbits(128):032x}", [plan[i] for plan in plans.values()], {"campus": "o0"})
             for i in range(start, false)
         ]
         _send(reader.server, survey.document, sent)

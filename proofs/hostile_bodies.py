@@ -108,7 +108,10 @@ def _spoil(draw: st.DrawFn, chance: Random, submission: Pairs, digests: list[str
     i = chance.randrange(len(place))
     key, value = place[i]
     how = chance.randrange(9)
-    if how <= 2:
+    if isinstance(value, list) and how <= 5:  # the reports: another one, one more, or one fewer
+        at = chance.randrange(len(value) + 1)
+        place[i] = (key, [*value[:at], *([] if how == 5 else [draw(values)]), *value[at + (how <= 3) :]])
+    elif how <= 2:
         place[i] = (key, chance.choice(digests) if key == "digest" else draw(values))
     elif how == 3:
         del place[i]

@@ -28,19 +28,22 @@ CAMPUSES = ("north", "south")
 
 
 def published(survey: str) -> bytes:
-    """A survey of a few short questions, so that making submissions costs little."""
+    """A survey of a few short questions, so that making submissions costs little: a follow-up, and three booklets."""
     tree = {
         "id": survey,
         "title": "Under load",
+        "epsilon": "2",
         "segments": [
             {"id": "campus", "text": "Where?", "options": [{"code": code, "text": code} for code in CAMPUSES]}
         ],
         "questions": [
-            {"id": "smoked", "type": "yes_no", "text": "?", "epsilon": "1"},
-            {"id": "stress", "type": "scale", "text": "?", "epsilon": "1", "labels": ["a", "b", "c", "d", "e"]},
+            {"id": "smoked", "type": "yes_no", "text": "?"},
+            {"id": "often", "type": "scale", "text": "?", "labels": ["a", "b", "c"], "show_if": {"smoked": ["yes"]}},
+            {"id": "stress", "type": "scale", "text": "?", "labels": ["a", "b", "c", "d", "e"]},
         ],
     }
-    return publish(survey_from_tree(tree))
+    parts = [(["smoked", "often"], None), (["stress"], None), (["smoked", "often", "stress"], None)]
+    return publish(survey_from_tree(tree), parts, [([0], 2), ([1], 1), ([2], 1)])
 
 
 class Parcel:
@@ -65,8 +68,8 @@ class Parcel:
 
 def content_of(submission: dict[str, Any]) -> str:
     """What has to be stored for it: written down here once more, independently of the server."""
-    reports, segments = submission["reports"], submission["segments"]
-    content = [[reports["smoked"], reports["stress"]], [CAMPUSES.index(segments["campus"])]]
+    campus = CAMPUSES.index(submission["segments"]["campus"])
+    content = [submission["booklet"], submission["reports"], [campus]]
     return json.dumps(content, separators=(",", ":"))
 
 
@@ -85,7 +88,7 @@ class Maker:
             dict(
                 randomize(
                     document,
-                    {"smoked": draw() < 0.3, "stress": 1 + int(draw() * 5)},
+                    {"smoked": draw() < 0.3, "often": 1 + int(draw() * 3), "stress": 1 + int(draw() * 5)},
                     {"campus": CAMPUSES[draw() < 0.5]},
                 )
             )

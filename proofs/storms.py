@@ -115,11 +115,11 @@ class _Storms:
             except deniable.Unreachable:
                 self.book.count("documents that were asked for again")
         with client:
-            answers = {"smoked": person % 3 == 0, "stress": 1 + person % 5}
+            answers = {"smoked": person % 3 == 0, "often": 1 + person % 2, "stress": 1 + person % 5}
             receipt = client.submit(answers, {"campus": "north" if person % 2 else "south"}, timeout=5)
             # Each flush tries again at once: that a hundred of them all lose something has probability 0.4^100.
             delivered = receipt.delivered or any(client.flush(5) for _ in range(100))
-        sent = {"id": receipt.id, "digest": receipt.digest, "reports": receipt.reports, "segments": receipt.segments}
+        sent = {key: getattr(receipt, key) for key in ("id", "digest", "booklet", "reports", "segments")}
         parcel = Parcel("open", [sent], batch=False)
         self.book.about_to_send(parcel)
         if delivered and receipt.delivered:

@@ -1,4 +1,4 @@
-// Verifies documents: one in base64 per line in; per line out its digest, survey and channels, or why it is refused.
+// Verifies documents: one in base64 per line in; per line out its digest, survey, parts and booklets, or why it is refused.
 import { createInterface } from "node:readline";
 
 import { DeniableError, verify } from "../client/web/deniable_web/deniable.js";
@@ -11,8 +11,12 @@ async function result(bytes) {
     return { reason: "json", place: "" };
   }
   try {
-    const { digest, survey, channels } = await verify(text);
-    return { digest, survey, channels };
+    const { digest, survey, parts, booklets } = await verify(text);
+    const told = parts.map(({ items, epsilon, channel, paths }) => {
+      const names = items.map(({ name }) => name);
+      return [names, epsilon, channel, names.length > 1 ? paths : []];
+    });
+    return { digest, survey, parts: told, booklets };
   } catch (error) {
     return error instanceof DeniableError ? { reason: error.reason, place: error.place } : { broken: `${error}` };
   }

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import islice, product
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -24,7 +24,7 @@ from deniable_protocol import Choice, MultiChoice, Number, Question, Scale, Segm
 from deniable_protocol.checks import DECLINED
 from deniable_server.storage.tokens import make_token
 
-from .analysis.crosstab import SurveyCrosstab
+from .analysis.crosstab import SurveyCrosstab, planned_pairs
 from .errors import SimulationError
 from .estimator import QuestionEstimate
 from .estimator.joint import NOT_ASKED
@@ -46,7 +46,7 @@ CLIENTS = 8
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Pair: TypeAlias = tuple[str, str, str, str]
-"""Two questions of a planned cross-tab, and the code of an answer to each."""
+"""Two questions (or options) of a planned cross-tab, and the code of an answer to each."""
 
 
 @dataclass(frozen=True)
@@ -202,18 +202,11 @@ class Population:
         pairs = [
             (rows, columns, row, column)
             for rows, columns in self.pairs
-            for row, column in product(codes.get(rows, {NOT_ASKED}), codes.get(columns, {NOT_ASKED}))
+            for row, column in product(_categories(rows, codes), _categories(columns, codes))
         ]
         for truth in (self.truth, *(self.groups[group] for group in segments.items())):
             truth.add(codes, numbers, pairs)
         return Respondent(shown, segments)
-
-
-def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
-    """The pairs of questions whose cross-tab the survey plans."""
-    questions = [[name.partition(".")[0] for name in names] for names in survey.together]
-    pairs = dict.fromkeys(pair for names in questions for pair in combinations(names, 2))
-    return [(first, second) for first, second in pairs if first != second]
 
 
 def _codes(question: Question, answer: Any) -> set[str]:
@@ -222,6 +215,14 @@ def _codes(question: Question, answer: Any) -> set[str]:
     assert isinstance(truth, int | tuple)
     places = [truth] if isinstance(truth, int) else [j for j, bit in enumerate(truth) if bit]
     return {question.codes[place] for place in places}
+
+
+def _categories(name: str, codes: Mapping[str, set[str]]) -> set[str]:
+    """Where someone with these answers is in a cross-tab of a question, or of one option of several choices."""
+    question, _, option = name.partition(".")
+    if question not in codes:
+        return {NOT_ASKED}
+    return codes[question] if not option else {"yes" if option in codes[question] else "no"}
 
 
 def check_same_database(storage: Storage, base: str) -> None:

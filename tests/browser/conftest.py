@@ -8,8 +8,14 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from tests.helpers.embedding_examples import Host, NewHost, hosts
-from tests.helpers.questionnaire import site
+from tests.helpers.questionnaire import everything_asked, site
 from tests.helpers.servers import Server
+
+
+@pytest.fixture(scope="session")
+def example() -> bytes:
+    """The example survey with every type of question in one booklet, so that a visit shows all of them."""
+    return everything_asked()
 
 
 @pytest.fixture(scope="module")

@@ -98,14 +98,15 @@ def test_a_page_of_another_origin_submits(visit: Callable[[], Page], survey: Sur
     page.on("pageerror", lambda error: faults.append(str(error)))
     loaded = load(page, survey.link)
     published = json.loads(survey.document)
-    assert (loaded["survey"], loaded["channels"]) == (published["survey"], published["channels"])
+    assert (loaded["survey"], loaded["booklet"]) == (published["survey"], 0)
+    assert loaded["questions"] == [question["id"] for question in published["survey"]["questions"]]
     assert (loaded["digest"], loaded["epsilon"]) == (survey.digest, "3.5")
     assert (loaded["closed"], loaded["offline"], loaded["persistent"]) == (False, False, True)
     assert loaded["receipt"] is None
     receipt = submit(page)
     assert receipt["delivered"] and receipt["refused"] is None and receipt["trouble"] is None
     assert (receipt["digest"], receipt["epsilon"], receipt["segments"]) == (survey.digest, "3.5", SEGMENTS)
-    assert set(receipt["reports"]) == set(ANSWERS)
+    assert (receipt["booklet"], len(receipt["reports"])) == (0, len(ANSWERS))
     assert survey.ids() == [receipt["id"]]
     assert flush(page) is True
     assert faults == []
@@ -427,17 +428,20 @@ def test_any_other_refusal_is_for_good(context: BrowserContext, visit: Callable[
 
 
 def test_only_randomised_content_is_kept(visit: Callable[[], Page], survey: Survey) -> None:
-    """The database contains the document as published and the submission as sent. Nothing is kept anywhere else."""
+    """The database contains the document as published, the number of the booklet, and the submission as sent. Nothing
+    is kept anywhere else.
+    """
     page = visit()
     load(page, survey.link)
     receipt = submit(page)
     found = kept(page)
-    assert set(found) == {"documents", "ledger", "elsewhere"} and found["elsewhere"] == []
+    assert set(found) == {"documents", "booklets", "ledger", "elsewhere"} and found["elsewhere"] == []
+    assert found["booklets"] == [{"address": f"{survey.api}#{survey.digest}", "booklet": 0}]
     assert found["documents"] == [{"address": survey.api, "published": survey.document.decode()}]
     (row,) = found["ledger"]
     body = json.loads(row.pop("body"))
-    assert body == {key: receipt[key] for key in ("id", "digest", "reports", "segments")}
-    assert all(type(report) is int for report in body["reports"].values())
+    assert body == {key: receipt[key] for key in ("id", "digest", "booklet", "reports", "segments")}
+    assert all(type(report) is int for report in body["reports"])
     assert row == {
         "number": 1,
         "id": receipt["id"],
@@ -587,7 +591,10 @@ def test_the_element_loads_what_renders_it(context: BrowserContext, server: Serv
     """Once per connection and change of src, with properties that were set before; nothing is loaded without one."""
     told = """
       const tell = (what, host) => window.calls.push([what, host.getAttribute("src"), host.budget ?? null]);
-      export const connect = (host, Client) => tell(Client === window.deniable.Client ? "connect" : "?", host);
+      export const connect = (host, { Client, shownQuestions }) => {
+        const given = Client === window.deniable.Client && shownQuestions === window.deniable.shownQuestions;
+        tell(given ? "connect" : "?", host);
+      };
       export const disconnect = (host) => tell("disconnect", host);
     """
     asked = answer_with(

@@ -104,9 +104,9 @@ def opened(context: BrowserContext, site: str, server: str) -> Page:
 
 
 TOLD = """
-  const told = (receipt) => receipt && {
-    id: receipt.id, digest: receipt.digest, reports: receipt.reports, segments: receipt.segments,
-    epsilon: receipt.epsilon, delivered: receipt.delivered, refused: receipt.refused, trouble: receipt.trouble };
+  const told = (receipt) => receipt && Object.fromEntries(
+    ["id", "digest", "booklet", "reports", "segments", "epsilon", "delivered", "refused", "trouble"]
+      .map((name) => [name, receipt[name]]));
 """
 
 
@@ -130,8 +130,10 @@ def load(page: Page, link: str, **options: object) -> Any:
     return run(
         page,
         """const client = window.client = await Client.load(given[0], given[1]);
-           const { survey, channels, digest, epsilon, closed, offline, persistent } = client;
-           return { survey, channels, digest, epsilon, closed, offline, persistent, receipt: told(client.receipt) };""",
+           const { survey, booklet, digest, epsilon, closed, offline, persistent } = client;
+           const questions = client.questions.map(({ id }) => id);
+           const said = { survey, booklet, questions, digest, epsilon, closed, offline, persistent };
+           return { ...said, receipt: told(client.receipt) };""",
         link,
         options,
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page
 
+from deniable_protocol import publish, survey_from_tree
 from deniable_server.storage import open_storage
 from tests.helpers.servers import Server, running
 
@@ -19,6 +22,18 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+
+
+EPSILONS = {"substance": "2.0", "debt": "2.0"}
+"""Those that are not 1, of the example's questions by themselves; all together 10."""
+
+
+def everything_asked() -> bytes:
+    """The example survey where everybody is asked everything but the follow-up, each question at its own epsilon."""
+    tree = tomllib.loads((files("deniable_server") / "example.toml").read_text("utf-8"))
+    questions = [each | {"epsilon": EPSILONS.get(each["id"], "1.0")} for each in tree["questions"]]
+    kept = {key: tree[key] for key in ("id", "title", "notice", "segments")}
+    return publish(survey_from_tree(kept | {"questions": [each for each in questions if "show_if" not in each]}))
 
 
 @contextmanager
@@ -83,7 +98,7 @@ def field(page: Page, name: str) -> Locator:
 
 
 def fill(page: Page) -> None:
-    """Answer the example survey as conftest's example_answers do."""
+    """Answer everything that the example survey asks."""
     field(page, "campus").get_by_label("South").check()
     field(page, "vaped").get_by_label("Yes").check()
     field(page, "harassed").get_by_label("Prefer not to say").check()

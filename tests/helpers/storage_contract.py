@@ -18,6 +18,7 @@ import pytest
 
 from deniable_protocol import Document, parse_survey, publish, randomize, survey_from_tree, verify
 from deniable_server.errors import IdConflict, StorageError, SurveyClosed, SurveyDiffers
+from deniable_server.planning.design import publish_survey
 from deniable_server.statistics import Statistics, merge, reports_of, tally
 from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
 from deniable_server.web.submission_reader import SubmissionReader
@@ -316,7 +317,7 @@ def test_publishing_again(storage: Storage, survey: Published, example: bytes, r
     """The same survey is there already; another one of the same id is refused, and changes nothing."""
     assert storage.publish(example) is False
     text = (root / "server" / "deniable_server" / "example.toml").read_text("utf-8")
-    changed = publish(parse_survey(text.replace("Campus health 2026", "Campus health 2027")))
+    changed = publish_survey(parse_survey(text.replace("Campus health 2026", "Campus health 2027")))
     with pytest.raises(SurveyDiffers):
         storage.publish(changed)
     found = storage.find("campus-health")

@@ -143,8 +143,8 @@ def test_the_public_names_are_pinned() -> None:
     """What ``import deniable`` offers changes on purpose or not at all."""
     assert sorted(deniable.__all__) == [
         "AddressError", "AlreadyAnswered", "AnswerError", "BudgetExceeded", "Client", "DeniableError", "DocumentError",
-        "HTTPTransport", "Problem", "Receipt", "Refused", "Response", "StateError", "Submission", "Transport",
-        "Unreachable", "WSGITransport", "__version__", "randomize",
+        "HTTPTransport", "NotDelivered", "Problem", "Receipt", "Refused", "Response", "Sent", "StateError",
+        "Submission", "Transport", "Unreachable", "WSGITransport", "__version__", "randomize",
     ]  # fmt: skip
     assert all(hasattr(deniable, name) for name in deniable.__all__)
     assert all(hasattr(deniable_protocol, name) for name in deniable_protocol.__all__)

@@ -16,7 +16,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from deniable_protocol import Document, randomize, verify
+from deniable_protocol import Document, atoms_of, publish, randomize, survey_from_tree, verify
 from deniable_server import create_app
 from deniable_server.errors import Kind, Unavailable
 from deniable_server.settings import Settings, parse_rate
@@ -101,6 +101,29 @@ def test_a_batch_is_stored_whole_or_not_at_all(
     assert http.post(SUBMISSIONS, json={"submissions": batch}).json == {"accepted": 5, "duplicates": 0}
 
 
+def test_a_submission_to_another_booklet_stores_nothing(
+    http: FlaskClient, app: Flask, document: Document, example_answers: dict[str, Any]
+) -> None:
+    """A booklet that the survey does not have, and reports that the booklet cannot give, are refused at their place."""
+    parts = [document.parts_of(number)[0] for number in range(len(document.booklets))]
+    joint = max(range(len(parts)), key=lambda number: len(parts[number].paths))
+    single = next(number for number, part in enumerate(parts) if part.items[0].asks_mean)
+    channel = parts[joint].channel
+    sent = dict(randomize(document, example_answers, {"campus": "north"}, booklet=joint))
+    sent["reports"] = [((1 << channel.held) - 1) << channel.answers - channel.held]  # of all its reports the largest
+    for change, place in (
+        ({"booklet": len(document.booklets)}, "booklet"),
+        ({"booklet": -1}, "booklet"),
+        ({"booklet": single}, "reports[0]"),
+        ({"reports": []}, "reports"),
+        ({"reports": sent["reports"] * 2}, "reports"),
+    ):
+        problem = assert_problem(http.post(SUBMISSIONS, json={**sent, **change}), Kind.INVALID)
+        assert [error["place"] for error in problem["errors"]] == [place]
+    assert storage_of(app).surveys()[0].submissions == 0
+    assert http.post(SUBMISSIONS, json=sent).json == {"accepted": 1, "duplicates": 0}
+
+
 @pytest.mark.parametrize(
     ("body", "content_type", "kind"),
     [
@@ -159,11 +182,16 @@ def test_no_survey_and_no_such_thing(http: FlaskClient, submission: dict[str, An
 
 def test_an_error_never_repeats_what_was_sent(http: FlaskClient, submission: dict[str, Any]) -> None:
     """Nothing that a broken client sends, whole answers included, is repeated in the response."""
-    for place in ("reports", "segments", None):
-        tree = json.loads(json.dumps(submission))
-        (tree[place] if place else tree)["cannabis-canary"] = "every-weekend-canary"
-        tree["reports"]["vaped"] = "yes-canary"
-        assert b"canary" not in http.post(SUBMISSIONS, json=tree).data
+    broken: list[dict[str, Any]] = [
+        {"reports": {"cannabis-canary": "every-weekend-canary"}},
+        {"reports": ["yes-canary"]},
+        {"segments": {"cannabis-canary": "every-weekend-canary"}},
+        {"booklet": "canary"},
+        {"cannabis-canary": "every-weekend-canary"},
+    ]
+    for part in broken:
+        response = http.post(SUBMISSIONS, json=submission | part)
+        assert response.status_code in (400, 422) and b"canary" not in response.data
 
 
 @pytest.mark.parametrize("path", ["//api/v1/surveys/campus-health", "/api/v1//surveys/campus-health", "/healthz/"])
@@ -248,7 +276,7 @@ def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask
         ("GET", "/api/v1/surveys/<survey>"),
         ("POST", "/api/v1/surveys/<survey>/submissions"),
     }
-    assert len(stated) == 11
+    assert len(stated) == 12
 
 
 @pytest.mark.parametrize(("method", "path"), ADMIN)
@@ -283,12 +311,26 @@ def test_publishing_over_http(http: FlaskClient, app: Flask, tree: dict[str, Any
     assert first.json["digest"] == verify(http.get("/api/v1/surveys/campus-next").data).digest
     assert http.post("/api/v1/surveys", json=new, headers=admin).status_code == 200
     assert_problem(http.post("/api/v1/surveys", json={**new, "title": "Other"}, headers=admin), Kind.DIFFERS)
-    wrong = {**new, "id": "x!", "questions": [{**new["questions"][0], "epsilon": 0}]}
+    wrong = {**new, "id": "x!", "epsilon": 0, "questions": [{**new["questions"][0], "epsilon": 1}]}
     problem = assert_problem(http.post("/api/v1/surveys", json=wrong, headers=admin), Kind.INVALID)
-    assert [error["place"] for error in problem["errors"]] == ["id", "questions[0].epsilon"]
+    assert [error["place"] for error in problem["errors"]] == [
+        "id", "epsilon", "questions[0].epsilon", "together[0][1]",
+    ]  # fmt: skip
     assert_problem(
         http.post("/api/v1/surveys", data=b"{", content_type="application/json", headers=admin), Kind.NOT_JSON
     )
+
+
+def test_the_survey_decides_and_not_its_booklets(http: FlaskClient, app: Flask, tree: dict[str, Any]) -> None:
+    """A survey that is there with other booklets, as another version would choose them, is unchanged and stays so."""
+    survey = survey_from_tree({**tree, "id": "campus-next"})
+    atoms = [([item.name for item in atom], None) for atom in atoms_of(survey)]
+    together = [(["vaped", "how_often", "stress"], None)]
+    other = publish(survey, together + atoms, [([number], 1 + number) for number in range(len(atoms) + 1)])
+    storage_of(app).publish(other)
+    again = http.post("/api/v1/surveys", json={**tree, "id": "campus-next"}, headers=bearer(app, "admin"))
+    assert (again.status_code, again.json["digest"]) == (200, verify(other).digest)
+    assert http.get("/api/v1/surveys/campus-next").data == other
 
 
 def test_the_list_and_the_downloads(
@@ -306,7 +348,10 @@ def test_the_list_and_the_downloads(
     assert int(response.headers["Content-Length"]) == len(response.data)
     rows = list(csv.DictReader(io.StringIO(response.text)))
     sent = sorted(submissions, key=lambda submission: submission["id"])
-    assert rows == [{k: str(v) for k, v in (one["segments"] | one["reports"]).items()} for one in sent]
+    for row, one in zip(rows, sent, strict=True):
+        names = ["+".join(part.names) for part in document.parts_of(one["booklet"])]
+        filled = {"booklet": one["booklet"], **one["segments"], **dict(zip(names, one["reports"], strict=True))}
+        assert {name: text for name, text in row.items() if text} == {k: str(v) for k, v in filled.items()}
 
 
 def test_estimates_over_http(
@@ -318,16 +363,17 @@ def test_estimates_over_http(
     analyst = bearer(app, "analyst")
     got = http.get(f"{SURVEY}/estimates?confidence=0.9&by=campus", headers=analyst).json
     assert list(got) == [
-        "survey", "digest", "status", "submissions", "confidence", "where", "questions", "methods", "groups",
+        "survey", "digest", "status", "submissions", "epsilon", "confidence", "where", "questions", "methods", "groups",
     ]  # fmt: skip
     assert (got["survey"], got["status"], got["submissions"], got["confidence"]) == ("campus-health", "open", 60, 0.9)
+    assert got["epsilon"] == "2.0"
     assert [(g["segment"], g["code"], g["submissions"]) for g in got["groups"]] == [
         ("campus", "north", 40),
         ("campus", "south", 20),
     ]
     assert [q["id"] for q in got["questions"]] == [q.id for q in document.survey.questions]
     assert list(got["questions"][0]) == [
-        "id", "type", "epsilon", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
+        "id", "type", "answers", "shares", "mean", "open_equivalent", "fake_influence", "notes",
     ]  # fmt: skip
     south = http.get(f"{SURVEY}/estimates?where=campus:south&confidence=0.9", headers=analyst).json
     assert south["where"] == {"campus": "south"} and south["questions"] == got["groups"][1]["questions"]
@@ -500,7 +546,7 @@ def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
         assert reference in schemas
     post = described["paths"]["/api/v1/surveys/{survey}/submissions"]["post"]
     assert set(post["responses"]) == {"201", "400", "404", "408", "409", "413", "415", "422", "429", "503"}
-    assert sorted(schemas["Submission"]["required"]) == ["digest", "id", "reports", "segments"]
+    assert sorted(schemas["Submission"]["required"]) == ["booklet", "digest", "id", "reports", "segments"]
     assert described["paths"]["/api/v1/surveys"]["post"]["security"] == [{"token": []}]
 
 
@@ -528,7 +574,7 @@ def test_files_are_compressed_and_sent_once(http: FlaskClient) -> None:
     """Files are compressed if the client accepts that, and answered by 304 until they change; other names get 404."""
     packed = http.get("/deniable.js", headers={"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip" and gzip.decompress(packed.data) == in_one_piece()
-    assert len(packed.data) <= 12_000 and packed.headers["Vary"] == "Accept-Encoding"
+    assert len(packed.data) <= 13_000 and packed.headers["Vary"] == "Accept-Encoding"
     again = http.get("/deniable.js", headers={"Accept-Encoding": "gzip", "If-None-Match": packed.headers["ETag"]})
     assert again.status_code == 304 and not again.data
     assert http.get("/deniable.js", headers={"If-None-Match": packed.headers["ETag"]}).status_code == 200

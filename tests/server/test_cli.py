@@ -47,7 +47,8 @@ def test_check_shows_the_booklets_and_what_they_spend() -> None:
     for words in ("Each device draws one booklet", "vaped and how_often", "one of 3 combinations", "bands 4 wide on"):
         assert words in said, words
     assert "ε = 2.0 for everything that one person sends. Suppose someone" in said
-    assert "at most 37% of the time" in said and "example.toml: ok" in said and "⚠" not in said
+    assert "at most 37% of the time" in said and "With 10,000 respondents you will know each share within" in said
+    assert "example.toml: ok" in said and "Warning" not in said
 
 
 def test_check_shows_every_question_of_the_textbook_design(tmp_path: Path) -> None:
@@ -61,16 +62,24 @@ def test_check_shows_every_question_of_the_textbook_design(tmp_path: Path) -> No
         "on 17 levels │ 4.0",
         "all together",
         "ε = 5 for everything",
-        "⚠ ε is above 4",
+        "Warning: ε = 5 protects people hardly at all",
     ):
         assert words in said, words
+
+
+def test_publish_warns_before_a_survey_can_no_longer_change(tmp_path: Path) -> None:
+    """A survey that protects hardly at all is published with a warning; --json prints no more than the result."""
+    file, database = tmp_path / "textbook.toml", str(tmp_path / "a.db")
+    file.write_text(TEXTBOOK)
+    result = run("survey", "publish", str(file), "--database", database, "--json")
+    assert json.loads(result.stdout)["created"] is True and "protects people hardly at all" in result.stderr
 
 
 def test_check_as_json() -> None:
     """--json prints the same for programs."""
     tree = json.loads(run("survey", "check", EXAMPLE, "--json").stdout)
     assert tree["epsilon"] == "2.0" and len(tree["digest"]) == 64 and tree["warnings"] == []
-    assert tree["in_words"].endswith("at most 37% of the time.")
+    assert tree["in_words"][0].endswith("at most 37% of the time.")
     together = next(part for part in tree["parts"] if part["questions"] == ["vaped", "how_often"])
     assert together["channel"].startswith("one of 3 combinations of answers") and together["epsilon"] == "2.0"
     assert sorted(number for booklet in tree["booklets"] for number in booklet["parts"]) == [*range(len(tree["parts"]))]
@@ -116,14 +125,22 @@ def test_compile_prints_the_published_bytes(tmp_path: Path) -> None:
 
 
 def test_audit_prints_odds_and_epsilon() -> None:
-    """The table has the odds as a fraction, epsilon to 12 digits, and what was seen."""
+    """The table has the odds as a fraction, epsilon to 12 digits, what was seen, and how often each booklet came."""
     result = run("audit", EXAMPLE, "--draws", "2000")
     assert result.exit_code == 0
-    for word in ("1646197571152047", "605602242533201", "1.000000000000", "ε seen", "99.9% confidence over all"):
-        assert word in result.stdout.replace("\n", " ")
+    said = " ".join(result.stdout.split())
+    for words in (
+        "Odds, exact",
+        "2.000000000000",
+        "vaped +",
+        "ε seen",
+        "by weight",
+        "99.9% confidence over all",
+    ):
+        assert words in said, words
 
 
-def test_audit_fails_when_a_question_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audit_fails_when_a_part_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """More epsilon seen than stated: exit status 1 and the word BROKEN."""
     import deniable_server.checks.audit as module
 

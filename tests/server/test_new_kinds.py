@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-import numpy as np
 import pytest
 
 from deniable_protocol import (
@@ -39,12 +38,14 @@ from deniable_protocol.checks import Checker, join
 from deniable_protocol.design import DESIGNS
 from deniable_protocol.questions import Fields
 from deniable_server import simulate, wording
+from deniable_server.analysis.crosstab import CrosstabQuery
+from deniable_server.analysis.crosstab import crosstab as tabulate
+from deniable_server.analysis.source import StoredSurvey
 from deniable_server.checks.audit import audit
 from deniable_server.estimator import estimate_question
 from deniable_server.estimator.comparison import Group, compare
-from deniable_server.estimator.crosstab import Joint, coded_question, crosstab
 from deniable_server.estimator.regression import Answered, regress
-from deniable_server.estimator.weights import Part, weigh
+from deniable_server.estimator.weights import weigh
 from deniable_server.export import opened
 from deniable_server.export.write import export
 from deniable_server.pages.charts import Bars, question_chart
@@ -266,13 +267,12 @@ def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
     assert survey is not None
     population = simulate.Population(survey.document.survey, seed=5)
     simulate.simulate_directly(storage, survey, population, PEOPLE, lambda done: None)
-    cells, channels = storage.statistics(survey), survey.document.channels
+    source = StoredSurvey(storage, survey, 1, lambda name: survey)
+    cells = storage.statistics(survey)
     first, second = cells[0,], cells[1,]
-    total = first + second
-    for place, question in enumerate(survey.document.survey.questions):
-        channel = channels[question.id]
-        estimate = estimate_question(question, channel, total.counts[place].tolist(), PEOPLE)
-        assert not estimate.notes and estimate.fake_influence
+    for question in survey.document.survey.questions:
+        estimate = estimate_question(source.evidence(question, first + second))
+        assert not estimate.notes and estimate.fake_influence and estimate.answers == PEOPLE
         for share in estimate.shares:
             assert share.unbiased is not None and share.standard_error is not None
             away = abs(share.unbiased - population.truth.share(question.id, share.code))
@@ -280,23 +280,16 @@ def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
         assert headline(question, estimate).startswith("Most common: ")
         chart = question_chart(question, estimate)
         assert isinstance(chart, Bars) and len(chart.rows) == len(question.codes)
-        groups = [
-            Group(label, question, channel, cell.counts[place].tolist(), cell.submissions)
-            for label, cell in (("a", first), ("b", second))
-        ]
+        groups = [Group(label, source.evidence(question, cell)) for label, cell in (("a", first), ("b", second))]
         differences = compare(groups).differences
         assert len(differences) == len(question.codes) and all(each.p_value is not None for each in differences)
-        parts = [Part(weight, cell.submissions, cell.counts[place]) for weight, cell in ((1.0, first), (2.0, second))]
-        counts, effective = weigh(question, channel, parts)
-        assert sum(counts) == pytest.approx(effective) and effective < PEOPLE
-    day, other = survey.document.survey.questions
-    joint = Joint(coded_question(day, channels["day"]), coded_question(other, channels["other"]))
-    with storage.submissions(survey) as submissions:
-        reports = np.array([content.reports for _, content in submissions], dtype=np.int64)
-    joint.add(*reports.T)
-    assert len(crosstab(joint).cells) == 5 * 8
-    sites = [Answered((i,), cell.counts[1].tolist(), cell.submissions) for i, cell in enumerate((first, second))]
-    assert regress(other, channels["other"], "sun", {"site": ["a", "b"]}, sites).converged
+        weighted = weigh([(1.0, groups[0].evidence), (2.0, groups[1].evidence)])
+        assert sum(weighted.parts[0].counts) == pytest.approx(weighted.answers) and weighted.answers < PEOPLE
+    tabulated = tabulate(source, CrosstabQuery(rows="day", columns="other"))
+    assert len(tabulated.cells) == 5 * 8 and tabulated.independence.p_value is not None
+    other = survey.document.survey.questions[1]
+    sites = [Answered((i,), source.evidence(other, cell)) for i, cell in enumerate((first, second))]
+    assert regress(other, "sun", {"site": ["a", "b"]}, sites).converged
     export(storage, survey, tmp_path / "exported")
     with opened(str(tmp_path / "exported")) as engine:
         assert engine.statistics() == cells
@@ -314,11 +307,10 @@ def test_a_plan_and_an_audit_know_them() -> None:
     """The plan has a number of respondents for the new kinds, and the audit of the Python randomiser passes."""
     survey = survey_from_tree(SURVEY)
     day, other = plan_survey(survey).questions
-    assert day.channel == "one of 5, or nothing" and other.channel == "one of 8, or nothing"
     assert {each.design for each in other.alternatives} >= {"open", "curator", "k_ary", "laplace", "gaussian"}
     k_ary = next(each for each in day.alternatives if each.design == "k_ary")
     assert k_ary.respondents < day.respondents  # to say nothing in a tenth of cases costs respondents
-    for finding in audit(publish(survey), 20_000):
+    for finding in audit(publish(survey), 20_000).parts:
         assert finding.passed and finding.exact is not None and finding.exact <= 2 and finding.observed.epsilon > 1
 
 

@@ -17,33 +17,38 @@ import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 import deniable_server
 from deniable_protocol import (
     Band,
+    Channel,
     Drawn,
+    Item,
     Number,
     Subset,
     Survey,
+    SurveyError,
     Table,
     basic_composition,
     design,
     exact_composition,
     parse_survey,
     survey_from_tree,
+    verify,
 )
 from deniable_server.cli import cli
 from deniable_server.errors import PlanError
 from deniable_server.estimator.intervals import share_of_support, support
 from deniable_server.estimator.scores import mean_scores
-from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, composition, plan_survey
+from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, composition, plan_survey, publish_survey
 from deniable_server.planning.composition import compose_waves
+from deniable_server.planning.sample_size import Variance
 from deniable_server.planning.textbook import sensitivity
 from deniable_server.planning.variances import designed_variance, worst_population
-from tests.helpers.surveys import questions, surveys
+from tests.helpers.surveys import joint_surveys, questions, surveys
 
 EXAMPLE = files("deniable_server") / "example.toml"
 Z = stats.norm.ppf(0.975)
@@ -57,6 +62,15 @@ def survey_of(*trees: dict[str, Any]) -> Survey:
 
 def plan_of(tree: dict[str, Any], **wanted: Any) -> QuestionPlan:
     return plan_survey(survey_of(tree), Wanted(**{"waves": 1} | wanted)).questions[0]
+
+
+def channel_of(tree: dict[str, Any]) -> Channel:
+    """The channel that a question has at its own epsilon."""
+    return design([Item(survey_of(tree).questions[0])], Fraction(str(tree["epsilon"])))
+
+
+def variance_of(tree: dict[str, Any]) -> Variance:
+    return designed_variance(Item(survey_of(tree).questions[0]), Fraction(str(tree["epsilon"])))
 
 
 def needed(question: QuestionPlan, other: str) -> int:
@@ -95,7 +109,7 @@ def test_yes_no_needs_the_published_numbers(epsilon: str, respondents: int) -> N
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.8])
 def test_shares_need_what_the_enumerated_channel_says(tree: dict[str, Any], share: float) -> None:
     """N = z^2 rate(1-rate)/(gap^2 m^2), with the rates of support summed over all reports in exact fractions."""
-    channel = design(survey_of(tree).questions[0])
+    channel = channel_of(tree)
     assert isinstance(channel, Subset)
     p, q = (
         sum((channel.probability(truth, report) for report in channel.reports() if report & 1), Fraction(0))
@@ -108,7 +122,7 @@ def test_shares_need_what_the_enumerated_channel_says(tree: dict[str, Any], shar
 
 def test_several_choices_need_as_many_times_as_there_are_options() -> None:
     """Each respondent reports on one of k options: k times the respondents of yes_no."""
-    one, several = designed_variance(survey_of(yes_no(1)).questions[0]), plan_of(choice(7, 1, "multi_choice"))
+    one, several = variance_of(yes_no(1)), plan_of(choice(7, 1, "multi_choice"))
     assert several.respondents == math.ceil(7 * one(0.5) * Z**2 / 0.03**2)
 
 
@@ -119,7 +133,7 @@ def test_means_need_what_the_worst_population_asks_for(tree: dict[str, Any]) -> 
     Sampling counts: even at epsilon 10 no fewer than an open survey's 1,068.
     """
     question = survey_of(tree).questions[0]
-    channel = design(question)
+    channel = channel_of(tree)
     assert isinstance(channel, Band)
     between = isinstance(question, Number)
     values = np.array(mean_scores(channel, between).values)
@@ -151,7 +165,7 @@ def test_a_mean_of_two_levels_is_a_share() -> None:
 
 def test_the_interval_at_the_planned_size_is_a_shade_wider() -> None:
     """The printed interval has a continuity correction: 0.7% wider at 4,997, and exactly 3 points at 5,065."""
-    channel = design(survey_of(yes_no(1)).questions[0])
+    channel = channel_of(yes_no(1))
     assert isinstance(channel, Band)
 
     def half(n: int) -> float:
@@ -183,7 +197,7 @@ def exact_power(first: float, second: float, n: int) -> float:
 def test_the_difference_is_found_as_often_as_asked(epsilon: str, share: float, difference: float) -> None:
     """At the planned group size the exact power of the pooled z test on noisy counts is 80%, give or take 0.5%."""
     planned = plan_of(yes_no(epsilon), share=share, difference=difference)
-    channel = design(survey_of(yes_no(epsilon)).questions[0])
+    channel = channel_of(yes_no(epsilon))
     assert isinstance(channel, Band)
     rule = support(channel)
     first, second = (rule.q + rule.gap * (share + side * difference / 2) for side in (-1, 1))
@@ -278,10 +292,10 @@ def test_additive_noise_is_the_textbooks() -> None:
 @settings(max_examples=30)
 @given(st.integers(2, 11), st.integers(100, 100_000))
 def test_bands_never_need_more_than_laplace_noise(points: int, units: int) -> None:
-    """This is so for means of scales and numbers; the planner relies on it to skip bands that cannot matter."""
+    """This is so for means of scales and numbers."""
     epsilon = f"{units / 10_000:.4f}"
-    for question in survey_of(scale(points, epsilon, measure="mean"), number(epsilon)).questions:
-        assert designed_variance(question)(0.5) <= 0.25 + 2 / float(epsilon) ** 2
+    for tree in (scale(points, epsilon, measure="mean"), number(epsilon)):
+        assert variance_of(tree)(0.5) <= 0.25 + 2 / float(epsilon) ** 2
 
 
 def test_the_gaussian_keeps_the_delta_that_is_asked_for() -> None:
@@ -327,7 +341,7 @@ def test_the_exponential_mechanism_is_the_textbooks(measure: str) -> None:
 
 def test_splitting_epsilon_over_the_options_is_yes_no_at_its_part() -> None:
     """Four options at epsilon 2, split: each is a yes_no at 0.5, so 17,789."""
-    assert needed(plan_of(choice(4, 2, "multi_choice")), "split") == 17_789
+    assert needed(plan_of(choice(4, 2, "multi_choice")), "every_option") == 17_789
 
 
 @pytest.mark.parametrize(
@@ -338,12 +352,12 @@ def test_splitting_epsilon_over_the_options_is_yes_no_at_its_part() -> None:
         (scale(6, 1, mechanism="exponential", measure="mean"), "exponential"),
     ],
 )
-def test_a_named_mechanism_is_its_own_alternative_and_shows_the_default(tree: dict[str, Any], other: str) -> None:
+def test_a_named_mechanism_is_its_own_alternative_and_shows_our_own(tree: dict[str, Any], other: str) -> None:
     """The survey's number is the mechanism's; the default needs what the question would need without it."""
     planned = plan_of(tree)
     assert needed(planned, other) == planned.respondents
     without = {key: value for key, value in tree.items() if key != "mechanism"}
-    assert needed(planned, "default") == plan_of(without).respondents < planned.respondents
+    assert needed(planned, "split") == plan_of(without).respondents < planned.respondents
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
@@ -351,8 +365,8 @@ def test_named_noise_on_numbers_costs_more_than_the_default(name: str) -> None:
     """The table of the named mechanism is decoded as such, and needs more than the default band."""
     extra = {"delta": "0.000001"} if name == "gaussian" else {}
     planned = plan_of(number(1, mechanism=name, **extra))
-    assert isinstance(design(survey_of(number(1, mechanism=name, **extra)).questions[0]), Table)
-    assert needed(planned, "default") < planned.respondents <= needed(planned, name) * 1.05
+    assert isinstance(channel_of(number(1, mechanism=name, **extra)), Table)
+    assert needed(planned, "split") < planned.respondents <= needed(planned, name) * 1.05
 
 
 # --- composition over waves --------------------------------------------------------------------------------------
@@ -433,94 +447,35 @@ def test_a_delta_of_the_survey_is_added_in_every_wave() -> None:
     gaussian = number(1, mechanism="gaussian", delta="0.0001")
     plan = plan_survey(survey_of(yes_no(1), gaussian), Wanted(waves=4))
     assert [row.delta for row in plan.waves] == pytest.approx([0.000101, 0.000201, 0.000401])
-    # 0.05 e + 0.0001 = 0.13601..., rounded up
-    assert plan.questions[1].in_words.endswith("at most 13.7% of the time. (This includes δ = 0.0001.)")
-    assert plan.questions[1].shuffled.epsilon is None
-
-
-# --- a few questions to each -------------------------------------------------------------------------------------
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-@given(surveys(most_questions=5))
-def test_nobody_spends_more_by_being_asked_a_few(tree: dict[str, Any]) -> None:
-    """Whatever questions a respondent is asked, their epsilons sum to the survey's at most, and none exceeds 10."""
-    survey = survey_from_tree(tree)
-    plan = plan_survey(survey, Wanted(waves=1))
-    for row in plan.few:
-        largest = sorted((question.exact_epsilon for question in survey.questions), reverse=True)[: row.asked]
-        raised = [
-            min(
-                Fraction(10),
-                Fraction(math.floor(q.exact_epsilon * survey.exact_epsilon / sum(largest) * 10_000), 10_000),
-            )
-            for q in survey.questions
-        ]
-        assert (row.least_epsilon, row.largest_epsilon) == tuple(
-            re.sub(r"\.?0+$", "", f"{float(e):.4f}") for e in (min(raised), max(raised))
-        )
-        for chosen in itertools.combinations(raised, row.asked):
-            assert sum(chosen) <= survey.exact_epsilon
-    if plan.few:
-        assert plan.few[-1].respondents == plan.respondents and plan.few[-1].surveys == 1
-        best = min(row.respondents for row in plan.few)
-        assert [row.respondents for row in plan.few if row.asked == plan.best_few] == [best]
-    else:
-        assert len(survey.questions) == 1 and plan.best_few is None
-
-
-def test_asking_one_of_four_equal_questions_gives_it_all_of_epsilon() -> None:
-    """Four yes_no at 0.5: asked one each at 2, they need 4 x 1,840 instead of 17,789."""
-    plan = plan_survey(survey_of(*[yes_no("0.5")] * 4), Wanted(waves=1))
-    first = plan.few[0]
-    assert (first.asked, first.least_epsilon, first.surveys) == (1, "2", 4)
-    assert first.respondents == 4 * 1_840 and plan.few[-1].respondents == 17_789
-    assert plan.best_few == 1
-
-
-def test_epsilon_is_capped_where_the_survey_format_ends() -> None:
-    """Three questions at 4: asked one each they could have 12, and get 10."""
-    plan = plan_survey(survey_of(*[yes_no(4)] * 3), Wanted(waves=1))
-    assert plan.few[0].largest_epsilon == "10" and plan.few[0].capped == ["q0", "q1", "q2"]
-    assert plan.few[1].largest_epsilon == "6" and plan.few[1].capped == []
-
-
-@given(st.integers(2, 30), st.data())
-def test_so_many_surveys_ask_every_question_equally_often(count: int, data: st.DataObject) -> None:
-    """K/gcd(K, m) windows of m questions on a circle, gcd apart, hold each question m/gcd times."""
-    asked = data.draw(st.integers(1, count))
-    step = math.gcd(count, asked)
-    windows = [[(start + i) % count for i in range(asked)] for start in range(0, count, step)]
-    assert len(windows) == count // step
-    assert {sum(q in window for window in windows) for q in range(count)} == {asked // step}
-
-
-def test_a_long_survey_gets_a_few_rows() -> None:
-    """Thirty questions: at most eight rows, from one question to all."""
-    plan = plan_survey(survey_of(*[yes_no("0.5")] * 30), Wanted(waves=1))
-    assert len(plan.few) <= 8 and plan.few[0].asked == 1 and plan.few[-1].asked == 30
+    assert plan.shuffled is None
 
 
 # --- the whole plan ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-@given(surveys())
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.one_of(surveys(), joint_surveys()))
 def test_any_survey_can_be_planned(tree: dict[str, Any]) -> None:
     """Every figure is there and sane, and the plan survives JSON."""
-    survey = survey_from_tree(tree)
+    try:
+        survey = survey_from_tree(tree)
+    except SurveyError:  # too many combinations of answers
+        reject()
     plan = plan_survey(survey, Wanted(waves=2, respondents=5_000))
-    assert plan.epsilon == survey.epsilon
+    assert plan.epsilon == survey.total_epsilon and plan.in_words
     assert plan.respondents == max(q.respondents for q in plan.questions)
     assert plan.per_group == max(q.per_group for q in plan.questions)
+    assert sum(booklet.probability for booklet in plan.booklets) == pytest.approx(1)
     for question in plan.questions:
-        assert question.respondents >= needed(question, "open") == 1_068
+        assert 0 < question.asked <= 1
         assert needed(question, "open") <= needed(question, "curator")
         for other in question.alternatives:
             assert other.ratio == pytest.approx(other.respondents / question.respondents)
         assert question.given is not None and question.given.margin > 0
-        if question.shuffled.epsilon is not None:
-            assert 0 < question.shuffled.epsilon <= float(question.epsilon) * (1 + 1e-9)
+    for at in plan.by_epsilon:
+        assert at.margins == sorted(at.margins, reverse=True) and len(at.margins) == len(plan.sizes)
+    if plan.shuffled is not None:
+        assert 0 < plan.shuffled <= float(plan.epsilon) * (1 + 1e-9)
     assert msgspec.json.decode(msgspec.json.encode(plan), type=SurveyPlan) == plan
 
 
@@ -538,10 +493,135 @@ def test_asking_for_more_takes_more(tree: dict[str, Any], what: str) -> None:
 
 
 def test_shuffling_is_stated_at_the_respondents_there_will_be() -> None:
-    """The shuffled epsilon is for the respondents needed, or those given; None if they are too few for the bound."""
-    assert plan_of(yes_no(1)).shuffled.respondents == 4_997
-    assert plan_of(yes_no(1), respondents=100).shuffled.epsilon is None
-    assert plan_of(yes_no(1), respondents=10**6).shuffled.epsilon == pytest.approx(0.0236, abs=0.001)
+    """The shuffled epsilon is for the respondents needed, or those expected; None if they are too few for the bound."""
+
+    def shuffled_epsilon(**wanted: Any) -> float | None:
+        return plan_survey(survey_of(yes_no(1)), Wanted(waves=1, **wanted)).shuffled
+
+    assert shuffled_epsilon() == pytest.approx(0.292, abs=0.001)
+    assert shuffled_epsilon(respondents=100) is None
+    assert shuffled_epsilon(respondents=10**6) == pytest.approx(0.0236, abs=0.001)
+
+
+# --- surveys with one epsilon ------------------------------------------------------------------------------------
+
+
+def joint_survey(*trees: dict[str, Any], epsilon: float | str = 2, **keys: Any) -> Survey:
+    """The same questions with one epsilon for all."""
+    asked = [
+        {"id": f"q{i}", "text": "?", **{k: v for k, v in tree.items() if k != "epsilon"}}
+        for i, tree in enumerate(trees)
+    ]
+    return survey_from_tree(
+        {"id": "a-survey", "title": "A survey", "epsilon": str(epsilon), "questions": asked, **keys}
+    )
+
+
+def test_the_plan_says_in_words_what_a_team_asks_first() -> None:
+    """What the expected respondents will show, and how many a margin of 3 points takes; the file says how many come."""
+    eight = joint_survey(*[yes_no(1)] * 8, respondents=300)
+    assert plan_survey(eight).in_words == [
+        "With 300 respondents you will know each share within about ±19 points.",
+        "For ±3 you need 11,300.",
+    ]
+    assert plan_survey(eight, Wanted(respondents=20_000)).in_words[0].endswith("within about ±2.3 points.")
+    nobody = joint_survey(yes_no(1), number(1), yes_no(1), together=[["q0", "q2"]])
+    plan = plan_survey(nobody)
+    (sentence,) = plan.in_words
+    assert sentence == (
+        f"You need {-(-plan.respondents // 10) * 10:,} respondents to know each share within ±3 points, each mean "
+        "within ±3% of its range and each cell of a cross-tab within ±5 points, at 95% confidence."
+    )
+    assert plan_survey(nobody, Wanted(respondents=2)).in_words[0] == "With 2 respondents you will know nothing."
+
+
+def test_the_plan_is_about_what_is_published() -> None:
+    """Who is asked what, the booklets and the margins follow from the very document that publishing makes."""
+    survey = joint_survey(
+        *[yes_no(1)] * 3, choice(4, 1), choice(3, 1, "multi_choice"), together=[["q0", "q3"], ["q4", "q1"]]
+    )
+    plan = plan_survey(survey, Wanted(respondents=1_000))
+    document = verify(publish_survey(survey))
+    total = sum(booklet.weight for booklet in document.booklets)
+    for question in plan.questions:
+        weights = [
+            b.weight for n, b in enumerate(document.booklets) if question.id in {q.id for q in document.asked(n)}
+        ]
+        assert question.asked == pytest.approx(sum(weights) / total)
+    assert sorted(booklet.weight for booklet in plan.booklets) == sorted(b.weight for b in document.booklets)
+    assert [table.questions for table in plan.tables] == [["q0", "q3"], ["q1", "q4"]]
+    for question in plan.questions:  # margins fall with the square root
+        assert question.given is not None
+        assert question.given.margin == pytest.approx(0.03 * math.sqrt(question.respondents / 1_000), rel=1e-3)
+    for table in plan.tables:
+        assert table.margin == pytest.approx(0.05 * math.sqrt(table.respondents / 1_000), rel=1e-3)
+
+
+def test_margins_by_respondents_and_epsilon() -> None:
+    """From 100 to 100,000 respondents at 1, 2, 4 and the survey's own epsilon; each is the plan of that survey."""
+    trees = [yes_no(1), choice(5, 1), number(1)]
+    plan = plan_survey(joint_survey(*trees, epsilon=3))
+    assert [at.epsilon for at in plan.by_epsilon] == ["1", "2", "3", "4"]
+    assert (plan.sizes[0], plan.sizes[-1]) == (100, 100_000)
+    for at in plan.by_epsilon:
+        other = plan_survey(joint_survey(*trees, epsilon=at.epsilon), Wanted(respondents=3_000))
+        assert at.respondents == other.respondents
+        assert at.margins[plan.sizes.index(3_000)] == max(q.given.margin for q in other.questions if q.given)
+
+
+def test_splitting_epsilon_costs_many_times_more() -> None:
+    """Eight yes/no questions at 2: split they need what one at 0.25 needs; in booklets a sixth of that.
+
+    The other way round, a survey with an epsilon of 0.25 for each of the eight learns what booklets would need.
+    """
+    joint = plan_survey(joint_survey(*[yes_no(1)] * 8))
+    split = next(other for other in joint.alternatives if other.design == "split")
+    assert split.respondents == plan_of(yes_no("0.25")).respondents == 69_006
+    assert 6 < split.ratio < 6.2
+    textbook = plan_survey(survey_of(*[yes_no("0.25")] * 8), Wanted(waves=1))
+    assert textbook.alternatives[0].design == "booklets"
+    assert textbook.alternatives[0].respondents == joint.respondents
+
+
+def test_cells_from_split_reports_are_products() -> None:
+    """Two yes/no questions at epsilon 1 each: the variance of the product of two scores, over all four answers."""
+    plan = plan_survey(joint_survey(yes_no(1), yes_no(1), together=[["q0", "q1"]]), Wanted(cells=0.02))
+    rule = support(channel_of(yes_no(1)))
+    rate = {True: rule.p, False: rule.q}
+    second = {t: rate[t] * ((1 - rule.q) / rule.gap) ** 2 + (1 - rate[t]) * (rule.q / rule.gap) ** 2 for t in rate}
+    variance = sum(second[a] * second[b] / 4 for a in rate for b in rate) - 1 / 16
+    split = next(other for other in plan.alternatives if other.design == "split")
+    assert split.respondents == math.ceil(Z**2 * variance / 0.02**2)
+
+
+def test_rotation_takes_new_people_for_every_wave() -> None:
+    """Those who answer every wave spend epsilon each time; those who answer one spend it once, and are more."""
+    plan = plan_survey(joint_survey(yes_no(1), yes_no(1)), Wanted(waves=4))
+    assert [(row.waves, row.basic, row.rotated) for row in plan.waves] == [
+        (1, "2", plan.respondents),
+        (2, "4", 2 * plan.respondents),
+        (4, "8", 4 * plan.respondents),
+    ]
+    assert plan.waves[-1].exact == str(exact_composition([Fraction(2)] * 4, 1e-6))
+
+
+def test_it_warns_where_nothing_will_be_known() -> None:
+    """If every margin at the expected number is above 10 points: how many would do. With that many it is silent."""
+    trees = [*[yes_no(1)] * 6, choice(8, 1)]
+    few = plan_survey(joint_survey(*trees, respondents=200))
+    (warning,) = few.warnings
+    assert warning.startswith("With 200 respondents every result is uncertain by more than 10 points either way.")
+    enough = int(re.search(r"about ([\d,]+) for ±10", warning)[1].replace(",", ""))  # type: ignore[index]
+    assert plan_survey(joint_survey(*trees, respondents=enough)).warnings == []
+    assert plan_survey(joint_survey(*trees)).warnings == []
+
+
+def test_it_warns_where_epsilon_protects_hardly_at_all() -> None:
+    """Above 4, whether it is the survey's or a sum."""
+    assert plan_survey(joint_survey(yes_no(1), epsilon=4)).warnings == []
+    for survey in (joint_survey(yes_no(1), epsilon="4.5"), survey_of(yes_no(3), yes_no("1.5"))):
+        (warning,) = plan_survey(survey).warnings
+        assert warning.startswith("ε = 4.5 protects people hardly at all.") and "We recommend ε = 2" in warning
 
 
 @pytest.mark.parametrize(
@@ -575,7 +655,7 @@ def test_everything_out_of_range_is_said_at_once() -> None:
 def test_planning_does_no_input_or_output() -> None:
     """Its modules import the protocol, the estimator and arithmetic: no storage, HTTP, clients, files or clock."""
     allowed = {"__future__", "collections", "decimal", "deniable_protocol", "deniable_server", "fractions", "functools"}
-    allowed |= {"math", "msgspec", "numpy", "scipy", "typing"}
+    allowed |= {"itertools", "math", "msgspec", "numpy", "scipy", "typing"}
     folder = Path(deniable_server.__file__).parent / "planning"
     assert len([*folder.glob("*.py")]) > 1
     for path in folder.glob("*.py"):
@@ -599,23 +679,40 @@ def run(*arguments: str, columns: int = 80) -> Result:
     return runner.invoke(cli, ["plan", *arguments], catch_exceptions=False)
 
 
-def test_plan_says_what_a_team_asks_first() -> None:
-    """The respondents first; then each epsilon in words, sizes in the question's own units, costs and spending."""
+def test_the_command_says_what_a_team_asks_first() -> None:
+    """The plan in words first; then epsilon in words, booklets, sizes in the question's own units, costs and waves."""
     result = run(str(EXAMPLE))
+    plan = plan_survey(parse_survey(EXAMPLE.read_bytes()))
     said = " ".join(result.stdout.split())
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[1].startswith("19,988 respondents are enough for a share of 50% within ±3 points")
+    assert said.startswith(f"{plan.title} ({plan.survey}) {' '.join(plan.in_words)}")
+    drinks = next(question for question in plan.questions if question.id == "drinks")
+    split = next(other for other in plan.alternatives if other.design == "split")
     for words in (
-        "They would find a true “yes” at most 13.6% of the time.",
-        "vaped ±3 points 4,997 5 points 7,347",
-        "drinks ±1.2 drinks",
-        "wellbeing ±0.12 on 1 to 5",
-        "vaped 4,997 1,068 1,076",
-        "add up to ε = 10.",
-        "give every respondent one of them at random",
-        "vaped 4,997 1 0.292",
+        f"What one person sends: ε = {plan.epsilon.removesuffix('.0')}",
+        plan.epsilon_in_words,
+        f"{', '.join(plan.booklets[0].parts[0])} {100 * plan.booklets[0].probability:.0f}%",
+        f"±1.2 drinks {drinks.respondents:,} {drinks.per_group:,}",
+        f"for ±3 points {' '.join(f'{at.respondents:,}' for at in plan.by_epsilon)}",
+        f"split {split.respondents:,} ×{split.ratio:.0f}",
+        f"12 24.00 24.00 24.00 {12 * plan.respondents:,}",
     ):
         assert words in said
+
+
+def test_warnings_come_before_anything_else() -> None:
+    """A survey that would find out nothing says so right below its title."""
+    lines = run(str(EXAMPLE), "--respondents", "100").stdout.splitlines()
+    assert lines[1].startswith("Warning: With 100 respondents every result is uncertain")
+
+
+def test_of_many_booklets_the_likely_ones_are_shown(tmp_path: Path) -> None:
+    """Forty questions make many booklets: twelve are listed, and the rest is one line."""
+    file = tmp_path / "long.json"
+    asked = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(40)]
+    file.write_text(json.dumps({"id": "a-survey", "title": "Long", "epsilon": 1, "questions": asked}))
+    result = run(str(file))
+    assert "28 more, 2.5% each at most" in result.stdout and "70%" in result.stdout
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -631,16 +728,37 @@ def test_the_plan_fits_the_screen(columns: int, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert max(map(len, result.stdout.splitlines())) <= columns
     assert "[bold]title (a-survey)" in result.stdout and "[red]kg" in result.stdout and "…" not in result.stdout
-    for words in ("no information", "no difference", "too few respondents", "> 1 billion", "at the limit"):
+    for words in ("no information", "> 1 billion", "the ε of the answers add up"):
         assert words in result.stdout
 
 
 def test_plan_as_json_is_the_plan() -> None:
     """--json prints what plan_survey returns for the same options."""
-    options = ["--margin", "0.02", "--confidence", "0.9", "--share", "0.3", "--difference", "0.1", "--power", "0.9"]
+    options = [
+        "--margin",
+        "0.02",
+        "--cells",
+        "0.04",
+        "--confidence",
+        "0.9",
+        "--share",
+        "0.3",
+        "--difference",
+        "0.1",
+        "--power",
+        "0.9",
+    ]
     options += ["--waves", "3", "--delta", "1e-9", "--respondents", "7000"]
     wanted = Wanted(
-        margin=0.02, confidence=0.9, share=0.3, difference=0.1, power=0.9, waves=3, delta=1e-9, respondents=7000
+        margin=0.02,
+        cells=0.04,
+        confidence=0.9,
+        share=0.3,
+        difference=0.1,
+        power=0.9,
+        waves=3,
+        delta=1e-9,
+        respondents=7000,
     )
     expected = plan_survey(parse_survey(EXAMPLE.read_bytes()), wanted)
     result = run(str(EXAMPLE), *options, "--json")
@@ -648,12 +766,12 @@ def test_plan_as_json_is_the_plan() -> None:
 
 
 def test_a_single_question_has_no_sums(tmp_path: Path) -> None:
-    """For one question in one wave, the output has no totals and no choice of a few questions."""
+    """For one question in one wave, the output has no totals and no waves."""
     file = tmp_path / "one.json"
     file.write_bytes(msgspec.json.encode(survey_of(yes_no(1))))
     result = run(str(file), "--waves", "1")
-    assert "One answer spends ε = 1." in result.stdout
-    assert "all of them" not in result.stdout and "Each is asked" not in result.stdout and "Waves" not in result.stdout
+    assert "What one person sends: ε = 1" in result.stdout
+    assert "all of them" not in result.stdout and "Waves" not in result.stdout
 
 
 def test_wrong_numbers_end_in_a_message() -> None:
@@ -677,5 +795,5 @@ def test_figures_in_the_documentation_are_what_the_command_prints(root: Path) ->
 
 def test_drawn_channels_have_equal_parts() -> None:
     """The parts of a drawn channel are equal, which the planner assumes."""
-    channel = design(survey_of(choice(5, 1, "multi_choice")).questions[0])
+    channel = channel_of(choice(5, 1, "multi_choice"))
     assert isinstance(channel, Drawn) and len(set(channel.parts)) == 1

@@ -54,7 +54,10 @@ def bodies(submissions: list[dict[str, Any]]) -> dict[str, bytes]:
     return {
         "one": encode(one),
         "again": encode(one),
-        "conflict": encode(one | {"reports": two["reports"] | {"vaped": 1 - one["reports"]["vaped"]}}),
+        "conflict": encode(one | {"segments": {"campus": "south"}}),
+        "no such booklet": encode(two | {"booklet": 10_000}),
+        "a report too many": encode(two | {"reports": [*two["reports"], 0]}),
+        "none of its reports": encode(two | {"reports": [2**53] * len(two["reports"])}),
         "batch": encode({"submissions": submissions}),
         "not JSON": b"{",
         "empty": b"",

@@ -10,7 +10,7 @@ import pytest
 
 from deniable_protocol import parse_survey, randomize, survey_from_tree, verify
 from deniable_server.planning import publish_survey
-from deniable_server.simulate import Population, Respondent, compare, planned_pairs
+from deniable_server.simulate import Population, Respondent, compare
 
 EXAMPLE = parse_survey((files("deniable_server") / "example.toml").read_bytes())
 PEOPLE = 2_000
@@ -98,11 +98,13 @@ def test_pairs_of_options_and_of_three_questions() -> None:
             ],
         }
     )
-    assert planned_pairs(survey) == [("one", "several"), ("one", "other"), ("other", "several"), ("one", "which")]
     population = Population(survey, seed=1)
+    names = [("one", "several"), ("one", "other"), ("one", "several.b"), ("other", "several.b"), ("one", "which")]
+    assert population.pairs == names
     people = list(population.respondents(500))
     both = sum(person.answers["one"] and "b" in person.answers["several"] for person in people)
     assert population.truth.pair(("one", "several", "yes", "b")) == both / 500
+    assert population.truth.pair(("one", "several.b", "yes", "yes")) == both / 500
     neither = sum(not person.answers["one"] and "which" not in person.answers for person in people)
     assert population.truth.pair(("one", "which", "no", "(not asked)")) == neither / 500
     assert all(("which" in person.answers) == ("a" in person.answers["several"]) for person in people)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_rounding import intervals, share
 
+from deniable_protocol import verify
 from deniable_server.estimator import (
     NOT_HONEST,
     TOO_NOISY,
@@ -24,10 +25,19 @@ from deniable_server.estimator import (
 )
 from deniable_server.estimator.comparison import Difference
 from deniable_server.estimator.crosstab import Independence
+from deniable_server.estimator.evidence import alone
 from deniable_server.estimator.questions import too_noisy
 from deniable_server.pages import sentences
-from deniable_server.wording import answer_texts, group_text, independence_in_words, probability
-from tests.helpers.surveys import ask
+from deniable_server.wording import (
+    answer_texts,
+    group_text,
+    independence_in_words,
+    item_texts,
+    method_in_words,
+    part_in_words,
+    probability,
+)
+from tests.helpers.surveys import ask, joint
 
 NUMBER = r"(−?[\d,]+(?:\.\d+)?)"
 
@@ -38,7 +48,7 @@ def number(text: str) -> Decimal:
 
 def question_estimate(kind: str = "choice", **own: Any) -> QuestionEstimate:
     given: dict[str, Any] = {
-        "id": "q", "type": kind, "epsilon": "1", "answers": 1000, "shares": [], "mean": None, "open_equivalent": None,
+        "id": "q", "type": kind, "answers": 1000, "shares": [], "mean": None, "open_equivalent": None,
         "fake_influence": None, "notes": [],
     }  # fmt: skip
     return QuestionEstimate(**(given | own))
@@ -139,7 +149,7 @@ CHOICE = ask("choice", options=[{"code": code, "text": code.upper()} for code in
         ([(0.41, 0.38, 0.44), (0.3, 0.27, 0.33)], "Most common: A, about 41.0%, between 38.0% and 44.0%"),
         ([(0.41, 0.38, 0.44), (0.37, 0.34, 0.38), (0.1, 0.08, 0.12)], "Most common: A or B, too close to call"),
         ([(0.2, 0.1, 0.3), (0.21, 0.1, 0.3), (0.2, 0.1, 0.3)], "Most common: A, B or C, too close to call"),
-        ([(0.2, 0.1, 0.3)] * 4, "Most common: too close to call among 4 of 4 answers"),
+        ([(0.2, 0.1, 0.3)] * 4, "Most common: too close to call between 4 of 4 answers"),
         ([(0.4, 0.1, 0.9)] * 3, "Too noisy to say"),
         # One that is too noisy may still be the most common.
         ([(0.41, 0.38, 0.44), (0.3, 0.0, 0.9)], "Most common: A or B, too close to call"),
@@ -356,7 +366,7 @@ def test_real_estimates_have_words(answers: int, seed: int) -> None:
     chooser = random.Random(seed)
     question, channel = ask("yes_no", 0.5)
     yes = chooser.randint(0, answers)
-    estimate = estimate_question(question, channel, [answers - yes, yes], answers)
+    estimate = estimate_question(alone(question, channel, [answers - yes, yes], answers))
     texts = [
         sentences.headline(question, estimate),
         sentences.influence(question, estimate),
@@ -365,3 +375,36 @@ def test_real_estimates_have_words(answers: int, seed: int) -> None:
     texts += [sentences.about(each) for each in estimate.shares] + sentences.notices(estimate)
     assert not any(re.search(r"\b(nan|inf|None)\b", text, re.IGNORECASE) for text in texts)
     assert texts[0]
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def test_parts_are_described_with_all_their_questions() -> None:
+    """Several questions are named, and reported as combinations of answers; one question, or option, is not."""
+    document = verify(joint())
+    said = {part.names: part_in_words(part) for part in document.parts}
+    one, some = said["vaped", "how_often", "support.doctor"], said["vaped", "how_often", "stress"]
+    assert one == "vaped, how_often and support.doctor together: one of 8 combinations of answers (k-ary response)"
+    assert some == "vaped, how_often and stress together: subsets of 2 of 16 combinations of answers"
+    assert said["support.friend", "support.nobody"].startswith("support.friend and support.nobody together: ")
+    assert all("together" not in words for names, words in said.items() if len(names) == 1)
+
+
+def test_how_numbers_came_about() -> None:
+    """A question in several parts names all, and a follow-up says that its shares are a ratio."""
+    document = verify(joint())
+    asked = {question.id: question for question in document.survey.questions}
+    vaped = method_in_words(document, asked["vaped"])
+    assert vaped.startswith("vaped, how_often and stress together: ")
+    assert ", or vaped, how_often and support.doctor together: " in vaped
+    assert vaped.endswith("score limits where several parts are pooled")
+    assert method_in_words(document, asked["how_often"]).endswith("score limits on the ratio of two noisy counts")
+    assert "t limits" in method_in_words(document, asked["hours"])
+
+
+def test_options_of_several_choices_read_as_yes_and_no() -> None:
+    """What a part reports on an option is a yes or a no, whatever the option says."""
+    items = {item.name: item for part in verify(joint()).parts for item in part.items}
+    assert item_texts(items["support.doctor"]) == {"no": "No", "yes": "Yes"}
+    assert item_texts(items["vaped"]) == answer_texts(items["vaped"].question)

@@ -18,7 +18,7 @@ def needs_node(node: str) -> None:
 
 
 def test_changed_documents_and_files_are_refused_or_mean_the_same(tmp_path: Path) -> None:
-    """400 documents and 400 survey files: both languages give the same refusal, or the same survey and channels."""
+    """400 documents and 400 survey files: both languages refuse for the same reason, or read the same."""
     outcome = fuzz.prove(tmp_path, Watch(600), 6, documents=400, survey_files=400)
     assert outcome.failures == []
     assert (outcome.figures["documents"], outcome.figures["survey files"]) == (400, 400)
@@ -46,15 +46,15 @@ def crashing(raw: bytes) -> dict[str, Any]:
 
 
 def forgetful(raw: bytes) -> dict[str, Any]:
-    """Leaves out the channels that it has read."""
+    """Leaves out the parts that it has read."""
     meaning = fuzz.in_python(raw)
-    return meaning | {"channels": {}} if "channels" in meaning else meaning
+    return meaning | {"parts": []} if "parts" in meaning else meaning
 
 
 @pytest.mark.parametrize(
     ("faulty", "noticed"), [(lenient, "JavaScript"), (crashing, "UnicodeDecodeError"), (forgetful, "JavaScript")]
 )
 def test_a_faulty_reader_is_noticed(tmp_path: Path, faulty: fuzz.Verify, noticed: str) -> None:
-    """Accepting too much, another exception, and other channels are failures."""
+    """Accepting too much, another exception, and other parts are failures."""
     outcome = fuzz.prove(tmp_path, Watch(600), 6, documents=200, survey_files=0, verify_one=faulty)
     assert any(noticed in failure for failure in outcome.failures)

@@ -1,5 +1,6 @@
 // What the browser client promises beyond the vectors.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { randomize, verify } from "../deniable_web/deniable.js";
@@ -11,6 +12,8 @@ const segments = {};
 test("the module's public names", async () => {
   const names = ["Client", "DeniableError", "contrast", "expFloor", "largestFavour", "randomize", "shownQuestions", "verify"];
   assert.deepEqual(Object.keys(await import("../deniable_web/deniable.js")).sort(), names);
+  const types = readFileSync(new URL("../deniable_web/deniable.d.ts", import.meta.url), "utf8");
+  assert.deepEqual([...types.matchAll(/^export (?:class|function) (\w+)/gm)].map(([, name]) => name).sort(), names);
 });
 
 test("without crypto nothing is verified or randomised", async () => {

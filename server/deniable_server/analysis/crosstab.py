@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 import msgspec
 import numpy as np
 
-from deniable_protocol import Question, YesNo
+from deniable_protocol import Question, Survey, YesNo
 from deniable_server.errors import BadQuery
 from deniable_server.estimator import Share, comparison
 from deniable_server.estimator import crosstab as estimator
@@ -73,6 +73,12 @@ class SurveyCrosstab(msgspec.Struct, frozen=True):
     notes: list[str]
 
 
+def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
+    """The cross-tabs that the survey was designed for, each pair once."""
+    pairs = {frozenset(pair): pair for names in survey.together for pair in combinations(names, 2)}
+    return [*pairs.values()]
+
+
 def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
     """The two against each other."""
     names = (query.rows, query.columns)
@@ -126,7 +132,7 @@ class Named(NamedTuple):
         if self.option is None:
             return whole
         heard = whole.items[self.question.codes.index(self.option)]
-        alone = YesNo(id=self.name, text=self.question.text, show_if=self.question.show_if)
+        alone = YesNo(id=self.name, text=self.question.text, show_if=whole.question.show_if)
         parts = tuple(Counted(each.channel, each.counts, each.n) for each in heard)
         return Evidence(alone, sum(each.n for each in heard), (heard,), parts)
 

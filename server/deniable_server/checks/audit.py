@@ -147,20 +147,19 @@ def _columns(reports: list[list[int]], parts: int) -> Any:
     return np.array(reports, dtype=np.int64).T
 
 
-def conclude(published: bytes, tallies: Tallies, audits: int = 1, comparisons: int | None = None) -> Audit:
+def conclude(published: bytes, tallies: Tallies, comparisons: int | None = None) -> Audit:
     """What the tallies prove of every part and booklet.
 
-    The 99.9% are over all ``comparisons``; where none are given, those of ``audits`` of the same document, as of both
-    languages.
+    The 99.9% are over so many comparisons, where those of several audits are stated together; else over these.
     """
     document = verify(published)
     # Each comparison has two limits, each passed with probability alpha: by the union bound all of them are right
     # together with probability 99.9%.
-    alpha = (1 - CONFIDENCE) / (2 * (comparisons or audits * tallies.comparisons))
+    alpha = (1 - CONFIDENCE) / (2 * (comparisons or tallies.comparisons))
     parts = [
         Finding(
             part=" + ".join(part.names),
-            channel=channel_in_words(part.items[0].question, part.channel),
+            channel=channel_in_words(part),
             stated=part.epsilon,
             observed=_observe(part, counted, alpha),
             **_exact(part),

@@ -22,6 +22,7 @@ from deniable import randomize
 from deniable_protocol import Document, Item, Part, Question, Survey, draw_booklet, parse_survey, verify
 from deniable_server.analysis.compare import CompareQuery
 from deniable_server.analysis.compare import compare as compare_groups
+from deniable_server.analysis.labels import question_texts
 from deniable_server.analysis.rounding import difference
 from deniable_server.analysis.source import StoredSurvey
 from deniable_server.errors import SimulationError
@@ -34,7 +35,7 @@ from deniable_server.wording import answer_texts, group_text, item_texts, survey
 
 from .common import BIND, find_survey, opened, out, progress_bar
 from .plan import table
-from .simulate import answer_labels, compare_all, read_source, say_how_many, show_compared, verdict, written
+from .simulate import compare_all, read_source, say_how_many, show_compared, verdict, written
 
 RESPONDENTS = 10_000
 SEED = 6
@@ -182,7 +183,7 @@ def show_results(source: StoredSurvey, population: Population) -> None:
 
 def show_pairs(survey: Survey, pairs: list[Compared]) -> None:
     """A planned cross-tab: the share of each pair of answers, its interval, and the truth."""
-    texts = answer_labels(survey)
+    texts = question_texts(survey)
     rows, columns = pairs[0].question.split(" × ")
     codes = [one.code.split(" × ") for one in pairs]
     out.print(f"{rows} (rows) by {columns} (columns): the share of everybody who gave both answers\n")

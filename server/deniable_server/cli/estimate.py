@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import zip_longest
 
 import click
@@ -13,14 +12,11 @@ from rich.text import Text
 from deniable_protocol import Survey
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
 from deniable_server.analysis.rounding import short_text, two_digits
-from deniable_server.analysis.source import StoredSurvey
 from deniable_server.analysis.tables import Line, lines
 from deniable_server.estimator import NOT_HONEST, QuestionEstimate
-from deniable_server.settings import DEFAULT_MINIMUM_GROUP
-from deniable_server.storage import Published, Storage
 
 from .ask import asks
-from .common import find_survey, out
+from .common import out
 
 BARS = "·▁▂▃▄▅▆▇█"
 
@@ -65,12 +61,6 @@ def say_what_for(result: SurveyEstimates) -> None:
         said.append(f"Weighted to {', '.join(known)}: {worth}.")
     if said:
         out.print(Text(" ".join(said)))
-
-
-def read_estimates(storage: Storage, published: Published) -> SurveyEstimates:
-    """The estimates of a survey, with all defaults."""
-    source = StoredSurvey(storage, published, DEFAULT_MINIMUM_GROUP, partial(find_survey, storage))
-    return estimates(source, EstimateQuery())
 
 
 def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: SurveyEstimates) -> None:

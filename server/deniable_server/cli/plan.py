@@ -15,30 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from deniable_protocol.questions import plain
-from deniable_server.analysis.rounding import margin as rounded_up
-from deniable_server.analysis.rounding import number_text, up, up_to_decimals
-from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, plan_survey
-from deniable_server.planning.words import short
+from deniable_server.analysis.rounding import up, up_to_decimals
+from deniable_server.planning import SurveyPlan, Wanted, plan_survey
+from deniable_server.planning.words import DESIGNS, amount, chance, points, short, within
 
 from .common import FILE, JSON, out, print_json, read_survey
 
 DEFAULT = Wanted()
 
-# Other designs: what heads their column or row, and what they do.
-DESIGNS = {
-    "booklets": ("in booklets", "each device is asked a few questions, and spends all of ε on them."),
-    "split": ("split", "everybody is asked everything, each question at its part of ε."),
-    "k_ary": ("k-ary", "the true answer with some probability, otherwise any other one."),
-    "exponential": ("exponential", "points near the true one are more likely."),
-    "laplace": ("Laplace", "Laplace noise on every number of the answer."),
-    "gaussian": (
-        "Gaussian",
-        "as little Gaussian noise as the exact calibration allows; keeps ε except with {delta}.",
-    ),
-    "every_option": ("every option", "each option of a multi_choice is reported, with its part of ε."),
-    "curator": ("curator", "true answers go to one party, which keeps them safe and adds noise to the totals."),
-    "open": ("no privacy", "true answers, as they are."),
-}
 MOST_BOOKLETS = 12
 
 
@@ -134,7 +118,7 @@ def show_questions(plan: SurveyPlan) -> None:
         )
     for each in plan.tables:
         margin = () if each.margin is None else (Text(within(each.margin)),)
-        cells = f"±{points(wanted.cells)}"
+        cells = f"±{points(wanted.cells)} points"
         rows.add_row(" × ".join(each.questions), "", *margin, cells, people(each.respondents), "")
     if len(plan.questions) > 1:
         rows.add_section()
@@ -144,8 +128,8 @@ def show_questions(plan: SurveyPlan) -> None:
     say(
         f"Shares are planned at {percent(wanted.share)}, cells at {percent(wanted.share**2)}, means for the worst "
         f"population, at {percent(wanted.confidence)} confidence. The answers to a follow-up are planned as cells, as "
-        f"shares of everybody. In each of two groups: so many find a difference of {points(wanted.difference)} (of a "
-        f"mean: of its range) between them, {percent(wanted.power)} of the time.",
+        "shares of everybody. In each of two groups: so many find a difference of "
+        f"{points(wanted.difference)} points between them (means: of the range), {percent(wanted.power)} of the time.",
         after_table=True,
     )
 
@@ -157,7 +141,7 @@ def show_margins(plan: SurveyPlan) -> None:
     for place, size in enumerate(plan.sizes):
         rows.add_row(f"{size:,}", *(Text(within(at.margins[place], unit="")) for at in plan.by_epsilon))
     rows.add_section()
-    rows.add_row(f"for ±{points(plan.wanted.margin)}", *(people(at.respondents) for at in plan.by_epsilon))
+    rows.add_row(f"for ±{points(plan.wanted.margin)} points", *(people(at.respondents) for at in plan.by_epsilon))
     out.print(rows)
     say("In points of the share that is known worst, or percent of a mean's range.", after_table=True)
 
@@ -177,7 +161,8 @@ def show_costs(plan: SurveyPlan) -> None:
 def show_textbook(plan: SurveyPlan) -> None:
     head("What textbook mechanisms need, if everybody is asked everything")
     found = {question.id: {other.design: other for other in question.alternatives} for question in plan.questions}
-    found["all of them"] = {other.design: other for other in plan.alternatives}
+    if len(plan.questions) > 1:
+        found["all of them"] = {other.design: other for other in plan.alternatives}
     there = [
         design
         for design in ("split", "k_ary", "exponential", "laplace", "gaussian", "every_option")
@@ -263,36 +248,8 @@ def table(*headings: str) -> Table:
     return rows
 
 
-def points(part: float) -> str:
-    return f"{100 * part:g} point" + ("" if math.isclose(part, 0.01) else "s")
-
-
-def within(margin: float, question: QuestionPlan | None = None, unit: str = " points") -> str:
-    """A margin that is reached, rounded up. Half of everything to either side of the middle is all there is."""
-    if margin >= 0.5:
-        return "no information"
-    if question is not None and question.range is not None:
-        size = float(rounded_up(Decimal(repr(margin * question.range.length))))
-        return f"±{amount(size / question.range.length, question)}"
-    return f"±{number_text(rounded_up(Decimal(repr(100 * margin))))}{unit}"
-
-
-def chance(part: float) -> str:
-    """A probability in percent, with two digits at least."""
-    return f"{100 * part:.2g}%" if part < 0.1 else f"{100 * part:.0f}%"
-
-
 def percent(part: float) -> str:
     return f"{100 * part:g}%"
-
-
-def amount(part: float, question: QuestionPlan) -> str:
-    """A margin or difference, in points of a share or in the unit of a mean."""
-    if question.range is None:
-        return points(part)
-    scale = question.range
-    unit = f" on {scale.low:g} to {scale.high:g}" if question.type == "scale" else f" {scale.unit or ''}"
-    return f"{Decimal(f'{part * scale.length:.3g}'):,f}{unit}".rstrip()
 
 
 def people(number: int) -> str:

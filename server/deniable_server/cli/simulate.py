@@ -10,6 +10,7 @@ from rich.text import Text
 from deniable_protocol import Survey
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
 from deniable_server.analysis.estimates import EstimateQuery, estimates
+from deniable_server.analysis.labels import question_texts
 from deniable_server.analysis.rounding import rounded
 from deniable_server.analysis.source import StoredSurvey
 from deniable_server.errors import SimulationError
@@ -23,7 +24,6 @@ from deniable_server.simulate import (
     simulate_over_http,
 )
 from deniable_server.storage import Published, Storage
-from deniable_server.wording import answer_texts
 
 from .common import DATABASE, JSON, existing, find_survey, out, print_json, progress_bar
 from .plan import table
@@ -97,14 +97,16 @@ def compare_all(source: StoredSurvey, population: Population) -> list[Compared]:
 def show_compared(survey: Survey, compared: list[Compared], earlier: int, respondents: int) -> None:
     """The truth about the made-up people next to every estimate. Estimates also count earlier submissions."""
     alone = earlier * 100 <= respondents
-    texts = answer_labels(survey)
+    texts = question_texts(survey)
+    follow_ups = {question.id for question in survey.questions if question.show_if is not None}
     grid = table("Question", "Answer", "Truth >", "Estimate >", "Between (95%) >", "Truth is" if alone else "")
     previous = ""
     for one in compared:
         about, low, high = written(one, one.estimate)
         truth, *_ = written(one, one.truth)
         label = one.question if one.question != previous else ""
-        answer = Text(answer_label(one, texts))
+        among = "of those: " if one.kind == "share" and one.question in follow_ups else ""
+        answer = Text(f"{among}{answer_label(one, texts)}")
         grid.add_row(label, answer, truth, about, f"{low} and {high}", verdict(one) if alone else "")
         previous = one.question
     out.print(grid)
@@ -121,11 +123,6 @@ def say_how_many(compared: list[Compared]) -> None:
 
 def verdict(one: Compared) -> Text:
     return Text("inside", style="green") if one.covered else Text("outside", style="yellow")
-
-
-def answer_labels(survey: Survey) -> dict[str, dict[str, str]]:
-    """What the answers to each question are called."""
-    return {question.id: answer_texts(question) for question in survey.questions}
 
 
 def answer_label(one: Compared, texts: dict[str, dict[str, str]]) -> str:

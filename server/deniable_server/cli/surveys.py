@@ -10,19 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deniable_protocol import Document, Survey, SurveyError, verify
+from deniable_protocol import Document, SurveyError, verify
 from deniable_server.checks.audit import CONFIDENCE, Audit, Drawing, Finding, audit
-from deniable_server.planning import publish_survey
-from deniable_server.wording import channel_in_words, names_in_words, survey_in_words
+from deniable_server.planning import SurveyPlan, plan_survey, publish_survey
+from deniable_server.wording import channel_in_words, names_in_words
 
 from .common import (
     DATABASE,
     FILE,
     JSON,
     Group,
+    err,
     existing,
     find_survey,
     is_published,
@@ -32,9 +34,6 @@ from .common import (
     progress_bar,
     read_survey,
 )
-
-HIGH_EPSILON = 4
-"""At 4, a guess that is wrong about 5% of people finds the truth 98.3% of the time."""
 
 
 @click.group(cls=Group)
@@ -54,15 +53,15 @@ def check(file: Path, as_json: bool) -> None:
             raise
         print_json({"problems": [problem._asdict() for problem in error.problems]})
         sys.exit(1)
-    document = verify(publish_survey(parsed))
+    document, plan = verify(publish_survey(parsed)), plan_survey(parsed)
     if as_json:
         print_json(
             {
                 "survey": parsed.id,
                 "epsilon": document.epsilon,
                 "digest": document.digest,
-                "in_words": survey_in_words(parsed),
-                "warnings": warnings(parsed),
+                "in_words": [plan.epsilon_in_words, *plan.in_words],
+                "warnings": plan.warnings,
                 "parts": [
                     {"questions": part.names, "epsilon": part.epsilon, "channel": channel_in_words(part)}
                     for part in document.parts
@@ -73,10 +72,16 @@ def check(file: Path, as_json: bool) -> None:
         return
     out.print(Text(f"{parsed.title} ({parsed.id})", style="bold"))
     out.print(booklet_table(document) if parsed.epsilon is not None else question_table(document))
-    out.print(Text(f"ε = {document.epsilon} for everything that one person sends. {survey_in_words(parsed)}"))
-    for warning in warnings(parsed):
-        out.print(Text(f"⚠ {warning}", style="yellow"))
+    out.print(Text(f"ε = {document.epsilon} for everything that one person sends. {plan.epsilon_in_words}"))
+    out.print(Text(" ".join(plan.in_words)))
+    show_warnings(plan, out)
     out.print(Text(f"{file}: ok", style="green"))
+
+
+def show_warnings(plan: SurveyPlan, console: Console) -> None:
+    """What to think twice about, before it is published."""
+    for warning in plan.warnings:
+        console.print(Text(f"Warning: {warning}", style="bold yellow"))
 
 
 def booklet_table(document: Document) -> Table:
@@ -106,16 +111,6 @@ def question_table(document: Document) -> Table:
     return table
 
 
-def warnings(parsed: Survey) -> list[str]:
-    """What the author should think about before publishing."""
-    if parsed.exact_epsilon <= HIGH_EPSILON:
-        return []
-    return [
-        f"ε is above {HIGH_EPSILON}: what one person sends hardly protects them. We recommend 2"
-        + (" for all questions together." if parsed.epsilon is not None else ", with one epsilon for the whole survey.")
-    ]
-
-
 @survey.command(name="compile")
 @FILE
 def compile_(file: Path) -> None:
@@ -130,6 +125,7 @@ def compile_(file: Path) -> None:
 def publish_(file: Path, database: str, as_json: bool) -> None:
     """Publish a survey FILE. A published survey never changes; publishing the same one again does nothing."""
     parsed = read_survey(file)
+    show_warnings(plan_survey(parsed), err)
     with opened(database) as storage:
         created = storage.publish(publish_survey(parsed))
         digest = find_survey(storage, parsed.id).document.digest

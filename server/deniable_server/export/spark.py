@@ -228,7 +228,7 @@ class SparkEngine(Engine):
 
         booklet = _column(self._booklet)
         sizes = sf.array(*(sf.lit(len(each.parts)) for each in self._document.booklets))
-        there = sum((_column(part).isNotNull().cast("int") for part in self._parts), sf.lit(0))
+        there = sf.size(sf.array_compact(sf.array(*(self._report(part) for part in range(len(self._parts))))))
         fits = there == sf.get(sizes, booklet.cast("int"))  # null where there is no such booklet
         found = sf.when(~sf.coalesce(fits, sf.lit(False)), sf.array(sf.lit(-1).cast("long")))
         for number in range(len(self._document.booklets)):

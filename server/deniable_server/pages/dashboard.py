@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +16,7 @@ from flask.typing import ResponseReturnValue
 
 from deniable_protocol import Question, Survey
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
-from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
+from deniable_server.analysis.crosstab import CrosstabQuery, crosstab, planned_pairs
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
@@ -248,12 +247,6 @@ def _method(survey: Survey, question: Question, words: str) -> str:
     """How the numbers are made and, where a question has an epsilon of its own, what that means."""
     own = "" if question.epsilon is None else f" ε = {question.epsilon}. {question_in_words(survey, question)}"
     return f"{sentences.capitalized(words)}.{own}"
-
-
-def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
-    """The cross-tabs that the survey was designed for, each pair once."""
-    pairs = {frozenset(pair): pair for names in survey.together for pair in combinations(names, 2)}
-    return [*pairs.values()]
 
 
 def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], int]:

@@ -5,6 +5,7 @@ May not: set a cookie, log or keep anything about a visitor, or load anything fr
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from flask import Blueprint, Response, render_template
@@ -12,7 +13,7 @@ from flask.typing import ResponseReturnValue
 
 from deniable_server.web.context import here
 from deniable_server.web.routes import route
-from deniable_server.wording import WEAK, found_percent, survey_delta, survey_in_words
+from deniable_server.wording import ALL, WEAK, epsilon_in_words, found_percent
 
 respondent = Blueprint("respondent", __name__, template_folder="templates")
 
@@ -28,14 +29,17 @@ def survey_page(survey: str) -> ResponseReturnValue:
     published = storage.find(survey)
     if published is None:
         return _page(404, document=None)
-    asked = published.document.survey
+    document = published.document
+    own = [(question.epsilon, question.exact_delta) for question in document.survey.questions]
+    total, delta = Fraction(document.epsilon), document.delta
     return _page(
         200,
-        document=published.document,
+        document=document,
         closed=storage.status(published) == "closed",
-        total=survey_in_words(asked),
-        weak=sum(found_percent(question.exact_epsilon, question.exact_delta) > WEAK for question in asked.questions),
-        weak_together=found_percent(asked.exact_epsilon, survey_delta(asked)) > WEAK,
+        picked=len(document.booklets) > 1,
+        total=epsilon_in_words(total, delta, ALL, "the truth"),
+        weak=sum(epsilon is not None and found_percent(Fraction(epsilon), each) > WEAK for epsilon, each in own),
+        weak_together=found_percent(total, delta) > WEAK,
     )
 
 

@@ -12,16 +12,18 @@ from deniable_protocol import Problem, SurveyError, parse_survey
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import plan_survey
+from deniable_server.planning.words import DESIGNS, chance, points, short, within
 from deniable_server.storage import Token
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import signed_in
 from deniable_server.web.context import find, here
-from deniable_server.wording import survey_in_words
 
 from .layout import page, shown_to
 
 surveys = Blueprint("surveys", __name__, template_folder="templates")
 
+COMPARED = ("booklets", "split", "laplace", "gaussian", "curator", "open")
+"""The other designs that the plan of a survey is compared with."""
 LINK_DAYS = (1, 7, 30, 90, 365)
 
 
@@ -64,9 +66,13 @@ def publish_survey() -> ResponseReturnValue:
         "plan.html",
         text=text,
         survey=survey,
-        plan=plan_survey(survey),
-        total=survey_in_words(survey),
+        plan=(plan := plan_survey(survey)),
+        others=[(*DESIGNS[other.design], other) for other in plan.alternatives if other.design in COMPARED],
         published=is_published,
+        chance=chance,
+        points=points,
+        short=short,
+        within=within,
     )
 
 

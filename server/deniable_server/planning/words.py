@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from deniable_server.wording import found_percent
 
 if TYPE_CHECKING:
-    from .plan import SurveyPlan
+    from .plan import QuestionPlan, SurveyPlan
 
 NOTHING = 0.5
 """A margin of half of everything, to either side of the middle, says nothing."""
 TOO_WIDE = 0.10
 """If no margin is below this, the survey hardly finds out anything."""
 LARGEST_ADVISED = 4
+
+
+DESIGNS = {
+    "booklets": ("in booklets", "each device is asked a few questions, and spends all of ε on them."),
+    "split": ("split", "everybody is asked everything, each question at its part of ε."),
+    "k_ary": ("k-ary", "the true answer with some probability, otherwise any other one."),
+    "exponential": ("exponential", "points near the true one are more likely."),
+    "laplace": ("Laplace", "Laplace noise on every number of the answer."),
+    "gaussian": (
+        "Gaussian",
+        "as little Gaussian noise as the exact calibration allows; keeps ε except with {delta}.",
+    ),
+    "every_option": ("every option", "each option of a multi_choice is reported, with its part of ε."),
+    "curator": ("curator", "true answers go to one party, which keeps them safe and adds noise to the totals."),
+    "open": ("no privacy", "true answers, as they are."),
+}
+"""Other designs: what they are called, and what they do."""
 
 
 def describe(plan: SurveyPlan) -> list[str]:
@@ -92,10 +109,37 @@ def _too_open(plan: SurveyPlan) -> Iterator[str]:
         )
 
 
+# --- words and numbers that the terminal and the page share --------------------------------------------------------
+
+
+def within(margin: float, question: QuestionPlan | None = None, unit: str = " points") -> str:
+    """A margin that so many respondents have, in points of a share or in the unit of a mean."""
+    if margin >= NOTHING:
+        return "no information"
+    if question is not None and question.range is not None:
+        return f"±{amount(margin, question)}"
+    return f"±{points(margin)}{unit}"
+
+
+def amount(part: float, question: QuestionPlan) -> str:
+    """A margin or difference, in points of a share or in the unit of a mean; rounded up."""
+    scale = question.range
+    if scale is None:
+        return f"{points(part)} points"
+    unit = f" on {scale.low:g} to {scale.high:g}" if question.type == "scale" else f" {scale.unit or ''}"
+    size = Decimal(f"{part * scale.length:.6g}")  # what is only an error of floating point is not rounded up
+    return f"{size.quantize(Decimal(1).scaleb(size.adjusted() - 2), ROUND_CEILING).normalize():,f}{unit}".rstrip()
+
+
+def chance(part: float) -> str:
+    """A probability in percent, with two digits."""
+    return f"{100 * part:.2g}%" if part < 0.1 else f"{100 * part:.0f}%"
+
+
 def points(part: float) -> str:
-    """A margin in points, rounded up: to whole ones from 10 on, else to a tenth, or to two digits where it is tiny."""
+    """A margin in points, rounded up: to whole ones from 10 on, otherwise to two digits."""
     value = Decimal(repr(100 * part))
-    digits = 0 if value >= 10 else 1 if value >= Decimal("0.1") else 1 - value.adjusted()
+    digits = max(1 - value.adjusted(), 0)
     # What is only an error of floating point is not rounded up.
     up = math.ceil(round(float(value) * 10**digits, 6)) / 10**digits
     return f"{up:.{digits}f}".rstrip("0").rstrip(".") if digits else f"{up:.0f}"

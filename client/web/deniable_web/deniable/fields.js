@@ -18,8 +18,9 @@ export function segmentField(segment, texts, onChange) {
   return radioField(segment, choices, { texts, onChange, missing: "error.chooseSegment" });
 }
 
-export function questionField(question, channel, texts, onChange) {
-  const after = protectionBox(question, channel, texts);
+/** `part` is the one that reports on this question and on no other, if there is one. */
+export function questionField(question, part, texts, onChange) {
+  const after = part ? protectionBox(part, texts) : null;
   const decline = question.decline ? [{ value: "declined", label: make("span", {}, texts.say("declined")) }] : [];
   const radios = (choices, layout) =>
     radioField(question, [...choices, ...decline], {
@@ -232,8 +233,9 @@ export function readNumber(text) {
 
 // --- how the answer is protected ------------------------------------------------------------------------------------
 
-function protectionBox(question, channel, texts) {
-  const { line, warning, details, chances, bounds } = protectionInWords(question, channel, texts);
+/** How what is sent for a part is protected; `about` names its questions where that is not clear from the place. */
+export function protectionBox(part, texts, about = null) {
+  const { line, warning, details, chances, bounds } = protectionInWords(part, texts);
   const rows = chances.map(({ name, chance, cases }) =>
     make(
       "tr",
@@ -246,12 +248,13 @@ function protectionBox(question, channel, texts) {
   return make(
     "div",
     { class: "protection", part: "protection" },
+    about,
     warning ? make("p", { class: "weak" }, warning) : null,
     make("p", {}, line),
     make(
       "details",
       {},
-      make("summary", {}, texts.say("protection.title")),
+      make("summary", {}, texts.say(part.items.length > 1 ? "protection.titleTogether" : "protection.title")),
       ...details.map((text) => make("p", {}, text)),
       make("p", {}, texts.say("protection.always")),
       make("table", { class: "chances" }, make("tbody", {}, ...rows)),

@@ -3,25 +3,26 @@
 // May not: put a true answer into the file that can be saved, or onto paper.
 
 import { button, make, surveyText } from "./dom.js";
-import { answerInWords, reportInWords, whyInWords } from "./wording.js";
+import { answerInWords, combinationsInWords, reportInWords, whyInWords } from "./wording.js";
 
-/** `answers` are the true ones, from memory, or null where there are none (any more). */
+/** `answers` are the true ones to what was shown, from memory, or null where there are none (any more). */
 export function receiptView({ client, receipt, answers, texts }) {
-  const { survey, channels } = client;
+  const { survey, parts } = client;
   const save = button(texts.say("button.save"), () => download(client, receipt, texts));
   const print = button(texts.say("button.print"), () => window.print(), { class: "quiet" });
   const head = ["question", answers && "answered", "left", "why"].filter(Boolean);
   const rows = [
-    ...survey.questions.map((question) => {
-      const [channel, report] = [channels[question.id], receipt.reports[question.id]];
+    ...parts.map((part, i) => {
+      const report = receipt.reports[i];
+      const asked = client.questions.filter(({ id }) => part.items.some(({ question }) => question.id === id));
       return row(texts, {
-        question: surveyText("span", question.text),
-        answered: answers && surveyText("span", answerInWords(question, answers.questions[question.id], texts)),
+        question: lines(asked.map(({ text }) => text)),
+        answered: answers && lines(asked.map((question) => answered(part, question, answers.questions, texts))),
         left: left(
-          surveyText("span", reportInWords(question, channel, report, texts)),
+          lines(combinationsInWords(part, report, texts) ?? [reportInWords(part, report, texts)], "ul"),
           texts.say("receipt.raw", { report }),
         ),
-        why: whyInWords(question, channel, report, texts),
+        why: whyInWords(part, report, texts),
       });
     }),
     ...(survey.segments ?? []).map((segment) => {
@@ -66,6 +67,18 @@ export function receiptView({ client, receipt, answers, texts }) {
   ];
 }
 
+/** One text, or several below each other. */
+const lines = (all, list = "ol") =>
+  all.length > 1 ? make(list, {}, ...all.map((text) => surveyText("li", text))) : surveyText("span", all[0]);
+
+/** What was answered to a question, as far as this part reports on it. */
+function answered({ items }, question, answers, texts) {
+  if (!Object.hasOwn(answers, question.id)) return texts.say("receipt.notShown");
+  const options = items.flatMap((item) => (item.question.id === question.id && item.option ? [item.option] : []));
+  const answer = answers[question.id];
+  return answerInWords(question, options.length ? answer.filter((code) => options.includes(code)) : answer, texts);
+}
+
 function row(texts, cells) {
   return make(
     "tr",
@@ -94,7 +107,7 @@ const left = (words, raw) => make("div", {}, words, make("code", { class: "raw" 
 
 /** The receipt as a file, made on this device. */
 function download(client, receipt, texts) {
-  const { survey, channels } = client;
+  const { survey, parts } = client;
   const content = {
     about: texts.say("receipt.file"),
     survey: survey.id,
@@ -102,15 +115,13 @@ function download(client, receipt, texts) {
     id: receipt.id,
     digest: receipt.digest,
     epsilon: receipt.epsilon,
+    booklet: receipt.booklet,
     reports: receipt.reports,
     segments: receipt.segments,
-    in_words: Object.fromEntries(
-      survey.questions.map((question) => {
-        const report = receipt.reports[question.id];
-        const plain = (text) => text.replace(/[\u2068\u2069]/g, "");
-        return [question.id, plain(reportInWords(question, channels[question.id], report, texts))];
-      }),
-    ),
+    in_words: parts.map((part, i) => ({
+      questions: part.questions,
+      sent: reportInWords(part, receipt.reports[i], texts).replace(/[\u2068\u2069]/g, ""),
+    })),
   };
   const address = URL.createObjectURL(
     new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: "application/json" }),

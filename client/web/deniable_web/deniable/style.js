@@ -38,15 +38,17 @@ const CSS = `
 :host([hidden]) { display: none; }
 *, *::before, *::after { box-sizing: border-box; }
 [hidden] { display: none !important; }
+.unseen { position: absolute; inline-size: 1px; block-size: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 
 /* A survey's words may be longer than any screen is wide, and a letter may carry more accents than fit beside it. */
 .view { overflow-wrap: anywhere; overflow-x: clip; overflow-clip-margin: 0.5rem; }
-h2, h3, p, ul, dl, dd, fieldset, legend, table { margin: 0; padding: 0; }
+h2, h3, p, ul, ol, dl, dd, fieldset, legend, table { margin: 0; padding: 0; }
 h2 { font-size: 1.3125rem; line-height: 1.3; margin-block: 2rem 0.5rem; }
 .view > h2:first-child, [role="alert"] > h2:first-child { margin-block-start: 0; }
 h3 { font-size: 1.0625rem; line-height: 1.4; }
 p { margin-block: 0.5rem; }
 ul { padding-inline-start: 1.25rem; }
+ol { padding-inline-start: 1.625rem; }
 .hint { color: var(--_muted); }
 .notice { white-space: pre-line; }
 /* A text in another direction than the page's runs its own way, and still stands on the page's side. */
@@ -177,6 +179,7 @@ table.receipt { inline-size: 100%; border-collapse: collapse; margin-block: 1rem
 }
 .receipt tbody th { font-weight: 400; }
 .receipt td.answered, .receipt td.left { font-weight: 600; }
+.receipt li + li { margin-block-start: 0.25rem; }
 .receipt td.why { color: var(--_muted); }
 .raw { display: block; font-weight: 400; color: var(--_muted); }
 .cell-label { display: none; }
@@ -218,10 +221,12 @@ code {
 }
 /* True answers stay off paper: a print-out outlives the page. */
 @media print {
-  .progress, .actions, .truth, .answered, .answer { display: none !important; }
+  .progress, .actions, .truth, .answered, .answers, .unseen { display: none !important; }
+  /* Which questions were shown depends on the answers: on paper all of them are. */
+  .form .question[hidden] { display: block !important; }
   .form input { visibility: hidden; }
   .option:has(:checked) { background: none; border-color: var(--_line); box-shadow: none; outline: none; }
-  .receipt tr, .answers li { break-inside: avoid; }
+  .receipt tr { break-inside: avoid; }
 }
 `;
 

@@ -11,19 +11,19 @@
 // both are emptied when the page is left, so that going back on a shared computer shows nothing.
 
 import { button, make, surveyText } from "./dom.js";
-import { questionField, segmentField } from "./fields.js";
+import { Form } from "./form.js";
 import { receiptView } from "./receipt.js";
-import { reviewView, totalBox } from "./review.js";
+import { reviewView } from "./review.js";
 import { styleSheet } from "./style.js";
 import { ENGLISH, Texts } from "./texts.js";
 
 const shown = new WeakMap();
 
-/** Show the questionnaire in this element, which has just become part of a page. */
-export function connect(host, Client) {
+/** Show the questionnaire in this element, which has just become part of a page; `module` is what loaded this one. */
+export function connect(host, module) {
   shown.get(host)?.stop();
   for (const name of ["texts", "budget"]) watch(host, name);
-  const questionnaire = new Questionnaire(host, Client);
+  const questionnaire = new Questionnaire(host, module);
   shown.set(host, questionnaire);
   questionnaire.load();
 }
@@ -57,13 +57,11 @@ function linkOf(host) {
 
 class Questionnaire {
   #host;
-  #Client;
+  #module;
   #root;
   #texts;
   #link;
   #client = null;
-  #fields = [];
-  #missing = []; // [field, its entry in the error summary]
   #form = null;
   #answers = null; // { questions, segments }: the true ones, from review until the page is left
   #sending = false;
@@ -72,9 +70,9 @@ class Questionnaire {
   #attempt = 0; // counts loads, so that a late one does not overtake
   #listening = new AbortController();
 
-  constructor(host, Client) {
+  constructor(host, module) {
     this.#host = host;
-    this.#Client = Client;
+    this.#module = module;
     this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     this.#root.adoptedStyleSheets = [styleSheet()];
     const { signal } = this.#listening;
@@ -107,14 +105,14 @@ class Questionnaire {
     this.#show("message", make("p", { role: "status" }, this.#say("loading")));
     this.#link = linkOf(host);
     try {
-      const client = await this.#Client.load(this.#link, { budget: host.budget });
+      const client = await this.#module.Client.load(this.#link, { budget: host.budget });
       if (attempt !== this.#attempt) return;
       this.#client = client;
       const { survey, digest, closed, receipt } = client;
       this.#announce("ready", { survey, digest, closed, receipt });
       if (receipt) this.#showReceipt(receipt, { before: true });
       else if (closed) this.#showFailure("closed");
-      else this.#showForm();
+      else this.#makeForm();
     } catch (error) {
       if (attempt !== this.#attempt) return;
       if (error.reason === undefined) console.error(error); // a fault of the program; there are no answers yet
@@ -153,75 +151,33 @@ class Questionnaire {
   }
 
   #forgetForm() {
-    for (const field of this.#fields) field.clear();
-    this.#fields = [];
+    this.#form?.clear();
     this.#form = null;
   }
 
   /** The page is left, or was restored from the browser's memory: nothing of the answers may be seen again. */
   #forget() {
-    for (const field of this.#fields) field.clear();
+    this.#form?.clear();
     this.#answers = null;
     if (this.#receipt) this.#showReceipt(this.#receipt);
     else if (this.#sending) this.#show("message", make("p", { role: "status" }, this.#say("status.sending")));
-    else if (this.#form) this.#showForm();
+    else if (this.#form) this.#makeForm();
   }
 
   // --- the form -----------------------------------------------------------------------------------------------------
 
-  #showForm() {
-    const { survey, channels, offline } = this.#client;
-    const summary = make("div", { class: "summary", part: "summary", role: "alert" });
-    const progress = make("progress", { max: 1, value: 0, "aria-labelledby": "progress-text" });
-    const progressText = make("span", { id: "progress-text" });
-    const update = () => {
-      const [done, total] = [this.#fields.filter((field) => field.answered()).length, this.#fields.length];
-      progress.value = done / total;
-      progressText.textContent = this.#say("progress", {
-        done: this.#texts.number(done),
-        total: this.#texts.number(total),
-      });
-      for (const [field, item] of this.#missing) if (field.answered()) item.remove();
-      if (this.#missing.every(([field]) => field.answered())) summary.replaceChildren();
-    };
-    const segments = (survey.segments ?? []).map((segment) => segmentField(segment, this.#texts, update));
-    const questions = survey.questions.map((question) =>
-      questionField(question, channels[question.id], this.#texts, update),
-    );
-    this.#fields = [...segments, ...questions];
-    this.#missing = [];
-    const section = (name, fields) => [
-      make("h2", {}, this.#say(`section.${name}`)),
-      make("p", { class: "hint" }, this.#say(`section.${name}Hint`)),
-      ...fields.map(({ node }) => node),
-    ];
-    // method="dialog" outside of a dialog goes nowhere: even without its listener no answer gets into an address.
-    this.#form = make(
-      "form",
-      { method: "dialog", autocomplete: "off", novalidate: true },
-      summary,
-      ...(segments.length ? section("segments", segments) : []),
-      ...section("questions", questions),
-      totalBox(this.#client, this.#texts),
-      make("p", { class: "actions" }, make("button", { type: "submit", part: "button" }, this.#say("button.review"))),
-    );
-    this.#form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#check(summary);
-    });
-    update();
-    this.#showQuestions = () =>
-      this.#show(
-        "form",
-        make("div", { class: "progress", part: "progress" }, progressText, progress),
-        this.#notice(survey),
-        offline ? make("p", { class: "note" }, this.#say("offline")) : null,
-        this.#form,
-      );
-    this.#showQuestions();
+  #makeForm() {
+    const { shownQuestions } = this.#module;
+    const onReview = (values) => this.#showReview(values);
+    this.#form = new Form({ client: this.#client, shownQuestions, texts: this.#texts, onReview });
+    this.#showForm();
   }
 
-  #showQuestions = () => {};
+  #showForm() {
+    const { survey, offline } = this.#client;
+    const note = offline ? make("p", { class: "note" }, this.#say("offline")) : null;
+    this.#show("form", this.#form.progress, this.#notice(survey), note, this.#form.node);
+  }
 
   #notice(survey) {
     return survey.notice && !this.#host.hasAttribute("hide-notice")
@@ -229,50 +185,25 @@ class Questionnaire {
       : null;
   }
 
-  /** Go on to the review, or say next to each field what is still wrong, and go to the first. */
-  #check(summary) {
-    const readings = this.#fields.map((field) => [field, field.read()]);
-    const wrong = readings.filter(([, { problem }]) => problem);
-    for (const [field, { problem }] of readings) field.complain(problem ?? null);
-    summary.replaceChildren();
-    if (!wrong.length) {
-      this.#showReview(Object.fromEntries(readings.map(([field, { value }]) => [field.id, value])));
-      return;
-    }
-    const texts = Object.fromEntries(
-      [...(this.#client.survey.segments ?? []), ...this.#client.survey.questions].map(({ id, text }) => [id, text]),
-    );
-    // Buttons, not links: a link would change the page's address, whose fragment may pin the survey.
-    this.#missing = wrong.map(([field]) => {
-      const go = button(texts[field.id], () => field.focus(), { class: "link", dir: "auto" });
-      return [field, make("li", {}, go)];
-    });
-    summary.append(
-      make("h2", {}, this.#say("error.summary")),
-      make("p", {}, this.#say("error.why")),
-      make("ul", {}, ...this.#missing.map(([, item]) => item)),
-    );
-    wrong[0][0].focus();
-  }
-
   // --- the review ---------------------------------------------------------------------------------------------------
 
   #showReview(values) {
-    const { survey } = this.#client;
+    const { survey, questions } = this.#client;
+    const shown = questions.filter(({ id }) => Object.hasOwn(values, id));
     const take = (asked) => Object.fromEntries(asked.map(({ id }) => [id, values[id]]));
-    this.#answers = { questions: take(survey.questions), segments: take(survey.segments ?? []) };
+    this.#answers = { questions: take(shown), segments: take(survey.segments ?? []) };
     const onChange = (id) => {
       this.#answers = null;
-      this.#showQuestions();
-      this.#fields.find((field) => field.id === id).focus();
+      this.#showForm();
+      this.#form.focus(id);
     };
     const status = make("p", { class: "status", role: "status" });
     const send = button(this.#say("button.send"), () => this.#send(status));
-    const back = button(this.#say("button.back"), () => onChange(this.#fields[0].id), { class: "quiet" });
+    const back = button(this.#say("button.back"), () => onChange(), { class: "quiet" });
     this.#show(
       "review",
       this.#heading(this.#say("section.review")),
-      ...reviewView({ client: this.#client, values, texts: this.#texts, onChange }),
+      ...reviewView({ client: this.#client, questions: shown, values, texts: this.#texts, onChange }),
       status,
       make("p", { class: "actions" }, send, " ", back),
     );
@@ -312,8 +243,10 @@ class Questionnaire {
   #showReceipt(receipt, { before = false } = {}) {
     this.#forgetForm();
     this.#receipt = receipt;
-    // What left this device may have been made from another document than the one that the link now pins.
-    if (receipt.digest !== this.#client.digest) return this.#showFailure("already_answered");
+    // What left this device may have been made from another document than the one that the link now pins, or in a tab
+    // that came here by another address, with a booklet of its own.
+    const { digest, booklet } = this.#client;
+    if (receipt.digest !== digest || receipt.booklet !== booklet) return this.#showFailure("already_answered");
     try {
       this.#writeReceipt(receipt, before);
     } catch (error) {

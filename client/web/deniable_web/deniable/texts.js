@@ -28,6 +28,21 @@ export const ENGLISH = {
   range: "{low} to {high}",
   bin: "{low} to under {high}",
 
+  // {picked} of {total} questions
+  picked: {
+    questions: "Your device picked {picked} of {total} questions by chance.",
+    options: "Your device picked by chance which answers to ask you about.",
+    why:
+      "Asking each person only a few keeps everything that is sent about you within one limit. Nobody can choose the " +
+      "questions or know them beforehand.",
+  },
+
+  // Said by screen readers when a question appears or goes away
+  followUp: {
+    shown: "One more question below: {question}",
+    hidden: "No longer asked: {question}",
+  },
+
   section: {
     segments: "About you: sent as you answer",
     segmentsHint: "These answers are not randomised. They are sent exactly as you give them.",
@@ -191,6 +206,7 @@ export const ENGLISH = {
     taking:
       "The fact that you take part: anyone who watches the network can see that something is sent, but not what you " +
       "answered.",
+    booklet: "Which questions your device picked. It picked them before you answered anything.",
     id: "A random number for this submission, and the digest of this survey. Neither says anything about you.",
   },
 
@@ -217,6 +233,7 @@ export const ENGLISH = {
     answered: "You answered",
     left: "What left this device",
     why: "What it reveals",
+    notShown: "Not asked",
     openly: "Sent exactly as you gave it, not randomised.",
     raw: "as a code: {report}",
     code: "code {code}",

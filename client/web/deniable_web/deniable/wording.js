@@ -173,21 +173,49 @@ export function meaningInWords(about, epsilon, delta, texts) {
   return sentences.join(" ");
 }
 
+const idsOf = ({ items }) => new Set(items.map(({ question }) => question.id));
+
+/** The one question that a part is about and that no other part is about; null where there are more. */
+export function homeOf(part, parts) {
+  const [id, more] = idsOf(part);
+  return more || parts.filter((each) => idsOf(each).has(id)).length > 1 ? null : id;
+}
+
+/** How much can be reported on: a multi_choice counts by its options. */
+const countItems = (questions) =>
+  questions.reduce((sum, { type, options }) => sum + (type === "multi_choice" ? options.length : 1), 0);
+
+/** That this device picked its questions by chance; null where everybody is asked everything. */
+export function pickedInWords({ survey, questions }, texts) {
+  if (countItems(questions) === countItems(survey.questions)) return null;
+  const [picked, total] = [questions.length, survey.questions.length];
+  const values = { picked: texts.number(picked), total: texts.number(total) };
+  return `${texts.say(picked === total ? "picked.options" : "picked.questions", values)} ${texts.say("picked.why")}`;
+}
+
 /** The protection of everything that is sent; of several parts, also that they add up. */
 export function totalInWords({ parts, epsilon, delta }, texts) {
   const sentences = [texts.say("total.line", { epsilon }), meaningInWords("all", epsilon, delta, texts)];
   return parts.length > 1 ? [...sentences, texts.say("total.each")] : sentences;
 }
 
+/** The combinations of answers that a report of several questions speaks for; null for one question. */
+export function combinationsInWords(part, report, texts) {
+  if (part.items.length === 1) return null;
+  const names = phrases(part, texts);
+  return evidence(part, report).points.map((path) => names[path]);
+}
+
 /** What left the device, in words. */
 export function reportInWords(part, report, texts) {
   const [{ question }] = part.items;
+  const combinations = combinationsInWords(part, report, texts);
+  if (combinations) return combinations.join("; ");
   const { form, points, option, bit, reports } = evidence(part, report);
   if (form === "drawn")
     return texts.say(bit ? "report.drawnYes" : "report.drawnNo", { option: quote(texts, question.options[option].text) });
-  const plain = ["bit", "single", "combination", "combinations"].includes(form);
-  const names = phrases(part, texts, plain ? (text) => text : undefined);
-  if (plain) return points.map((answer) => names[answer]).join("; ");
+  if (form === "bit" || form === "single") return phrases(part, texts, (text) => text)[points[0]];
+  const names = phrases(part, texts);
   if (form === "set")
     return texts.say("report.oneOf", { answers: texts.either(points.map((answer) => names[answer])) });
   const answer = rangeOf(question, names, points, texts);

@@ -1,0 +1,182 @@
+// The types of deniable.js.
+
+export interface Option {
+  readonly code: string;
+  readonly text: string;
+}
+
+export interface Segment {
+  readonly id: string;
+  readonly text: string;
+  readonly options: readonly Option[];
+}
+
+export interface Question {
+  readonly type: "yes_no" | "choice" | "multi_choice" | "scale" | "number";
+  readonly id: string;
+  readonly text: string;
+  /** Only where the survey has none. */
+  readonly epsilon?: string;
+  readonly decline?: boolean;
+  /** Shown only after one of these answers to this earlier question. */
+  readonly show_if?: Readonly<Record<string, readonly string[]>>;
+  readonly options?: readonly Option[];
+  readonly labels?: readonly string[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly unit?: string;
+  readonly measure?: "shares" | "mean";
+  readonly bins?: readonly number[];
+  readonly mechanism?: "krr" | "exponential" | "laplace" | "gaussian";
+  readonly delta?: string;
+}
+
+export interface Survey {
+  readonly id: string;
+  readonly title: string;
+  readonly notice?: string;
+  /** What everything that one person sends may show; where it is missing, every question has its own. */
+  readonly epsilon?: string;
+  readonly together?: readonly (readonly string[])[];
+  readonly segments?: readonly Segment[];
+  readonly questions: readonly Question[];
+}
+
+export interface SubsetChannel {
+  readonly kind: "subset";
+  readonly options: number;
+  readonly size: number;
+  readonly favour: number;
+}
+
+export interface BandChannel {
+  readonly kind: "band";
+  readonly levels: number;
+  readonly width: number;
+  readonly favour: number;
+}
+
+export interface DrawnChannel {
+  readonly kind: "drawn";
+  readonly parts: readonly BandChannel[];
+}
+
+export interface TableChannel {
+  readonly kind: "table";
+  readonly weights: readonly (readonly number[])[];
+}
+
+export type Channel = SubsetChannel | BandChannel | DrawnChannel | TableChannel;
+
+/** What a part reports on: a question, or one option of a multi_choice. */
+export interface Item {
+  readonly name: string;
+  readonly question: Question;
+  readonly option?: string;
+  readonly codes: readonly string[];
+}
+
+/** Questions that are reported together, as one report. */
+export interface Part {
+  /** The names of its items. */
+  readonly questions: readonly string[];
+  readonly epsilon: string;
+  readonly channel: Channel;
+  readonly items: readonly Item[];
+  /** Every combination of answers: places among the codes of the items, null where an item is not shown. */
+  readonly paths: readonly (readonly (number | null)[])[];
+}
+
+export interface Booklet {
+  readonly parts: readonly number[];
+  readonly weight: number;
+}
+
+/** The true answer to a question: a code, several, a point of a scale, a number, or "declined". */
+export type Answer = boolean | string | number | readonly string[];
+export type Answers = Readonly<Record<string, Answer>>;
+export type Segments = Readonly<Record<string, string>>;
+
+export interface Submission {
+  readonly id: string;
+  readonly digest: string;
+  readonly booklet: number;
+  readonly reports: readonly number[];
+  readonly segments: Segments;
+}
+
+export interface RandomizeOptions {
+  /** The place of a booklet; one is drawn where it is left out. */
+  booklet?: number;
+}
+
+/** A document that was verified on this device. */
+export interface Verified {
+  readonly survey: Survey;
+  readonly parts: readonly Part[];
+  readonly booklets: readonly Booklet[];
+  readonly digest: string;
+  /** What one submission may spend, as decimals. */
+  readonly epsilon: string;
+  readonly delta: string;
+  randomize(answers: Answers, segments?: Segments, options?: RandomizeOptions): Submission;
+}
+
+export interface Receipt extends Submission {
+  readonly epsilon: string;
+  readonly delivered: boolean;
+  readonly refused: { readonly type: string; readonly title: string; readonly detail: string } | null;
+  /** Why the last attempt to deliver it failed. */
+  readonly trouble: string | null;
+  readonly reached: boolean;
+  readonly settled: Promise<Receipt>;
+}
+
+/** Everything that Deniable throws on purpose. */
+export class DeniableError extends Error {
+  readonly place: string;
+  readonly reason: string;
+  readonly receipt?: Receipt;
+}
+
+export interface LoadOptions {
+  /** The most epsilon that all surveys answered on this site may spend together. */
+  budget?: number | string | null;
+  /** In seconds. */
+  timeout?: number;
+}
+
+export class Client {
+  static load(link: string | URL, options?: LoadOptions): Promise<Client>;
+  readonly survey: Survey;
+  /** The place of this device's booklet, drawn once and kept. */
+  readonly booklet: number;
+  /** The questions of the booklet; a multi_choice with the options that it reports on. */
+  readonly questions: readonly Question[];
+  /** The parts of the booklet, in the order of the reports. */
+  readonly parts: readonly Part[];
+  readonly digest: string;
+  readonly epsilon: string;
+  readonly delta: string;
+  readonly offline: boolean;
+  readonly closed: boolean;
+  readonly persistent: boolean;
+  readonly receipt: Receipt | null;
+  submit(answers: Answers, segments?: Segments, options?: { timeout?: number }): Promise<Receipt>;
+  /** Removes all that this device keeps of the survey; refused while its submission waits to be delivered. */
+  forget(): Promise<void>;
+  flush(timeout?: number): Promise<boolean>;
+}
+
+export function verify(text: string, pinned?: string): Promise<Verified>;
+export function randomize(
+  text: string,
+  answers: Answers,
+  segments?: Segments,
+  options?: RandomizeOptions,
+): Promise<Submission>;
+/** Those of the questions that are shown to somebody who has given these answers so far. */
+export function shownQuestions(questions: readonly Question[], answers: Answers): Question[];
+export function contrast(channel: SubsetChannel | BandChannel): [unfavoured: number, favoured: number];
+export function expFloor(epsilon: string): bigint;
+export function largestFavour(epsilon: string, unfavoured: number, favoured: number): number;
