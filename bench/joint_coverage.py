@@ -35,7 +35,7 @@ from deniable_server.estimator.intervals import share_limits
 from deniable_server.estimator.ratios import ratios
 
 LEVEL, LEAST = 0.95, 0.945
-SAMPLES = 40_000
+SAMPLES = 100_000
 SHARES = (0.0, 0.01, 0.03, 0.1, 0.3, 0.5, 0.9)
 RATIOS = (0.0, 0.1, 0.5, 0.9)
 SIZES = (100, 300, 1_000, 10_000)
@@ -184,20 +184,21 @@ def conditional_coverage(
         counts = random.multinomial(n, np.array([*chances.values()]) / sum(chances.values()), samples)
         q, gap = float(part.chance.q), float(part.chance.p - part.chance.q)
         unbiased += weight * (counts @ np.array([*chances]) / n - np.array(part.sizes) * q) / gap
-    low, high = conditional_limits(pooled, unbiased)
-    return float(np.mean((low <= ratio + ROUNDING) & (ratio - ROUNDING <= high)))
+    return float(np.mean(conditional_held(pooled, unbiased, ratio)))
 
 
-def conditional_limits(pooled: Pooled, unbiased: Array) -> tuple[Array, Array]:
-    """Those of ``ratios`` for many samples at once, each with the unbiased shares of the answer and of the others."""
+def conditional_held(pooled: Pooled, unbiased: Array, ratio: float) -> npt.NDArray[np.bool_]:
+    """Whether the limits of ``ratios`` contain this one, for many samples at once: those that it does not reject.
+
+    Each sample has the unbiased shares of the answer and of the others.
+    """
     (example,) = ratios(pooled, [[0]], [0, 1], 1 - LEVEL)
     total, (rule, _, n) = unbiased.sum(axis=1), pooled.together([0, 1])
     start = np.clip(unbiased[:, 0] / np.where(total > 0, total, 1.0), 0.0, 1.0)
-    limits = example.sums._replace(unbiased=unbiased).limits(start, 1 - LEVEL, (-1.5, 2.5))
+    kept = example.sums._replace(unbiased=unbiased).kept(np.full(len(unbiased), ratio), start, 1 - LEVEL)
     # Where the denominator could be 0, everything is possible; its limit rises with it.
     clear = _edge((0.0, 2.0), lambda value: share_limits(rule, n * (rule.q + rule.gap * value), n, 1 - LEVEL)[0] > 0)
-    known = (total > 0) & (total >= clear)
-    return np.where(known, np.clip(limits[0], 0, 1), 0.0), np.where(known, np.clip(limits[1], 0, 1), 1.0)
+    return np.asarray(kept | (total <= 0) | (total < clear))
 
 
 # --- the grid ----------------------------------------------------------------------------------------------------

@@ -41,6 +41,9 @@ PARTS: dict[str, Part] = {
         minutes=20,
     ),
     "audit": Part("audit", {"draws": 10_000_000, "power": 0.9}, {"draws": 20_000, "power": 0.0}, minutes=90),
+    "respondents": Part(
+        "respondents", {"browsers": 400, "clients": 10_000}, {"browsers": 8, "clients": 200}, minutes=40
+    ),
     "attack": Part(
         "attack",
         {"honest": 20_000, "epsilons": ("0.25", "0.5", "1", "2", "4"), "campaigns": 30},

@@ -31,6 +31,7 @@ from tests.helpers.questionnaire import (
     violations,
 )
 from tests.helpers.servers import Server, ask, storage_of
+from tests.helpers.surveys import joint
 
 
 def of(name: str, *epsilons: str) -> bytes:
@@ -39,13 +40,19 @@ def of(name: str, *epsilons: str) -> bytes:
     return publish(survey_from_tree({"id": name, "title": name, "questions": asked}))
 
 
+def shared(name: str, epsilon: str) -> bytes:
+    """A survey with one epsilon, and two booklets of a question each."""
+    asked = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(2)]
+    survey = survey_from_tree({"id": name, "title": name, "epsilon": epsilon, "questions": asked})
+    return publish(survey, [(["q0"], None), (["q1"], None)], [([0], 1), ([1], 1)])
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
     closed = example.replace(b'"campus-health"', b'"over"', 1)
     folder = tmp_path_factory.mktemp("site")
-    with site(
-        folder, example, closed, of("weak", "3.0", "1.0"), of("weaker", "3.0"), of("safe", "1.0", "1.0")
-    ) as server:
+    textbook = (of("weak", "3.0", "1.0"), of("weaker", "3.0"), of("safe", "1.0", "1.0"))
+    with site(folder, example, closed, *textbook, joint(), shared("weak-joint", "3.0")) as server:
         storage = open_storage(str(server.database))
         published = storage.find("over")
         assert published is not None
@@ -128,16 +135,20 @@ def test_what_it_does_not_say_where_it_would_not_be_true(page: Page, server: Ser
         ready(page)
         box = page.get_by_role("region", name="What happens to your answers")
         expect(box).to_contain_text(f"But {which} answers are only weakly protected: what is sent may give them away.")
-        expect(box).not_to_contain_text("Nobody can look up the truth")
+        expect(box).not_to_contain_text("The truth is stored nowhere")
         expect(box).not_to_contain_text("About you")
         expect(page.locator(".weak")).to_have_count(1)
 
 
 def test_the_reassurance_depends_on_the_total(page: Page, server: Server) -> None:
-    """Strong words only where all answers together are protected: never "nobody" above "hardly at all"."""
-    strong = "Nobody can look up the truth: not the people who ask"
+    """Strong words only where all answers together are protected, and always next to what epsilon means; none about
+    courts.
+    """
+    strong = "The truth is stored nowhere: anyone who wants to know it has to guess"
     for path, words, others in (
         ("/s/safe", strong, "give your answers away"),
+        ("/s/joint", strong, "give them away"),
+        ("/s/weak-joint", "your answers are only weakly protected: what is sent may give them away", strong),
         (SURVEY, "all 8 questions together may give your answers away", strong),
     ):
         page.goto(server.base + path)
@@ -145,6 +156,24 @@ def test_the_reassurance_depends_on_the_total(page: Page, server: Server) -> Non
         box = page.get_by_role("region", name="What happens to your answers")
         expect(box).to_contain_text(words)
         expect(box).not_to_contain_text(others)
+        expect(box).not_to_contain_text("court")
+        expect(box).to_contain_text("Suppose someone tries to guess your answers from everything that was sent")
+
+
+def test_where_the_device_picks_the_questions(page: Page, server: Server) -> None:
+    """The page says so where there are booklets to pick from, that there is one limit, and what is kept of it."""
+    page.goto(f"{server.base}/s/joint")
+    ready(page)
+    box = page.get_by_role("region", name="What happens to your answers")
+    expect(box).to_contain_text("Your device picks a few of the 5 questions by chance, and asks you only these.")
+    expect(box).to_contain_text("There is one limit for everything that you send (ε = 2.0).")
+    kept = page.get_by_role("region", name="What is kept, and what is not")
+    expect(kept).to_contain_text("your randomised answers, which questions your device picked, your answers under")
+    assert violations(page) == []
+    page.goto(f"{server.base}/s/safe")
+    ready(page)
+    expect(box).not_to_contain_text("picks")
+    expect(kept).not_to_contain_text("picked")
 
 
 def test_whether_the_link_named_the_digest(page: Page, server: Server, example: bytes) -> None:

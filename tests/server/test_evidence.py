@@ -292,23 +292,26 @@ def test_conditional_shares_are_covered(epsilon: str, shapes: Any, n: int, appli
 
 
 def test_the_benchmark_measures_what_is_shipped() -> None:
-    """Its limits, of many samples at once, are those of a question's own shares among the people it is asked."""
-    document, random = verify(joint()), np.random.default_rng(2)
-    counts, sizes = expected(document, 900)
-    for number in (0, 1):  # any reports at all
-        part = document.parts[number].channel
-        reports = random.choice([*part.reports()], 900)
-        counts[number] = [int(sum(report >> j & 1 for report in reports)) for j in range(part.feature_count)]
-    evidence = evidence_of(document, "how_often", counts, sizes)
-    share = estimate_question(evidence).shares[0]
-    (pooled,) = evidence.shares()
-    assert pooled is not None
-    grouped = pooled.merged([[0], [1, 2]])
-    low, high = bench.conditional_limits(grouped, grouped.unbiased[None, :])
-    (ratio,) = ratios(pooled, [[0]], range(3), 0.05)
-    assert ratio.raw is not None
-    assert [low[0], high[0]] == pytest.approx([ratio.raw.low, ratio.raw.high], abs=1e-9)
-    assert share.low <= ratio.raw.low + 1e-9 and ratio.raw.high - 1e-9 <= share.high
+    """A ratio that it counts as covered lies within the interval of that share, and one that it does not, outside."""
+    document, random, seen = verify(joint()), np.random.default_rng(2), set()
+    counts, sizes = expected(document, 300)
+    for _ in range(60):
+        for number in (0, 1):
+            part, noise = document.parts[number].channel, random.normal(0, 6, len(counts[number]))
+            row = [max(round(y + more), 0) for y, more in zip(counts[number], noise, strict=True)]
+            sizes[number] = sum(row) // part.size  # type: ignore[attr-defined]
+            row[0] -= sum(row) % part.size  # type: ignore[attr-defined]
+            counts[number] = row
+        (pooled,) = evidence_of(document, "how_often", counts, sizes).shares()
+        assert pooled is not None
+        grouped = pooled.merged([[0], [1, 2]])
+        for place, ratio in enumerate((0.0, 0.2, 0.5, 0.9)):
+            (found,) = ratios(pooled, [[0]], range(3), 0.05)
+            low, high = (0.0, 1.0) if found.raw is None else found.raw[2:]
+            (held,) = bench.conditional_held(grouped, grouped.unbiased[None, :], ratio)
+            assert held == (low - 1e-9 <= ratio <= high + 1e-9)
+            seen.add((place, bool(held)))
+    assert len(seen) >= 6
 
 
 def test_nothing_is_said_of_a_share_among_nobody() -> None:

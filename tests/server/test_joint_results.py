@@ -17,9 +17,11 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable_protocol import Document, verify
+from deniable_protocol import Document, publish, survey_from_tree, verify
 from deniable_server import create_app
+from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
 from deniable_server.analysis.estimates import EstimateQuery, estimates
+from deniable_server.analysis.regress import RegressQuery, regress
 from deniable_server.cli import cli
 from deniable_server.errors import Kind
 from deniable_server.settings import Settings
@@ -27,7 +29,7 @@ from deniable_server.simulate import Population, Respondent, simulate_directly
 from deniable_server.statistics import Content, Statistics, merge, tally
 from deniable_server.storage.tokens import make_token
 from tests.helpers.servers import storage_of
-from tests.helpers.surveys import documents, joint, several, textbook
+from tests.helpers.surveys import CAMPUS, documents, joint, several, textbook
 from tests.server.test_results import Counted, get, refused
 
 PEOPLE = 6_000
@@ -137,6 +139,27 @@ def test_a_follow_up_has_shares_of_those_it_applies_to(http: FlaskClient) -> Non
         assert share["low"] <= share["estimate"] <= share["high"]
 
 
+def test_a_follow_up_to_every_answer_is_asked_of_all() -> None:
+    """Shown whatever was answered before it, a question has shares of everybody, and can be explained."""
+    codes = [{"code": code, "text": code} for code in "xyz"]
+    survey = survey_from_tree(
+        {
+            "id": "asked", "title": "T", "epsilon": "0.5", "segments": [CAMPUS],
+            "questions": [
+                {"id": "a", "type": "yes_no", "text": "?"},
+                {"id": "b", "type": "choice", "text": "?", "show_if": {"a": ["yes", "no"]}, "options": codes},
+            ],
+        }
+    )  # fmt: skip
+    document = verify(publish(survey, [(["a", "b"], 3)], [([0], 1)]))
+    contents = [Content(0, (0b111 << i % 4,), (i % 2,)) for i in range(400)]
+    source = Counted(document, tally(document, contents))
+    question = estimates(source, EstimateQuery()).questions[1]
+    assert not question.applies and sum(share.unbiased or 0 for share in question.shares) == pytest.approx(1)
+    assert crosstab(source, CrosstabQuery(rows="a", columns="b")).submissions == 400
+    assert regress(source, RegressQuery(question="b", answer="x", on=("campus",))).regression.submissions == 400
+
+
 def test_both_designs_find_the_same(http: FlaskClient) -> None:
     """The same people answered both surveys: what they have in common is compared, and no difference is found."""
     for question in ("vaped", "support", "stress", "hours"):
@@ -171,17 +194,17 @@ def test_groups_and_weights(http: FlaskClient) -> None:
     )
 
 
-def test_a_question_asked_of_few_says_so(app: Flask, http: FlaskClient) -> None:
-    """Forty submissions: the group may be shown, what few of them were asked is too noisy to say."""
-    document = joint().replace(b'"id":"joint"', b'"id":"few"', 1)
-    storage_of(app).publish(document)
-    published = storage_of(app).find("few")
-    assert published is not None
-    simulate_directly(storage_of(app), published, Population(published.document.survey, seed=3), 40, lambda _: None)
-    result = get(http, "few/estimates")
-    assert result["submissions"] == 40
-    for question in result["questions"]:
-        assert question["answers"] < 40 and "too noisy to say" in question["notes"]
+def test_a_question_asked_of_few_says_so() -> None:
+    """A group of forty may be shown; what two of them were asked has two answers, and is too noisy to say."""
+    document = verify(joint())
+    few = [Content(3, (1 << i % 2,), (0,)) for i in range(2)]
+    many = [Content(5, (i % 9,), (i % 2,)) for i in range(78)]
+    source = Counted(document, tally(document, few + many))
+    (north, south) = estimates(source, EstimateQuery(by="campus")).groups or ()
+    assert (north.submissions, south.submissions) == (41, 39)
+    found = {question.id: question for question in north.questions}
+    assert (found["stress"].answers, found["hours"].answers, found["vaped"].answers) == (2, 39, 0)
+    assert "too noisy to say" in found["stress"].notes and found["hours"].notes == []
 
 
 def test_the_table_has_every_number(http: FlaskClient) -> None:

@@ -127,16 +127,17 @@ def test_sessions_are_ended_by_command(place: Path) -> None:
 
 
 def test_simulate_and_estimate(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two thousand made-up people, straight into storage: all are counted, and every estimate is near the truth.
+    """Ten thousand made-up people, straight into storage: all are counted, and every estimate is near the truth.
 
-    Nearer than 6 standard errors, that is: 43 numbers, each further away with probability below 2 * 10^-9. Ten more are
-    the cells of the planned cross-tab. The people are the same in each run, so that the follow-up applies to many.
+    Nearer than 6 standard errors, that is: 43 numbers, each from 800 reports or more and further away with probability
+    below 10^-6. Ten more are the cells of the planned cross-tab. The people are the same in each run, so that the
+    follow-up applies to many.
     """
     run("survey", "publish", EXAMPLE)
-    simulate = ("simulate", "campus-health", "--respondents", "2000", "--direct", "--seed", "6", "--json")
+    simulate = ("simulate", "campus-health", "--respondents", "10000", "--direct", "--seed", "6", "--json")
     tree = json.loads(run(*simulate).stdout)
     truths = {(one["question"], one["kind"], one["code"]): one["truth"] for one in tree["compared"]}
-    assert tree["respondents"] == 2000 and len(truths) == 53
+    assert tree["respondents"] == 10_000 and len(truths) == 53
     for question in json.loads(run("estimate", "campus-health", "--json").stdout)["questions"]:
         numbers = [("share", share["code"], share["unbiased"], share) for share in question["shares"]]
         numbers += [
@@ -153,8 +154,8 @@ def test_simulate_and_estimate(place: Path, monkeypatch: pytest.MonkeyPatch) -> 
         truths["vaped", "share", "yes"]
     )
     got = json.loads(run("estimate", "campus-health", "--by", "campus", "--confidence", "0.9", "--json").stdout)
-    assert got["submissions"] == 2000 and got["confidence"] == 0.9
-    assert sum(group["submissions"] for group in got["groups"]) == 2000
+    assert got["submissions"] == 10_000 and got["confidence"] == 0.9
+    assert sum(group["submissions"] for group in got["groups"]) == 10_000
     monkeypatch.setattr(out, "_width", 160)  # where numbers are wide, 80 columns would wrap the words in the table
     shown = said(run("estimate", "campus-health", "--where", "campus:north"))
     assert "campus north" in shown and "Between (95%)" in shown and "mean, drinks" in shown

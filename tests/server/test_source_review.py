@@ -30,6 +30,8 @@ OTHERS = {
     "urllib.request", "http.client", "requests", "httpx", "aiohttp", "socket", "ftplib", "telnetlib", "asyncio",
     "psycopg_pool",
 }  # fmt: skip
+# What makes up answers of people who do not exist, with a generator that can be repeated: it protects nobody.
+MAKE_UP_ANSWERS = {"server/deniable_server/simulate.py", "server/deniable_server/checks/panels.py"}
 
 
 def name(path: Path) -> str:
@@ -113,8 +115,9 @@ def test_one_hash_and_one_random_source() -> None:
         text = path.read_text("utf-8")
         hashes = set(re.findall(r"hashlib\.(\w+)", text.replace("hashlib.file_digest(reader, ", ""))) - {"sha256"}
         drawn = set(imports(path)) & {"random", "numpy.random"}
-        simulated = "np.random" in text and path.name != "simulate.py"
-        if hashes or drawn or simulated or re.search(r"\b(md5|sha1|uuid[1-5]?\()", text):
+        made_up = name(path) in MAKE_UP_ANSWERS
+        drawn |= {"numpy.random"} if "np.random" in text else set()
+        if hashes or (drawn and not made_up) or re.search(r"\b(md5|sha1|uuid[1-5]?\()", text):
             offenders.append(name(path))
     assert offenders == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import reduce
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,12 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable_protocol import Channel, Question, Subset
-from deniable_server.estimator import alone, estimate_question, project
+from deniable_protocol import Channel, Document, Question, Subset, verify
+from deniable_server.estimator import alone, estimate_question, gather, project
+from deniable_server.statistics import Cell, Content, Statistics, reports_of, tally
 from proofs import Watch
 from proofs.attack import Ledger, Told, prove
 from proofs.attacker import Target, nearest, numbers_of
-from tests.helpers.surveys import ask, channelled, questions
+from tests.helpers.exports import contents_of
+from tests.helpers.surveys import ask, channelled, joint, questions
 
 
 def test_what_is_shown_covers_what_false_submissions_moved(tmp_path: Path) -> None:
@@ -78,6 +81,43 @@ def test_no_attack_on_any_question_moves_more(
                 ledger = Ledger()
                 ledger.moved(Told("here", "q", 1, size, honest + size, target.widest), shown, after, None, "")
                 assert ledger.failures == []
+
+
+def estimated_all(document: Document, cell: Cell) -> dict[str, dict[str, Any]]:
+    """Every question of a survey, as the server gives it."""
+    sizes = [reports_of(document, cell, part) for part in range(len(document.parts))]
+    counts = [each.tolist() for each in cell.counts]
+    found = {}
+    for question in document.survey.questions:
+        answers = sum(sizes[part] for part in {part for part, _ in document.parts_about(question.id)})
+        found[question.id] = msgspec.to_builtins(estimate_question(gather(document, question, counts, sizes, answers)))
+    return found
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32), st.integers(30, 400), st.integers(1, 60))
+def test_no_attack_on_a_booklet_moves_more(seed: int, honest: int, false: int) -> None:
+    """False submissions choose their booklet and its report: whatever they choose, no share or mean of a question, in
+    one part or several, moves by more than is shown before and after.
+    """
+    document, random = verify(joint()), Random(seed)
+    people = contents_of(document, honest, np.random.default_rng(seed))
+    before = total(tally(document, people))
+    shown = estimated_all(document, before)
+    for booklet in range(len(document.booklets)):
+        (part,) = document.parts_of(booklet)
+        report = random.choice([*part.channel.reports()])
+        after = before + total(tally(document, [Content(booklet, (report,), (0,))] * false))
+        for name, estimate in estimated_all(document, after).items():
+            if shown[name]["fake_influence"] is None:
+                continue
+            one, other = numbers_of(shown[name]), numbers_of(estimate)
+            for number, (value, each) in other.items():
+                assert abs(value - one[number][0]) <= false * min(each, one[number][1]) + 1e-9 * max(1, abs(value))
+
+
+def total(cells: Statistics) -> Cell:
+    return reduce(Cell.__add__, cells.values())
 
 
 @given(st.lists(st.floats(-50, 50), min_size=2, max_size=9))

@@ -132,7 +132,7 @@ class Named(NamedTuple):
         if self.option is None:
             return whole
         heard = whole.items[self.question.codes.index(self.option)]
-        alone = YesNo(id=self.name, text=self.question.text, show_if=self.question.show_if)
+        alone = YesNo(id=self.name, text=self.question.text, show_if=whole.question.show_if)
         parts = tuple(Counted(each.channel, each.counts, each.n) for each in heard)
         return Evidence(alone, sum(each.n for each in heard), (heard,), parts)
 

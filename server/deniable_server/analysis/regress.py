@@ -56,9 +56,10 @@ def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     """The odds of an answer, explained by segments."""
     question = source.find(query.question)
     assert question is not None
-    if question.asks_mean or source.evidence_of(question, {}).is_scored:
+    nothing = source.evidence_of(question, {})
+    if nothing.is_scored:
         raise BadQuery(f"{query.question} has no shares to explain in this way. Compare it between groups instead")
-    if question.show_if is not None:
+    if nothing.is_conditional:
         raise BadQuery(f"{query.question} {SOME_ONLY}")
     if query.answer not in question.codes:
         raise BadQuery(f"answer takes a code of the question: {', '.join(question.codes)}")
@@ -76,5 +77,5 @@ def regress(source: Source, query: RegressQuery) -> SurveyRegression:
         combined.setdefault(tuple(number[codes[place]] for place, number in numbers), {})[codes] = cell
     answered = [Answered(places, source.evidence_of(question, cells)) for places, cells in combined.items()]
     names = {name: [group.code for group in each] for name, each in groups.items()}
-    result = estimator.regress(question, query.answer, names, answered, confidence=query.confidence)
+    result = estimator.regress(nothing.question, query.answer, names, answered, confidence=query.confidence)
     return SurveyRegression(source.survey.id, source.document.digest, query.where, result)

@@ -46,8 +46,8 @@ def question_influence(evidence: Evidence) -> float | None:
     if evidence.is_scored:
         return _up(_table_influence(evidence.parts[0].channel) / evidence.answers)
     move = _most_moved_share if evidence.is_exclusive else _most_moved_alone
-    found = [_worst(shares, move) for shares in evidence.shares() if shares is not None]
-    return _up(max(found)) if found else None
+    # Where nobody has reported on an option, the first false submission decides its share.
+    return _up(max(1.0 if shares is None else _worst(shares, move) for shares in evidence.shares()))
 
 
 def _worst(shares: Pooled, move: Callable[[Chances, tuple[int, ...]], float]) -> float:

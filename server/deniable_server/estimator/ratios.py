@@ -65,23 +65,22 @@ class Sums(NamedTuple):
         total = self.none + np.einsum("...c,...cij->...ij", shares, self.own) - square / self.n
         return np.asarray(total - (1 - self.sampling) * among / self.n)
 
-    def limits(self, start: Array, alpha: float, ends: tuple[float, float]) -> Array:
-        """The furthest ratios from the possible one, downwards and upwards, that are not rejected; by bisection.
+    def kept(self, ratios: Array, start: Array, alpha: float) -> npt.NDArray[np.bool_]:
+        """Which of these are not rejected, where ``start`` is the possible ratio next to the unbiased one.
 
-        Half a step of the numerator corrects for continuity.
+        The numerator is moved to where that would put it, as the support of a share is; half a step of it corrects for
+        continuity.
         """
-        z = -float(ndtri(alpha / 2))
-        # Moved to where the possible ratio would put the numerator, as the support of a share is.
+        value, variance = self.statistic(ratios)
         moved = np.einsum("...i,...i->...", self.gains - start[..., None], self.unbiased)
+        return np.asarray(np.abs(value - moved) - self.step / 2 <= -ndtri(alpha / 2) * np.sqrt(variance))
 
-        def kept(ratios: Array) -> npt.NDArray[np.bool_]:
-            value, variance = self.statistic(ratios)
-            return np.asarray(np.abs(value - moved) - self.step / 2 <= z * np.sqrt(variance))
-
+    def limits(self, start: Array, alpha: float, ends: tuple[float, float]) -> Array:
+        """The furthest ratios from the possible one, downwards and upwards, that are not rejected; by bisection."""
         inside, outside = np.stack([start, start]), np.stack([np.full_like(start, end) for end in ends])
         for _ in range(ROUNDS):
             middle = (inside + outside) / 2
-            good = kept(middle)
+            good = self.kept(middle, start, alpha)
             inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
         return outside
 

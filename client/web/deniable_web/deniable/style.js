@@ -47,7 +47,8 @@ h2 { font-size: 1.3125rem; line-height: 1.3; margin-block: 2rem 0.5rem; }
 .view > h2:first-child, [role="alert"] > h2:first-child { margin-block-start: 0; }
 h3 { font-size: 1.0625rem; line-height: 1.4; }
 p { margin-block: 0.5rem; }
-ul, ol { padding-inline-start: 1.25rem; }
+ul { padding-inline-start: 1.25rem; }
+ol { padding-inline-start: 1.625rem; }
 .hint { color: var(--_muted); }
 .notice { white-space: pre-line; }
 /* A text in another direction than the page's runs its own way, and still stands on the page's side. */
