@@ -14,20 +14,20 @@ from tests.helpers.servers import Server
 
 
 @pytest.fixture(scope="session")
-def example() -> bytes:
+def everything() -> bytes:
     """The example survey with every type of question in one booklet, so that a visit shows all of them."""
     return everything_asked()
 
 
 @pytest.fixture(scope="session")
-def example_answers(example_answers: dict[str, Any]) -> dict[str, Any]:
-    """Those to its questions: it has no follow-up."""
+def everything_answered(example_answers: dict[str, Any]) -> dict[str, Any]:
+    """Answers to everything that it asks: it has no follow-up."""
     return {name: answer for name, answer in example_answers.items() if name != "how_often"}
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    with site(tmp_path_factory.mktemp("site"), example) as server:
+def server(tmp_path_factory: pytest.TempPathFactory, everything: bytes) -> Iterator[Server]:
+    with site(tmp_path_factory.mktemp("site"), everything) as server:
         yield server
 
 

@@ -57,7 +57,7 @@ def tab_to(page: Page, name: str, text: str = "") -> None:
     raise AssertionError(f"{name} {text} is not among {seen}")
 
 
-def test_the_whole_survey_by_keyboard(page: Page, server: Server, example: bytes) -> None:
+def test_the_whole_survey_by_keyboard(page: Page, server: Server, everything: bytes) -> None:
     """Tab, arrows, Space and Enter are enough; the receipt shows what was posted and what is stored."""
     faults = Faults(page)
     open_survey(page, server)
@@ -109,7 +109,7 @@ def test_the_whole_survey_by_keyboard(page: Page, server: Server, example: bytes
     storage.close()
     assert list(stored[body["id"]].reports) == body["reports"]
     assert stored[body["id"]].segments == (1,)
-    assert len(body["reports"]) == len(verify(example).survey.questions)
+    assert len(body["reports"]) == len(verify(everything).survey.questions)
     assert faults == []
 
 

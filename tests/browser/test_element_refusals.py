@@ -35,8 +35,8 @@ from tests.helpers.servers import Server
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    with site(tmp_path_factory.mktemp("site"), example, HOSTILE, EVERY_MECHANISM, ODD_NAMES) as server:
+def server(tmp_path_factory: pytest.TempPathFactory, everything: bytes) -> Iterator[Server]:
+    with site(tmp_path_factory.mktemp("site"), everything, HOSTILE, EVERY_MECHANISM, ODD_NAMES) as server:
         yield server
 
 
@@ -201,9 +201,9 @@ def test_weak_protection_is_shown_in_every_view(page: Page, server: Server) -> N
 # --- when it cannot be done -----------------------------------------------------------------------------------------
 
 
-def tampered(example: bytes) -> bytes:
+def tampered(everything: bytes) -> bytes:
     """The first question's channel gives more away than the survey says."""
-    return example.replace(b'"favour":6584790284608188', b'"favour":9000000000000000', 1)
+    return everything.replace(b'"favour":6584790284608188', b'"favour":9000000000000000', 1)
 
 
 def answer_with(page: Page, body: bytes | None) -> None:
@@ -230,18 +230,18 @@ def test_another_survey_than_the_link_promised(page: Page, server: Server) -> No
     failed(page, f"{server.base}{SURVEY}#{'0' * 64}", "This is not the survey that the link promised", "digest")
 
 
-def test_the_right_digest_in_the_address(page: Page, server: Server, example: bytes) -> None:
+def test_the_right_digest_in_the_address(page: Page, server: Server, everything: bytes) -> None:
     """The pinned link opens the survey; a change of the address alone is noticed, too."""
-    open_survey(page, server, f"{SURVEY}#{verify(example).digest}")
+    open_survey(page, server, f"{SURVEY}#{verify(everything).digest}")
     page.evaluate("location.hash = '1'.repeat(64)")
     expect(page.get_by_role("heading", name="not the survey that the link promised")).to_be_visible()
 
 
-def test_an_address_that_names_what_was_verified_already(page: Page, server: Server, example: bytes) -> None:
+def test_an_address_that_names_what_was_verified_already(page: Page, server: Server, everything: bytes) -> None:
     """Adding the right digest to the address, or taking it away, costs no answer."""
     open_survey(page, server)
     fill(page)
-    for address in ("#" + verify(example).digest.upper(), SURVEY):
+    for address in ("#" + verify(everything).digest.upper(), SURVEY):
         page.evaluate(
             """(address) => {
               history.replaceState(null, "", address);
@@ -253,18 +253,18 @@ def test_an_address_that_names_what_was_verified_already(page: Page, server: Ser
 
 
 def test_a_pinned_link_is_stronger_than_what_was_seen_before(
-    context: BrowserContext, page: Page, server: Server, example: bytes
+    context: BrowserContext, page: Page, server: Server, everything: bytes
 ) -> None:
     """After one altered document the genuine one opens by its pinned link, and from then on by any; where the altered
     one was answered, that counts, and no receipt is made up for the other.
     """
-    altered = example.replace(b"vaped in", b"smoked in").replace(b'"vaped"', b'"smoked"')
+    altered = everything.replace(b"vaped in", b"smoked in").replace(b'"vaped"', b'"smoked"')
     answer_with(page, altered)
     open_survey(page, server)
     page.unroute(f"**{API}")
     failed(page, server.base + SURVEY, "This survey has changed", "changed")
     page.goto("about:blank")
-    open_survey(page, server, f"{SURVEY}#{verify(example).digest}")
+    open_survey(page, server, f"{SURVEY}#{verify(everything).digest}")
     page.goto("about:blank")
     open_survey(page, server)
     answer_with(page, altered)
@@ -281,20 +281,20 @@ def test_a_pinned_link_is_stronger_than_what_was_seen_before(
     send(page)
     page.unroute(f"**{API}")
     page.goto("about:blank")
-    page.goto(f"{server.base}{SURVEY}#{verify(example).digest}")
+    page.goto(f"{server.base}{SURVEY}#{verify(everything).digest}")
     expect(alert(page).get_by_role("heading")).to_have_text("This survey was already answered on this device")
 
 
-def test_a_survey_that_breaks_its_promise(page: Page, server: Server, example: bytes) -> None:
+def test_a_survey_that_breaks_its_promise(page: Page, server: Server, everything: bytes) -> None:
     """A channel that protects less than it says is refused before anything is asked."""
-    answer_with(page, tampered(example))
+    answer_with(page, tampered(everything))
     failed(page, server.base + SURVEY, "This survey does not protect answers as it says", "favour_high")
 
 
-def test_a_survey_that_changed(page: Page, server: Server, example: bytes) -> None:
+def test_a_survey_that_changed(page: Page, server: Server, everything: bytes) -> None:
     """Another document at an address that this device has seen is refused."""
     open_survey(page, server)
-    answer_with(page, example.replace(b"vaped in", b"smoked in"))
+    answer_with(page, everything.replace(b"vaped in", b"smoked in"))
     failed(page, server.base + SURVEY, "This survey has changed", "changed")
 
 
@@ -328,9 +328,9 @@ def test_a_survey_that_this_device_has_seen_before(page: Page, server: Server) -
     expect(page.get_by_text("This is a copy of the survey that was kept on this device")).to_be_visible()
 
 
-def test_a_closed_survey(context: BrowserContext, tmp_path: Path, example: bytes) -> None:
+def test_a_closed_survey(context: BrowserContext, tmp_path: Path, everything: bytes) -> None:
     """A closed survey says so before anybody fills it in, and if it closes meanwhile; earlier receipts still show."""
-    with site(tmp_path, example) as server:
+    with site(tmp_path, everything) as server:
         page, early = context.new_page(), context.browser.new_context().new_page()  # type: ignore[union-attr]
         open_survey(early, server)
         fill(early)

@@ -46,8 +46,8 @@ OWN_FORM = "A form of your own"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    with surveys(tmp_path_factory.mktemp("site"), example) as server:
+def server(tmp_path_factory: pytest.TempPathFactory, everything: bytes) -> Iterator[Server]:
+    with surveys(tmp_path_factory.mktemp("site"), everything) as server:
         yield server
 
 
@@ -59,7 +59,7 @@ def visit(context: BrowserContext) -> Visit:
 # --- a link, and a phone ----------------------------------------------------------------------------------------------
 
 
-def test_the_link_on_a_phone(browser: Browser, server: Server, example: bytes) -> None:
+def test_the_link_on_a_phone(browser: Browser, server: Server, everything: bytes) -> None:
     """The pinned link of the document, opened as on a phone: answered by touch and delivered, and it all fits."""
     link = section("A link").split("```")[1].strip().replace(SERVER, server.base)
     context = browser.new_context(
@@ -67,7 +67,7 @@ def test_the_link_on_a_phone(browser: Browser, server: Server, example: bytes) -
     )
     visit = Visit(context.new_page())
     page = visit.page
-    page.goto(link.replace("<digest>", verify(example).digest))
+    page.goto(link.replace("<digest>", verify(everything).digest))
     ready(page)
     fill_truly(page)
     field(page, "vaped").get_by_label("No").tap()

@@ -34,8 +34,8 @@ from tests.helpers.servers import Server
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    with surveys(tmp_path_factory.mktemp("site"), example) as server:
+def server(tmp_path_factory: pytest.TempPathFactory, everything: bytes) -> Iterator[Server]:
+    with surveys(tmp_path_factory.mktemp("site"), everything) as server:
         yield server
 
 
@@ -102,7 +102,7 @@ def fill_surveyjs(page: Page) -> None:
     page.get_by_role("checkbox", name="Prefer not to say").check(force=True)
 
 
-def test_surveyjs(visit: Visit, surveyjs: str, server: Server, example_answers: dict[str, Any]) -> None:
+def test_surveyjs(visit: Visit, surveyjs: str, server: Server, everything_answered: dict[str, Any]) -> None:
     """Every question type in a form of SurveyJS is required, taken as entered, delivered, and then forgotten."""
     page = visit.page
     page.add_init_script(WITHOUT_CHANCE)
@@ -113,8 +113,7 @@ def test_surveyjs(visit: Visit, surveyjs: str, server: Server, example_answers: 
     page.get_by_role("button", name="Complete").click()
     expect(page.get_by_role("heading", name="Sent. Thank you.")).to_be_visible()
     sent = visit.check(server, "campus-health")
-    entered = example_answers | {"vaped": False, "drinks": float(TRUTH), "debt": "declined"}
-    del entered["how_often"]  # here everybody is asked everything, and there are no follow-ups
+    entered = everything_answered | {"vaped": False, "drinks": float(TRUTH), "debt": "declined"}
     assert sent == submission_of(page, server, "campus-health", entered, {"campus": "south"})
     asked = {re.sub(r"^(https?://[^/]+).*", r"\1", request.url) for request in visit.requests}
     assert asked == {server.base, re.sub(r"/surveyjs.html$", "", surveyjs)}

@@ -116,7 +116,7 @@ def test_the_plan_and_a_refused_survey_are_easy_to_use(context: BrowserContext, 
     assert violations(page) == []
     page.get_by_label("The survey file").fill(text)
     page.get_by_role("button", name="Check").click()
-    expect(page.get_by_role("heading", name="Respondents needed")).to_be_visible()
+    expect(page.get_by_role("heading", name="What you will know")).to_be_visible()
     assert violations(page) == []
     page.get_by_role("button", name="Edit the text").click()
     expect(page.get_by_label("The survey file")).to_have_value(text)

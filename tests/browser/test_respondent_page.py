@@ -48,11 +48,11 @@ def shared(name: str, epsilon: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, example: bytes) -> Iterator[Server]:
-    closed = example.replace(b'"campus-health"', b'"over"', 1)
+def server(tmp_path_factory: pytest.TempPathFactory, everything: bytes) -> Iterator[Server]:
+    closed = everything.replace(b'"campus-health"', b'"over"', 1)
     folder = tmp_path_factory.mktemp("site")
     textbook = (of("weak", "3.0", "1.0"), of("weaker", "3.0"), of("safe", "1.0", "1.0"))
-    with site(folder, example, closed, *textbook, joint(), shared("weak-joint", "3.0")) as server:
+    with site(folder, everything, closed, *textbook, joint(), shared("weak-joint", "3.0")) as server:
         storage = open_storage(str(server.database))
         published = storage.find("over")
         assert published is not None
@@ -107,9 +107,9 @@ def test_it_loads_only_its_own_files(page: Page, server: Server) -> None:
     assert faults == []
 
 
-def test_what_the_page_says(page: Page, server: Server, example: bytes) -> None:
+def test_what_the_page_says(page: Page, server: Server, everything: bytes) -> None:
     """Title, notice (once), what the total epsilon means, and the digest, with headings in order."""
-    document = verify(example)
+    document = verify(everything)
     page.goto(server.base + SURVEY)
     ready(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Campus health 2026")
@@ -176,9 +176,9 @@ def test_where_the_device_picks_the_questions(page: Page, server: Server) -> Non
     expect(kept).not_to_contain_text("picked")
 
 
-def test_whether_the_link_named_the_digest(page: Page, server: Server, example: bytes) -> None:
+def test_whether_the_link_named_the_digest(page: Page, server: Server, everything: bytes) -> None:
     """A pinned link leads to a visit that says it was compared; a wrong one to a refusal."""
-    digest = verify(example).digest
+    digest = verify(everything).digest
     page.goto(f"{server.base}{SURVEY}#{digest}")
     ready(page)
     expect(page.locator("#pinned")).to_contain_text("Your link contains this digest")
@@ -186,7 +186,7 @@ def test_whether_the_link_named_the_digest(page: Page, server: Server, example: 
     expect(page.locator("#pinned")).to_contain_text("contains a different digest")
 
 
-def test_the_pages_own_link_is_to_be_passed_on(page: Page, server: Server, example: bytes) -> None:
+def test_the_pages_own_link_is_to_be_passed_on(page: Page, server: Server, everything: bytes) -> None:
     """The link is copied, not followed: no answer is lost, and the page does not claim to be opened by it."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{server.base}{SURVEY}?from=poster")
@@ -194,7 +194,7 @@ def test_the_pages_own_link_is_to_be_passed_on(page: Page, server: Server, examp
     fill(page)
     page.get_by_role("button", name="Copy a link that contains this digest").click()
     expect(page.locator("#copy-link")).to_have_text("Copied")
-    link = f"{server.base}{SURVEY}#{verify(example).digest}"
+    link = f"{server.base}{SURVEY}#{verify(everything).digest}"
     assert page.evaluate("navigator.clipboard.readText()") == link
     page.evaluate("(link) => { location.href = link.replace('#', '?from=poster#'); }", link)
     expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
@@ -224,20 +224,20 @@ def test_without_script(browser: Browser, server: Server) -> None:
     context.close()
 
 
-def test_under_a_base_path(context: BrowserContext, tmp_path: Path, example: bytes) -> None:
+def test_under_a_base_path(context: BrowserContext, tmp_path: Path, everything: bytes) -> None:
     """Every address starts with it, and a survey can be answered."""
     page = context.new_page()
     faults = Faults(page)
     paths: list[str] = []
     app = create_app(Settings(database=str(tmp_path / "a.db"), base_path="/polls"))
-    storage_of(app).publish(example)
+    storage_of(app).publish(everything)
     http = make_server("127.0.0.1", 0, app, threaded=True)
     thread = Thread(target=http.serve_forever)
     thread.start()
     try:
         base = f"http://127.0.0.1:{http.port}"
         page.on("request", lambda request: paths.append(request.url.removeprefix(base)))
-        page.goto(f"{base}/polls{SURVEY}#{verify(example).digest}")
+        page.goto(f"{base}/polls{SURVEY}#{verify(everything).digest}")
         ready(page)
         fill(page)
         review(page)
