@@ -15,6 +15,8 @@ update; how our estimate compares with those is shown, and where it is behind.
 Numbers: the worst-case variance over all true values in [-1, 1], and errors on particular answers, from the papers'
 formulas (mechanisms.py), each simulated as well. Scales: the worst case over the points, by enumeration of all reports.
 
+Cross-tabs: one joint report against two independent ones at half the epsilon each (joint_accuracy.py).
+
 [1] Ye and Barg 2018, IEEE Trans. Inf. Theory 64.
 """
 
@@ -30,6 +32,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import joint_accuracy
 import numpy as np
 from mechanisms import MECHANISMS, number_channel
 from oracles import LIBRARIES, NOTES, Array, Model, Run, Signs, Subsets, Truth, choice, models, seed_peers
@@ -419,6 +422,8 @@ def main() -> None:
     show_shares(console, unbiased, in_simplex, size.n)
     show_peers(console, runs, returned)
     show_means(console, of_numbers, scales, size.n)
+    crosstabs = joint_accuracy.measure()
+    console.print(joint_accuracy.table(crosstabs))
     agree = agreement(of_numbers, size.number_draws)
     each = ", ".join(f"{name} {ratio.error:.3f}" for name, ratio in agree.items())
     console.print(f"Simulated over exact variance of the mean of a number, ± {agree['ours'].uncertainty:.3f}: {each}.")
@@ -427,7 +432,8 @@ def main() -> None:
     console.print(NOTES.replace("\n", " "))
     results = {"unbiased": unbiased, "projected": in_simplex, "libraries": runs, "returned": returned}
     results |= {"numbers": of_numbers, "scales": scales, "absent": absent}
-    missed = missed_marks(results, agree)
+    results["crosstabs"] = [each._asdict() | {"saved": each.saved} for each in crosstabs]
+    missed = [*missed_marks(results, agree), *joint_accuracy.missed(crosstabs)]
     for mark in missed:
         console.print(f"missed: {mark}")
     if options.json:

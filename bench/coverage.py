@@ -13,6 +13,7 @@ the respondents, or in a population of a known size, --fine looks at every numbe
 
 Of n reports, Bin(n, q + share * (p - q)) support an answer if respondents are drawn from a large population, and
 Bin(m, p) + Bin(n - m, q) if it is true of m of them; drawn from a population of a known size, m is hypergeometric.
+Joint reports (joint_coverage.py) come after that.
 What is left out of a sum is less than 10^-12 and counts as not covered; a limit within 10^-12 of the truth counts as
 reaching it.
 """
@@ -372,11 +373,17 @@ def main() -> None:
     rows = [measure(*case) for case in track(todo, "Summing", console=console, transient=True)]
     console.print(in_full([row for row in rows if (row.question, row.target) == ("yes_no", "population")]))
     console.print(in_short(rows))
+    import joint_coverage  # where this runs as a script, its folder is where modules are found
+
+    joint = joint_coverage.measure(console)
+    console.print(joint_coverage.table(joint))
     if options.json:
-        options.json.write_text(json.dumps([row._asdict() for row in rows], indent=1) + "\n")
-    for row in missed(rows):
+        figures = [row._asdict() for row in (*rows, *joint)]
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    too_low = [*missed(rows), *joint_coverage.missed(joint)]
+    for row in too_low:
         console.print(f"missed: {row}")
-    sys.exit(bool(missed(rows)))
+    sys.exit(bool(too_low))
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ PARTS: dict[str, Part] = {
     "hostile": Part(
         "hostile_input",
         {"requests": 130_000, "warm_up": 30_000, "connections": 500},
-        {"requests": 1_500, "warm_up": 700, "connections": 300, "threads": 2},
+        {"requests": 1_500, "warm_up": 700, "connections": 300, "threads": 2, "more_rounds": 4},
         minutes=90,
     ),
     "slow": Part("slow_clients", {"senders": 400, "seconds": 300}, {"senders": 200, "seconds": 150}, minutes=10),

@@ -96,11 +96,16 @@ def near_valid(draw: st.DrawFn, chance: Random, known: list[dict[str, Any]], dig
 
 
 def _as_pairs(submission: dict[str, Any]) -> Pairs:
-    return Pairs((key, Pairs(value.items()) if isinstance(value, dict) else value) for key, value in submission.items())
+    copied = {key: [*value] if isinstance(value, list) else value for key, value in submission.items()}
+    return Pairs((key, Pairs(value.items()) if isinstance(value, dict) else value) for key, value in copied.items())
 
 
 def _spoil(draw: st.DrawFn, chance: Random, submission: Pairs, digests: list[str]) -> None:
     """Change one thing, at the top or among reports or segments."""
+    reports = next((value for key, value in submission if key == "reports" and isinstance(value, list) and value), None)
+    if reports is not None and chance.randrange(4) == 0:
+        _spoil_report(draw, chance, reports)
+        return
     place = chance.choice([submission, *(value for _, value in submission if isinstance(value, Pairs))])
     if not place:
         place.append((MARK, draw(values)))
@@ -126,6 +131,22 @@ def _spoil(draw: st.DrawFn, chance: Random, submission: Pairs, digests: list[str
     else:
         number = value if isinstance(value, int) else 1
         place[i] = (key, Literal(chance.choice([f"{number}.0", f"{number}e0", f"{number}0e-1", f"-{number}"])))
+
+
+def _spoil_report(draw: st.DrawFn, chance: Random, reports: list[Any]) -> None:
+    """Change one report, or how many there are."""
+    i, how = chance.randrange(len(reports)), chance.randrange(5)
+    number = reports[i] if isinstance(reports[i], int) else 1
+    if how == 0:
+        reports[i] = draw(values)
+    elif how == 1:
+        reports[i] = chance.choice([number + 1, number << 1, number | 1 << 60, -number, [number], f"{number}"])
+    elif how == 2:
+        reports[i] = Literal(chance.choice([f"{number}.0", f"{number}e0", f"{number}0e-1", f"-{number}"]))
+    elif how == 3:
+        del reports[i]
+    else:
+        reports.insert(i, chance.choice([number, draw(values)]))
 
 
 def make_body(draw: st.DrawFn, chance: Random, known: list[dict[str, Any]], digests: list[str]) -> bytes:

@@ -41,8 +41,8 @@ FLAGS = ("--trusted-proxies", "1", "--rate-limit", "100000000/minute")
 KEPT_APART = {"tokens", "sessions"}
 """Tables that hostile forms may add to, with an admin's own session: links that are shared."""
 ANSWERS = {
-    "vaped": True, "harassed": "declined", "substance": "cannabis", "support": ["doctor", "peers"], "stress": 4,
-    "wellbeing": 2, "drinks": 12.5, "debt": 1200,
+    "vaped": True, "how_often": "every_day", "harassed": "declined", "substance": "cannabis",
+    "support": ["doctor", "peers"], "stress": 4, "wellbeing": 2, "drinks": 12.5, "debt": 1200,
 }  # fmt: skip
 PEOPLE = 300
 GROWTH = 0.05

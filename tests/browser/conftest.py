@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page
@@ -16,6 +17,12 @@ from tests.helpers.servers import Server
 def example() -> bytes:
     """The example survey with every type of question in one booklet, so that a visit shows all of them."""
     return everything_asked()
+
+
+@pytest.fixture(scope="session")
+def example_answers(example_answers: dict[str, Any]) -> dict[str, Any]:
+    """Those to its questions: it has no follow-up."""
+    return {name: answer for name, answer in example_answers.items() if name != "how_often"}
 
 
 @pytest.fixture(scope="module")

@@ -591,7 +591,10 @@ def test_the_element_loads_what_renders_it(context: BrowserContext, server: Serv
     """Once per connection and change of src, with properties that were set before; nothing is loaded without one."""
     told = """
       const tell = (what, host) => window.calls.push([what, host.getAttribute("src"), host.budget ?? null]);
-      export const connect = (host, Client) => tell(Client === window.deniable.Client ? "connect" : "?", host);
+      export const connect = (host, { Client, shownQuestions }) => {
+        const given = Client === window.deniable.Client && shownQuestions === window.deniable.shownQuestions;
+        tell(given ? "connect" : "?", host);
+      };
       export const disconnect = (host) => tell("disconnect", host);
     """
     asked = answer_with(

@@ -19,6 +19,7 @@ from tests.helpers.embedding_examples import (
     LEAVE,
     SERVER,
     TRUTH,
+    TWO_BOOKLETS,
     TWO_QUESTIONS,
     WITHOUT_CHANCE,
     Host,
@@ -28,6 +29,7 @@ from tests.helpers.embedding_examples import (
     blocks,
     fill_truly,
     policy,
+    publish_to,
     refuse_all,
     run,
     section,
@@ -219,6 +221,24 @@ def test_an_own_form(visit: Visit, host: Host, server: Server) -> None:
     expect(page.locator("#form")).to_be_hidden()
 
 
+def test_an_own_form_shows_the_questions_of_the_booklet(visit: Visit, host: Host, server: Server) -> None:
+    """Of two questions that are in different booklets, the form shows the one that this device has drawn."""
+    publish_to(server, TWO_BOOKLETS)
+    page = visit.page
+    page.add_init_script(WITHOUT_CHANCE)  # the first booklet
+    page.goto(put_own_form(host, "two-booklets"))
+    (first, *_) = verify(TWO_BOOKLETS).asked(0)
+    shown = page.locator("[data-question]:not([hidden])")
+    expect(shown).to_have_count(1)
+    assert shown.get_attribute("data-question") == first.id == "vaped"
+    page.get_by_label("North").check()
+    page.get_by_label("Yes").check()
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("#message")).to_have_text("Sent. Thank you.")
+    sent = visit.check(server, "two-booklets")
+    assert sent == submission_of(page, server, "two-booklets", {"vaped": True}, {"campus": "north"})
+
+
 def test_an_own_form_offline(visit: Visit, host: Host, server: Server) -> None:
     """A copy of the survey can be answered without a network; it says so, and is sent when the network is back."""
     page = visit.page
@@ -287,7 +307,7 @@ def test_every_reason_is_listed(root: Path) -> None:
         re.findall(r"`([a-z_]+)`", "".join(re.findall(r"^\| (.*?) \|", section("When something is wrong"), re.M)))
     )
     assert thrown - listed <= {"mismatch", "size"}  # of the document: "anything else from load"
-    assert listed - {"submit", "load"} <= thrown
+    assert listed - {"submit", "load", "forget"} <= thrown
 
 
 # --- Python -----------------------------------------------------------------------------------------------------------

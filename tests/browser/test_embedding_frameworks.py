@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.helpers.embedding_examples import (
+    FOLLOW_UP,
     LEAVE,
     TRUTH,
     WITHOUT_CHANCE,
@@ -20,6 +21,7 @@ from tests.helpers.embedding_examples import (
     block,
     fill_truly,
     policy,
+    publish_to,
     refuse_all,
     run,
     section,
@@ -68,10 +70,15 @@ def test_react(visit: Visit, host: Host, server: Server, npm: Path) -> None:
 
 @pytest.fixture
 def surveyjs(new_host: NewHost, npm: Path) -> str:
+    return put_surveyjs(new_host, npm)
+
+
+def put_surveyjs(new_host: NewHost, npm: Path, survey: str = "campus-health") -> str:
     """The address of the page with SurveyJS, built as the document says."""
     (addition,) = re.findall(r"`(style-src-attr [^`]+)`", section("SurveyJS"))
     host = new_host(f"{policy()}; {addition}")
-    (npm / "surveyjs.js").write_text(host.real(block("SurveyJS", "js")), "utf-8")
+    code = host.real(block("SurveyJS", "js")).replace("/s/campus-health", f"/s/{survey}")
+    (npm / "surveyjs.js").write_text(code, "utf-8")
     run(block("SurveyJS", "sh"), npm)
     host.put_folder("", npm / "public")
     body = '<div id="survey"></div><script type="module" src="surveyjs.js"></script>'
@@ -107,11 +114,33 @@ def test_surveyjs(visit: Visit, surveyjs: str, server: Server, example_answers: 
     expect(page.get_by_role("heading", name="Sent. Thank you.")).to_be_visible()
     sent = visit.check(server, "campus-health")
     entered = example_answers | {"vaped": False, "drinks": float(TRUTH), "debt": "declined"}
+    del entered["how_often"]  # here everybody is asked everything, and there are no follow-ups
     assert sent == submission_of(page, server, "campus-health", entered, {"campus": "south"})
     asked = {re.sub(r"^(https?://[^/]+).*", r"\1", request.url) for request in visit.requests}
     assert asked == {server.base, re.sub(r"/surveyjs.html$", "", surveyjs)}
     page.goto(surveyjs)
     expect(page.locator("#survey")).to_have_text("This survey was already answered on this device.")
+
+
+def test_surveyjs_asks_a_follow_up_only_where_it_applies(
+    visit: Visit, new_host: NewHost, npm: Path, server: Server
+) -> None:
+    """It appears with the answer that it follows and vanishes with it, and what is no longer shown is not needed."""
+    publish_to(server, FOLLOW_UP)
+    page = visit.page
+    page.goto(put_surveyjs(new_host, npm, "follow-up"))
+    often = page.get_by_role("radiogroup", name="How often")
+    vaped = page.get_by_role("radiogroup", name="Have you vaped")
+    expect(vaped).to_be_visible()
+    expect(often).to_be_hidden()
+    vaped.get_by_text("Yes", exact=True).click()
+    often.get_by_text("Every day", exact=True).click()
+    vaped.get_by_text("No", exact=True).click()
+    expect(often).to_be_hidden()
+    page.get_by_role("button", name="Complete").click()
+    expect(page.get_by_role("heading", name="Sent. Thank you.")).to_be_visible()
+    sent = visit.check(server, "follow-up")
+    assert sent["booklet"] == 0 and len(sent["reports"]) == 1
 
 
 def test_surveyjs_where_it_is_not_easy(context: BrowserContext, surveyjs: str, server: Server) -> None:

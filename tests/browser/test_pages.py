@@ -6,17 +6,19 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from deniable_protocol import publish, survey_from_tree
+from deniable_protocol import parse_survey, publish, survey_from_tree
+from deniable_server.planning import publish_survey
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Role, Storage, open_storage
 from deniable_server.storage.tokens import make_token
 from tests.helpers.hostile_texts import HOSTILE, hostile_survey
-from tests.helpers.questionnaire import Faults, fill, open_survey, overflows, review, send, violations
+from tests.helpers.questionnaire import Faults, field, open_survey, overflows, review, send, violations
 from tests.helpers.servers import Server, running
 
 RESULTS = "/surveys/campus-health"
@@ -38,6 +40,12 @@ PAGES = {
     "closing": f"{RESULTS}/close",
     "an address that is not there": "/nowhere",
 }
+
+
+@pytest.fixture(scope="module")
+def example() -> bytes:
+    """The example survey as it is published: with booklets, a follow-up and a planned cross-tab."""
+    return publish_survey(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
 
 
 @pytest.fixture(scope="module")
@@ -326,6 +334,17 @@ def test_it_prints(context: BrowserContext, server: Server) -> None:
 # --- pictures for the documentation ----------------------------------------------------------------------------------
 
 
+def device_with_follow_up(browser: Browser, server: Server) -> Page:
+    """A device whose booklet has the question with a follow-up, and no other: one of fourteen draws it."""
+    for _ in range(300):
+        page = browser.new_context(viewport={"width": 420, "height": 1300}).new_page()
+        open_survey(page, server)
+        if field(page, "vaped").count() and not field(page, "stress").count():
+            return page
+        page.context.close()
+    raise AssertionError("300 devices drew other booklets: less than once in a billion times")
+
+
 def test_screenshots(browser: Browser, server: Server, tmp_path: Path) -> None:
     """The pictures in the documentation show these pages; make screenshots retakes them."""
     folder = Path(os.environ.get("DENIABLE_SCREENSHOTS") or tmp_path)
@@ -336,11 +355,12 @@ def test_screenshots(browser: Browser, server: Server, tmp_path: Path) -> None:
         page.goto(server.base + RESULTS)
         page.screenshot(path=folder / f"dashboard{suffix}.png")
         context.close()
-    context = browser.new_context(viewport={"width": 420, "height": 1300})
-    page = context.new_page()
-    open_survey(page, server)
+    page = device_with_follow_up(browser, server)
+    field(page, "campus").get_by_label("South").check()
+    field(page, "vaped").get_by_label("Yes").check()
+    field(page, "how_often").get_by_label("Every day").check()
+    page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=folder / "form.png")
-    fill(page)
     review(page)
     send(page)
     page.get_by_role("heading", name="Your receipt").scroll_into_view_if_needed()
@@ -359,6 +379,6 @@ def test_screenshots(browser: Browser, server: Server, tmp_path: Path) -> None:
         )
     page.wait_for_function("[...document.images].every((image) => image.complete)")
     page.locator("body").screenshot(path=folder / "overview.png")
-    context.close()
+    page.context.close()
     for name in ("dashboard", "dashboard-dark", "form", "receipt", "overview"):
         assert (folder / f"{name}.png").stat().st_size > 20_000

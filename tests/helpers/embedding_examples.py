@@ -16,6 +16,7 @@ from typing import Any
 from playwright.sync_api import Page, Request
 
 from deniable_protocol import publish, survey_from_tree
+from deniable_server.planning import publish_survey
 from deniable_server.storage import open_storage
 from tests.helpers.embedder_site import fulfil, kept
 from tests.helpers.machine import ROOT, missing
@@ -131,6 +132,43 @@ TWO_QUESTIONS = publish(
         }
     )
 )
+VAPED = {"id": "vaped", "type": "yes_no", "text": "Have you vaped in the last 30 days?"}
+FOLLOW_UP = publish_survey(
+    survey_from_tree(
+        {
+            "id": "follow-up",
+            "title": "A follow-up",
+            "epsilon": "2.0",
+            "questions": [
+                VAPED,
+                {
+                    "id": "how_often",
+                    "type": "choice",
+                    "text": "How often do you vape?",
+                    "show_if": {"vaped": ["yes"]},
+                    "options": [{"code": "some_days", "text": "Some days"}, {"code": "every_day", "text": "Every day"}],
+                },
+            ],
+        }
+    )
+)
+TWO_BOOKLETS = publish_survey(
+    survey_from_tree(
+        {
+            "id": "two-booklets",
+            "title": "Two questions, of which each device is asked one",
+            "epsilon": "2.0",
+            "segments": [
+                {
+                    "id": "campus",
+                    "text": "Which campus?",
+                    "options": [{"code": "north", "text": "North"}, {"code": "south", "text": "South"}],
+                }
+            ],
+            "questions": [VAPED, {"id": "drinks", "type": "number", "text": "Drinks?", "min": 0, "max": 40}],
+        }
+    )
+)
 CLOSED = TWO_QUESTIONS.replace(b'"two-questions"', b'"over"', 1)
 
 
@@ -144,6 +182,13 @@ def surveys(folder: Path, example: bytes) -> Iterator[Server]:
         storage.close_survey(published)
         storage.close()
         yield server
+
+
+def publish_to(server: Server, document: bytes) -> None:
+    """Publish another survey on a server that runs."""
+    storage = open_storage(str(server.database))
+    storage.publish(document)
+    storage.close()
 
 
 NewHost = Callable[..., Host]
@@ -186,7 +231,7 @@ class Visit:
         told = "\n".join(f"{one.url} {one.headers} {one.post_data}" for one in self.requests)
         held = kept(self.page)
         assert TRUTH not in told and TRUTH not in str(held) and TRUTH not in self.page.url
-        assert held.pop("elsewhere") == [] and held.keys() <= {"documents", "ledger"}
+        assert held.pop("elsewhere") == [] and held.keys() <= {"documents", "booklets", "ledger"}
         assert not self.faults, list(self.faults)
         return submission
 

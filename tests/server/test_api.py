@@ -8,17 +8,20 @@ import io
 import json
 import re
 import tomllib
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from deniable_protocol import Document, atoms_of, publish, randomize, survey_from_tree, verify
+from deniable_protocol import Document, atoms_of, parse_survey, publish, randomize, survey_from_tree, verify
 from deniable_server import create_app
 from deniable_server.errors import Kind, Unavailable
+from deniable_server.planning import SurveyPlan, plan_survey
 from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import context
@@ -246,7 +249,7 @@ def test_a_bug_is_a_500_that_says_nothing(
 # --- roles -----------------------------------------------------------------------------------------------------------
 
 ANALYST = [("GET", "/api/v1/surveys"), ("GET", f"{SURVEY}/estimates"), ("GET", f"{SURVEY}/reports.csv")]
-ADMIN = [("POST", "/api/v1/surveys"), ("POST", f"{SURVEY}/close")]
+ADMIN = [("POST", "/api/v1/surveys"), ("POST", "/api/v1/plan"), ("POST", f"{SURVEY}/close")]
 
 
 @pytest.mark.parametrize(("method", "path"), ANALYST + ADMIN)
@@ -319,6 +322,34 @@ def test_publishing_over_http(http: FlaskClient, app: Flask, tree: dict[str, Any
     assert_problem(
         http.post("/api/v1/surveys", data=b"{", content_type="application/json", headers=admin), Kind.NOT_JSON
     )
+
+
+def test_a_survey_may_be_sent_as_toml(http: FlaskClient, app: Flask, tree: dict[str, Any]) -> None:
+    """A file is published as it is, and is the same survey as in JSON; a broken one gets every error."""
+    admin = bearer(app, "admin")
+    text = (files("deniable_server") / "example.toml").read_text("utf-8").replace('"campus-health"', '"campus-toml"')
+    sent = http.post("/api/v1/surveys", data=text.encode(), content_type="application/toml", headers=admin)
+    assert sent.status_code == 201
+    assert http.post("/api/v1/surveys", json={**tree, "id": "campus-toml"}, headers=admin).status_code == 200
+    broken = http.post("/api/v1/surveys", data=b"id = ", content_type="application/toml", headers=admin)
+    assert assert_problem(broken, Kind.INVALID)["errors"][0]["reason"] == "toml"
+
+
+def test_planning_over_http(http: FlaskClient, app: Flask, tree: dict[str, Any]) -> None:
+    """The plan is what the command prints with --json, from JSON or TOML. Nothing is published."""
+    admin = bearer(app, "admin")
+    new = {**tree, "id": "campus-next", "respondents": 300}
+    sent = http.post("/api/v1/plan", json=new, headers=admin)
+    assert sent.status_code == 200
+    assert msgspec.convert(sent.json, SurveyPlan) == plan_survey(survey_from_tree(new))
+    assert sent.json["in_words"][0].startswith("With 300 respondents you will know")
+    text = (files("deniable_server") / "example.toml").read_bytes()
+    as_toml = http.post("/api/v1/plan", data=text, content_type="application/toml", headers=admin)
+    assert msgspec.convert(as_toml.json, SurveyPlan) == plan_survey(parse_survey(text))
+    assert_problem(http.get("/api/v1/surveys/campus-next"), Kind.NOT_FOUND)
+    wrong = {**new, "together": [["vaped", "nobody"]]}
+    problem = assert_problem(http.post("/api/v1/plan", json=wrong, headers=admin), Kind.INVALID)
+    assert [error["place"] for error in problem["errors"]] == ["together[0][1]"]
 
 
 def test_the_survey_decides_and_not_its_booklets(http: FlaskClient, app: Flask, tree: dict[str, Any]) -> None:

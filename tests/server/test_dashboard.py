@@ -299,12 +299,33 @@ epsilon = 1.0
 """
 
 
+def test_the_plan_of_a_survey_warns_before_it_is_published(http: FlaskClient) -> None:
+    """With one epsilon: warnings first, then the plan in words, margins, booklets and what other designs need."""
+    text = SMALL.replace("SMALL", "warned").replace("epsilon = 1.0\n", "")
+    text = text.replace('title = "', 'epsilon = 4.5\nrespondents = 20\ntogether = [["a", "b"]]\ntitle = "')
+    page = http.post("/publish", data={"word": word_in(http.get("/publish")), "survey": text}).text
+    places = [
+        page.index(words)
+        for words in (
+            "With 20 respondents every result is uncertain by more than 10 points",
+            "ε = 4.5 protects people hardly at all.",
+            "With 20 respondents you will know each share within about",
+            "<code>a</code> × <code>b</code>",
+            "Margins by respondents",
+            "The booklets and their probabilities",
+            "What other designs need",
+            "Publish warned",
+        )
+    ]
+    assert places == sorted(places)
+
+
 def test_a_survey_is_checked_planned_and_published(http: FlaskClient, app: Flask) -> None:
     """The first step shows the plan and publishes nothing; the second publishes exactly what was shown."""
     word = word_in(http.get("/publish"))
     text = SMALL.replace("SMALL", "from-page")
     plan = http.post("/publish", data={"word": word, "survey": text.replace("\n", "\r\n")})
-    assert plan.status_code == 200 and "4,997" in plan.text and "13.6%" in plan.text
+    assert plan.status_code == 200 and "4,997" in plan.text and "13.6%" in plan.text and "37%" in plan.text
     assert "Is &lt;b&gt;this&lt;/b&gt; so?" in plan.text and storage_of(app).find("from-page") is None
     carried = re.search(r'<textarea name="survey" hidden aria-hidden="true">\n(.*?)</textarea>', plan.text, re.DOTALL)
     assert carried is not None

@@ -73,9 +73,10 @@ VALUES = st.one_of(
 @st.composite
 def mangled(draw: st.DrawFn, document: Document) -> bytes:
     """A submission or batch with a few things wrong, or only written otherwise."""
-    tree: Any = submission_to(document)
+    booklets = st.integers(0, len(document.booklets) - 1)  # drawn here: how much there is to change depends on it
+    tree: Any = submission_to(document, draw(booklets))
     if draw(st.booleans()):
-        tree = {"submissions": [tree, submission_to(document)]}
+        tree = {"submissions": [tree, submission_to(document, draw(booklets))]}
     for _ in range(draw(st.integers(0, 2))):
         batch = tree.get("submissions")
         target = batch[0] if isinstance(batch, list) and batch and draw(st.booleans()) else tree

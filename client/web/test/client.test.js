@@ -252,8 +252,9 @@ test("forgetting a survey removes all that is kept of it, but not while a submis
     async (link, posts) => {
       const client = await Client.load(link);
       const receipt = await client.submit(ANSWERS, SEGMENTS, { timeout: 0 });
-      await assert.rejects(client.forget(), { reason: "waiting" });
-      await receipt.settled;
+      const refused = await client.forget().then(() => undefined, ({ reason }) => reason);
+      await receipt.settled; // whatever comes next: what is on its way would keep this process alive
+      assert.equal(refused, "waiting");
       await client.forget();
       await client.forget();
       assert.equal(client.receipt, null);

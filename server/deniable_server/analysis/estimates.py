@@ -155,6 +155,7 @@ def _questions(
     source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, weights: Mapping[Codes, float]
 ) -> list[QuestionEstimate]:
     total = source.grouping.total(cells)
+    weighed = _by_weight(source.grouping, cells, weights)
     found = []
     for question in source.survey.questions:
         estimate = estimate_question(
@@ -165,20 +166,26 @@ def _questions(
             distribution=query.distribution,
         )
         if weights:
-            estimate = msgspec.structs.replace(estimate, weighted=_weighted(source, question, cells, query, weights))
+            estimate = msgspec.structs.replace(estimate, weighted=_weighted(source, question, weighed, query))
         found.append(estimate)
     return found
 
 
+def _by_weight(
+    grouping: Grouping, cells: Mapping[Codes, Cell], weights: Mapping[Codes, float]
+) -> list[tuple[float, Cell]]:
+    """The cells of each weight together: there are fewer weights than cells, and the estimates are the same."""
+    alike: dict[float, dict[Codes, Cell]] = {}
+    for codes, cell in cells.items() if weights else ():
+        alike.setdefault(weights[codes], {})[codes] = cell
+    return [(weight, grouping.total(some)) for weight, some in alike.items()]
+
+
 def _weighted(
-    source: Source,
-    question: Question,
-    cells: Mapping[Codes, Cell],
-    query: EstimateQuery,
-    weights: Mapping[Codes, float],
+    source: Source, question: Question, weighed: list[tuple[float, Cell]], query: EstimateQuery
 ) -> Weighted | UnsetType:
-    each = [(weights[codes], source.evidence(question, cell)) for codes, cell in cells.items()]
-    evidence = weigh(each) if each else source.evidence_of(question, cells)
+    each = [(weight, source.evidence(question, cell)) for weight, cell in weighed]
+    evidence = weigh(each) if each else source.evidence_of(question, {})
     if 0 < evidence.answers < source.minimum:
         return UNSET  # weights that leave so few are not shown
     return estimate_weighted(

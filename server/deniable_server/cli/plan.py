@@ -16,7 +16,7 @@ from rich.text import Text
 
 from deniable_protocol.questions import plain
 from deniable_server.analysis.rounding import up, up_to_decimals
-from deniable_server.planning import SurveyPlan, Wanted, plan_survey
+from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, plan_survey
 from deniable_server.planning.words import DESIGNS, amount, chance, points, short, within
 
 from .common import FILE, JSON, out, print_json, read_survey
@@ -78,8 +78,13 @@ def show_meaning(plan: SurveyPlan) -> None:
     head(f"What one person sends: ε = {short(plan.epsilon)}")
     say(plan.epsilon_in_words)
     if plan.design == "textbook":
-        each = ", ".join(f"{question.id} {short(str(question.epsilon))}" for question in plan.questions)
-        say(f"Everybody is asked everything, and the ε of the answers add up: {each}.")
+        say("Everybody is asked everything, and the ε of the answers add up. Each by itself:")
+        by_words: dict[str, list[QuestionPlan]] = {}
+        for question in plan.questions:
+            by_words.setdefault(question.in_words or "", []).append(question)
+        for words, questions in by_words.items():
+            names = ", ".join(question.id for question in questions)
+            say(f"ε = {short(str(questions[0].epsilon))} ({names}): {words}")
 
 
 def show_booklets(plan: SurveyPlan) -> None:

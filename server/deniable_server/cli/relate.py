@@ -53,11 +53,12 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
         before = pair
     out.print(table)
     unit = "percentage points" if any(row.code is not None for row in result.differences) else "the question's units"
+    some = " of those whom it applies to" if question.show_if else ""
     waves = " The two surveys' respondents are taken to be different people." if result.other else ""
     out.print(
         Text(
-            f"In {unit}; each interval on its own. p: how often chance alone would give such a difference; adjusted: "
-            f"allowing for all that are shown.{waves}"
+            f"In {unit}{some}; each interval on its own. p: how often chance alone would give such a difference; "
+            f"adjusted: allowing for all that are shown.{waves}"
         )
     )
     warn(result.notes)

@@ -131,6 +131,7 @@ def comparison(survey: str) -> ResponseReturnValue:
         ]
         shown |= {
             "result": result,
+            "is_follow_up": question.show_if is not None,
             "chart": differences_chart(question, result.differences, names, result.confidence),
             "differences": [sentence for sentence, _ in said],
             "clear": [sentence for sentence, p in said if p is not None and p <= 1 - result.confidence],

@@ -201,7 +201,8 @@ def crosstab_chart(
         lines.append((merged_text(row_texts, total.code), inner, _cell(total)))
     names = sentences.quoted(row_title or result.rows), sentences.quoted(column_title or result.columns)
     return HeatMap(
-        about=f"Shares of all, with {100 * result.confidence:.4g}% intervals; darker cells are larger. "
+        about=f"{sentences.counted(result.submissions, 'respondent')} reported on both. Shares of all, with "
+        f"{100 * result.confidence:.4g}% intervals; cells with more colour are larger. "
         f"Rows: “{names[0]}”; columns: “{names[1]}”.",
         columns=tuple(merged_text(column_texts, column.code) for column in result.column_totals),
         lines=tuple(lines),

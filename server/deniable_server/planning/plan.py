@@ -16,7 +16,7 @@ import msgspec
 
 from deniable_protocol import Document, Question, Survey, advanced_composition, shuffled, verify
 from deniable_protocol.questions import plain
-from deniable_server.wording import survey_in_words
+from deniable_server.wording import question_in_words, survey_in_words
 
 from .composition import compose_waves
 from .design import design_booklets, publish_survey
@@ -57,7 +57,8 @@ class Given(msgspec.Struct, frozen=True):
 class QuestionPlan(msgspec.Struct, frozen=True):
     """One question: who is asked it, and the respondents for the margin and for the difference between groups.
 
-    ``asked``: the part of respondents who are asked it, or some of its options. ``range`` where a mean is asked for:
+    ``epsilon`` and what it means, ``in_words``, where it has one of its own. ``asked``: the part of respondents who are
+    asked it, or some of its options. ``range`` where a mean is asked for:
     margins and differences are parts of it. ``alternatives``: designs that ask it of everybody.
     """
 
@@ -65,6 +66,7 @@ class QuestionPlan(msgspec.Struct, frozen=True):
     type: str
     text: str
     epsilon: str | None
+    in_words: str | None
     asked: float
     range: Range | None
     respondents: int
@@ -197,6 +199,7 @@ def _question(document: Document, known: Sequence[Known], other: Other, wanted: 
         type=question.type,
         text=question.text,
         epsilon=question.epsilon,
+        in_words=None if question.epsilon is None else question_in_words(document.survey, question),
         asked=_asked(document, question),
         range=Range(*question.range, question.unit) if question.asks_mean else None,
         respondents=needed,
