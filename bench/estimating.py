@@ -172,7 +172,7 @@ def main() -> None:
 
     growth, page_growth = most("estimates", given.respondents, 500), most("dashboard", 50_000, 50)
     cost = max(ratios[n, design, "estimates"] for n in sizes for design in DESIGNS)
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 110)
     console.print(grid)
     console.print(f"estimates, {given.respondents:,} against 500 respondents: {growth:.2f} times (at most {SAME})")
     console.print(f"estimates against an empty answer: {cost:.1f} times as long (at most {EMPTY:g})")
