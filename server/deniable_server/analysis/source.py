@@ -52,9 +52,10 @@ class Source(ABC):
         """What the submissions of a cell report on a question."""
         about = {number for number, _ in self.document.parts_about(question.id)}
         counts = [each.tolist() if number in about else [] for number, each in enumerate(cell.counts)]
-        asked = self._booklets[:, sorted(about)].any(axis=1)
         sizes = (cell.booklets @ self._booklets).tolist()
-        return gather(self.document, question, counts, sizes, int(cell.booklets[asked].sum()))
+        each = zip(cell.booklets.tolist(), self.document.booklets, strict=True)
+        answers = sum(n for n, booklet in each if not about.isdisjoint(booklet.parts))
+        return gather(self.document, question, counts, sizes, answers)
 
     def evidence_of(self, question: Question, cells: Mapping[Codes, Cell]) -> Evidence:
         """The same for several cells together."""
