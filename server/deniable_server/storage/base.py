@@ -69,6 +69,10 @@ class DatabaseStorage(Storage):
         """Store all of them with one commit; returns an outcome for each. StorageError: nothing was stored."""
 
     @abstractmethod
+    def _fold_chunk(self, survey: Published, at_least: int) -> int:
+        """Fold up to ``CHUNK`` submissions, if there are enough; returns how many it were."""
+
+    @abstractmethod
     def _begin_closing(self, survey: Published) -> bool:
         """Take no more submissions. False where the survey is closed already."""
 
@@ -147,6 +151,17 @@ class DatabaseStorage(Storage):
                     self._fold_again_at = time.monotonic() + FOLD_AGAIN_AFTER
                 else:
                     self._fold_again_at = float("-inf")
+
+    def _fold_all(self, survey: Published, at_least: int) -> int:
+        """Fold everything, if it is enough: another server may have folded just now, and a few rows would stand out."""
+        chunk = moved = self._fold_chunk(survey, at_least)
+        while chunk == queries.CHUNK:  # else nothing was left, and what has come since may be few
+            chunk = self._fold_chunk(survey, at_least)
+            moved += chunk
+        self._unfolded.pop(survey.number, None)
+        if moved:
+            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
+        return moved
 
     # --- reading -----------------------------------------------------------------------------------------------------
 

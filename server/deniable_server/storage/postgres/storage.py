@@ -274,14 +274,9 @@ class PostgresStorage(DatabaseStorage):
     # --- folding -----------------------------------------------------------------------------------------------------
 
     def fold(self, survey: Published, at_least: int = 1) -> int:
-        chunk = moved = self._fold_chunk(survey, at_least)
-        while chunk == CHUNK:  # else nothing was left, and what has come since may be few
-            chunk = self._fold_chunk(survey, at_least)
-            moved += chunk
-        self._unfolded.pop(survey.number, None)
+        moved = self._fold_all(survey, at_least)
         if moved:
             self._wipe_inbox(survey.number)
-            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
         return moved
 
     def _fold_chunk(self, survey: Published, at_least: int) -> int:

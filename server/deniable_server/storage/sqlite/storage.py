@@ -196,16 +196,10 @@ class SQLiteStorage(DatabaseStorage):
             return self._fold(survey, at_least)
 
     def _fold(self, survey: Published, at_least: int = 1) -> int:
-        """Fold everything, if it is enough: another server may have folded just now, and a few rows would stand out."""
-        chunk = moved = self._fold_chunk(survey, at_least)
-        while chunk == CHUNK:  # else nothing was left, and what has come since may be few
-            chunk = self._fold_chunk(survey, at_least)
-            moved += chunk
-        self._unfolded.pop(survey.number, None)
+        moved = self._fold_all(survey, at_least)
         if moved:
             # Do not wait for a long reader: the next folding truncates the log again.
             self._connections.cut_log(patient=False)
-            log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
         return moved
 
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
