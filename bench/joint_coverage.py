@@ -131,7 +131,7 @@ def share_coverage(parts: Sequence[tuple[Block, int]], share: float) -> float:
     least, greatest = _covered(pooled, share)
     seen = []
     for (block, n), part, weight in zip(parts, pooled.parts, pooled.weights, strict=True):
-        q, gap = float(part.chance.q), float(part.chance.p - part.chance.q)
+        q, gap = part.rule(1).q, part.rule(1).gap
         mass = sums(block, share, n)
         seen.append((weight * (np.arange(len(mass)) / n - block.owned * q) / gap, mass))
     (values, mass), below = seen[0], np.array([0.0, 1.0])
@@ -182,7 +182,7 @@ def conditional_coverage(
     for (block, n), part, weight in zip(parts, pooled.parts, pooled.weights, strict=True):
         chances = held(block, ratio * applies, (1 - ratio) * applies)
         counts = random.multinomial(n, np.array([*chances.values()]) / sum(chances.values()), samples)
-        q, gap = float(part.chance.q), float(part.chance.p - part.chance.q)
+        q, gap = part.rule(1).q, part.rule(1).gap
         unbiased += weight * (counts @ np.array([*chances]) / n - np.array(part.sizes) * q) / gap
     return float(np.mean(conditional_held(pooled, unbiased, ratio)))
 

@@ -25,7 +25,6 @@ from deniable_protocol import (
     Scale,
     Segment,
     Subset,
-    Survey,
     Table,
     YesNo,
     detection_power,
@@ -36,6 +35,7 @@ from deniable_protocol.questions import plain
 from .estimator import TOO_NOISY, Applies, Mean, Share, Summary
 from .estimator.comparison import Difference
 from .estimator.crosstab import Independence, JointShare
+from .estimator.intervals import supports
 
 Estimated: TypeAlias = Share | Applies | JointShare | Summary | Mean | Difference
 
@@ -95,7 +95,7 @@ def method_in_words(document: Document, question: Question) -> str:
     channels = ", or ".join(dict.fromkeys(map(part_in_words, parts)))
     if question.asks_mean:
         limits = "t limits on the unbiased scores of the reports"
-    elif any(len(part.items) == 1 and not part.channel.supports() for part in parts):
+    elif any(len(part.items) == 1 and not supports(part.channel) for part in parts):
         limits = "limits from the spread of the unbiased scores of the reports"
     elif question.show_if is not None:
         limits = "score limits on the ratio of two noisy counts"
@@ -221,10 +221,10 @@ def epsilon_in_words(epsilon: Fraction, delta: Fraction | None, what: str, found
     return f"{words} They would find {found} at most {percent:g}% of the time.{weak}"
 
 
-def question_in_words(survey: Survey, question: Question) -> str:
-    """What epsilon means for one answer. With an epsilon of the survey, all of it may be spent on one question."""
+def question_in_words(question: Question) -> str | None:
+    """What a question's own epsilon means for its answer. None where the survey has one, the same for every answer."""
     if question.epsilon is None:
-        return f"The limit for one answer is the same as for everything that is sent. {survey_in_words(survey)}"
+        return None
     found = "a true “yes”" if isinstance(question, YesNo) else "the true answer"
     words = epsilon_in_words(Fraction(question.epsilon), question.exact_delta, ONE, found)
     if question.delta is not None:
@@ -232,15 +232,6 @@ def question_in_words(survey: Survey, question: Question) -> str:
     return words
 
 
-def survey_delta(survey: Survey) -> Fraction:
-    """The delta of one submission: of all questions, which add up as the epsilons do (basic composition).
-
-    With an epsilon of the survey, one part spends it all: no submission has more than one of the deltas.
-    """
-    deltas = [question.exact_delta or Fraction(0) for question in survey.questions]
-    return sum(deltas, Fraction(0)) if survey.epsilon is None else max(deltas)
-
-
-def survey_in_words(survey: Survey) -> str:
+def survey_in_words(document: Document) -> str:
     """What one submission means for one person: a limit on anything that all their answers together can reveal."""
-    return epsilon_in_words(survey.exact_epsilon, survey_delta(survey), ALL, "the truth")
+    return epsilon_in_words(document.survey.exact_epsilon, document.delta, ALL, "the truth")

@@ -115,7 +115,7 @@ def test_what_the_page_says(page: Page, server: Server, everything: bytes) -> No
     expect(page.get_by_role("heading", level=1)).to_have_text("Campus health 2026")
     expect(page).to_have_title("Campus health 2026")
     expect(page.get_by_text("We ask so that the health service can plan.")).to_have_count(1)
-    expect(page.locator("main")).to_contain_text(survey_in_words(document.survey))
+    expect(page.locator("main")).to_contain_text(survey_in_words(document))
     expect(page.locator("#digest")).to_have_text(document.digest)
     expect(page.locator("#pinned")).to_contain_text("does not contain it, so there was nothing to compare")
     box = page.get_by_role("region", name="What happens to your answers")

@@ -19,24 +19,27 @@ class _Branching(Draws):
 
     def __init__(self, path: list[int]) -> None:
         super().__init__(self._no_bytes)
-        self.path, self.sizes, self.probability = path, [], Fraction(1)
+        self.path, self.sizes = path, []
+        self.ways, self.total = 1, 1  # of the branches that were taken, as integers: products of fractions are slow
 
     @staticmethod
     def _no_bytes(n: int) -> bytes:
         raise AssertionError("randomness was taken around chance() and below()")
 
-    def _branch(self, weights: list[Fraction]) -> int:
+    def _branch(self, branches: int) -> int:
         step = len(self.sizes)
-        self.sizes.append(len(weights))
-        taken = self.path[step] if step < len(self.path) else 0
-        self.probability *= weights[taken]
-        return taken
+        self.sizes.append(branches)
+        return self.path[step] if step < len(self.path) else 0
 
     def chance(self, favour: int) -> bool:
-        return self._branch([Fraction(favour, N), Fraction(N - favour, N)]) == 0
+        taken = self._branch(2)
+        self.ways *= N - favour if taken else favour
+        self.total *= N
+        return not taken
 
     def below(self, n: int) -> int:
-        return self._branch([Fraction(1, n)] * n)
+        self.total *= n
+        return self._branch(n)
 
 
 class _OnLevels(_Branching):
@@ -53,7 +56,7 @@ def outcomes(function: Callable[[Draws], Any], kind: type[_Branching] = _Branchi
     while True:
         draws = kind(path)
         result = function(draws)
-        table[result] = table.get(result, Fraction(0)) + draws.probability
+        table[result] = table.get(result, Fraction(0)) + Fraction(draws.ways, draws.total)
         taken = path + [0] * (len(draws.sizes) - len(path))
         while taken and taken[-1] + 1 == draws.sizes[len(taken) - 1]:
             taken.pop()
@@ -69,13 +72,15 @@ def submissions(document: Document, answers: Mapping[str, object]) -> dict[tuple
     Numbers whose mean is asked have to lie on a level. No table: those draw words.
     """
     segments = {segment.id: segment.options[0].code for segment in document.survey.segments}
+    current: list[Draws] = []
 
     def run(draws: Draws) -> tuple[int, ...]:
-        with patch.object(submission, "Draws", lambda _: draws):
-            sent = randomize(document, answers, segments, read=bytes)  # bytes(16) is the id: sixteen zeros
+        current[:] = [draws]
+        sent = randomize(document, answers, segments, read=bytes)  # bytes(16) is the id: sixteen zeros
         return sent["booklet"], *sent["reports"]
 
-    return outcomes(run, _OnLevels)
+    with patch.object(submission, "Draws", lambda _: current[0]):
+        return outcomes(run, _OnLevels)
 
 
 class Words(Draws):

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sqlite_utils import Database
 
 from deniable_protocol import Part
@@ -194,7 +195,7 @@ def postgresql_forgets_what_is_sealed() -> None:
 
 @instead_of(evidence, "planned_variance")
 def parts_are_weighed_by_their_own_counts(_: Any, part: Any) -> float:
-    rates = part.y / part.n
+    rates = np.array(part.y) / part.n
     return float((rates * (1 - rates)).mean() + 0.01)
 
 

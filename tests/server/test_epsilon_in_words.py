@@ -10,25 +10,20 @@ from typing import Any
 
 import pytest
 
-from deniable_protocol import Survey, survey_from_tree
-from deniable_server.wording import (
-    ALL,
-    ONE,
-    epsilon_in_words,
-    question_in_words,
-    survey_delta,
-    survey_in_words,
-)
+from deniable_protocol import Document, survey_from_tree, verify
+from deniable_server.planning.design import publish_survey
+from deniable_server.wording import ALL, ONE, epsilon_in_words, question_in_words, survey_in_words
+from tests.helpers.surveys import with_epsilons
 
 
-def survey_of(*questions: dict[str, Any], epsilon: str | None = None) -> Survey:
+def document_of(*questions: dict[str, Any], epsilon: str | None = None) -> Document:
     asked = [{"id": f"q{i}", "text": "?", **question} for i, question in enumerate(questions)]
     whole: dict[str, Any] = {"id": "words", "title": "Words", "questions": asked}
     if epsilon is not None:
         whole["epsilon"] = epsilon
         for question in asked:
             question.pop("epsilon")
-    return survey_from_tree(whole)
+    return verify(publish_survey(survey_from_tree(whole)))
 
 
 YES_NO = {"type": "yes_no", "epsilon": "1"}
@@ -48,9 +43,8 @@ GAUSSIAN = {"type": "number", "epsilon": "1", "min": 0, "max": 1, "mechanism": "
 )
 def test_one_answer(question: dict[str, Any], ending: str) -> None:
     """A guess from one report, in a sentence that fits the type of the question and the strength of its protection."""
-    survey = survey_of(question)
-    words = question_in_words(survey, survey.questions[0])
-    assert words.startswith(
+    words = question_in_words(document_of(question).survey.questions[0])
+    assert words is not None and words.startswith(
         "Suppose someone tries to guess your answer from what was sent for this question, and accepts being wrong "
         "about 5% of people. They "
     )
@@ -59,31 +53,31 @@ def test_one_answer(question: dict[str, Any], ending: str) -> None:
 
 def test_all_answers_together() -> None:
     """Epsilons and deltas add up: two questions at epsilon 1 and a delta allow 5% e^2 and the delta."""
-    words = survey_in_words(survey_of(YES_NO, GAUSSIAN))
+    words = survey_in_words(document_of(YES_NO, GAUSSIAN))
     assert words.startswith("Suppose someone tries to guess your answers from everything that was sent, and ")
     assert words.endswith("They would find the truth at most 37% of the time.")  # 36.94...% + 0.01%
-    assert "nearly always" in survey_in_words(survey_of(*[YES_NO | {"epsilon": "10"}] * 200))
+    assert "nearly always" in survey_in_words(document_of(*[YES_NO | {"epsilon": "10"}] * 200))
 
 
 def test_one_epsilon_for_everything() -> None:
-    """With an epsilon of the survey it is the limit for all answers and for each: a booklet may be about one alone."""
-    survey = survey_of(YES_NO, SCALE, epsilon="2.0")
-    everything = survey_in_words(survey)
-    assert everything == (
+    """With an epsilon of the survey it is the limit for all answers, and no question has one of its own."""
+    document = document_of(YES_NO, SCALE, epsilon="2.0")
+    assert survey_in_words(document) == (
         "Suppose someone tries to guess your answers from everything that was sent, and accepts being wrong about 5% "
         "of people. They would find the truth at most 37% of the time."
     )
-    for question in survey.questions:
-        assert question_in_words(survey, question).endswith(f"the same as for everything that is sent. {everything}")
+    assert [question_in_words(question) for question in document.survey.questions] == [None, None]
 
 
-def test_no_submission_has_two_deltas() -> None:
-    """With an epsilon of the survey, one part spends it all: of two deltas the larger counts, not their sum."""
+def test_deltas_of_a_booklet_add_up() -> None:
+    """Of two deltas the larger counts where no booklet has both, and else their sum."""
     two = [GAUSSIAN | {"delta": delta} for delta in ("0.01", "0.005")]
-    assert survey_in_words(survey_of(*two, epsilon="1")).endswith("at most 14.6% of the time.")  # 5% e + 1%
-    one_each = survey_of(*two)
-    assert survey_in_words(one_each).endswith("at most 38.5% of the time.")  # 5% e^2 + 1.5%
-    assert survey_delta(one_each) == Fraction("0.015")
+    apart = document_of(*two, epsilon="1")
+    assert survey_in_words(apart).endswith("at most 14.6% of the time.")  # 5% e + 1%
+    assert survey_in_words(document_of(*two)).endswith("at most 38.5% of the time.")  # 5% e^2 + 1.5%
+    halves = [([name], None, "0.5") for name in ("q0", "q1")]
+    both = verify(with_epsilons(apart.survey, halves, [([0, 1], 1)]))
+    assert survey_in_words(both).endswith("at most 15.1% of the time.")  # 5% e + 1.5%
 
 
 def test_both_languages_say_the_same(node: str, root: Path) -> None:

@@ -302,7 +302,7 @@ def test_the_benchmark_measures_what_is_shipped() -> None:
             sizes[number] = sum(row) // part.size  # type: ignore[attr-defined]
             row[0] -= sum(row) % part.size  # type: ignore[attr-defined]
             counts[number] = row
-        (pooled,) = evidence_of(document, "how_often", counts, sizes).shares()
+        (pooled,) = evidence_of(document, "how_often", counts, sizes).shares
         assert pooled is not None
         grouped = pooled.merged([[0], [1, 2]])
         for place, ratio in enumerate((0.0, 0.2, 0.5, 0.9)):
@@ -357,13 +357,12 @@ def test_influence_is_that_of_the_worst_part() -> None:
     document = verify(joint())
     counts, sizes = expected(document, 1000)
     sizes[4], counts[4] = 0, [0, 0]  # leaves the option in one part: vaped, how often, and the doctor
-    evidence = evidence_of(document, "support", counts, sizes)._replace()
-    doctor = evidence._replace(items=evidence.items[:1], parts=evidence.parts[:1])
+    evidence = evidence_of(document, "support", counts, sizes)
     rule = joint_support(document.parts[1].channel, 4)  # type: ignore[arg-type]
     result = estimate_question(evidence)
     friend = joint_support(document.parts[2].channel, 2)  # type: ignore[arg-type]
     wanted = max((1 - each.q) / each.gap for each in (rule, friend)) / 1000
-    assert doctor.items[0][0].n == 1000
+    assert evidence.items[0][0].n == 1000
     assert result.fake_influence == pytest.approx(wanted, rel=1e-9)
 
 

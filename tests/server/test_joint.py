@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -269,7 +270,7 @@ def follow_ups(document: Document, vaped: float, monthly: float, n: int, samples
     example = evidence_of(document, "how_often", empty, [0] * 6)
     heard = example.items[0][1]
     return [
-        example._replace(answers=n, items=((heard._replace(counts=counts.tolist(), n=n),),))
+        replace(example, answers=n, items=((heard._replace(counts=counts.tolist(), n=n),),))
         for counts in np.random.default_rng(seed).multinomial(n, np.array(shares) @ law, samples)
     ]
 
@@ -364,7 +365,7 @@ def test_weights_of_joint_reports(document: Document) -> None:
     stress = evidence_of(document, "stress", counts, sizes)
     (alone,) = (item[1:] for item in stress.items)  # the part with nothing else
     other = alone[0]._replace(counts=alone[0].counts[::-1])
-    groups = [stress._replace(answers=4000, items=((heard,),)) for heard in (alone[0], other)]
+    groups = [replace(stress, answers=4000, items=((heard,),)) for heard in (alone[0], other)]
     mixed = estimate_weighted(weigh([(1.5, groups[0]), (0.5, groups[1])]))
     wanted = [0.75 * one + 0.25 * two for one, two in zip(STRESS, STRESS[::-1], strict=True)]
     assert [share.unbiased for share in mixed.shares] == pytest.approx(wanted, abs=2e-3)

@@ -19,7 +19,7 @@ from tests.helpers.machine import ROOT
 from tests.helpers.planting import Planted, environment
 
 CHANNELS = "protocol/test_channels.py"
-JOINT = "protocol/test_joint.py"
+JOINT = "protocol/test_joint_exactly.py"
 PROTOCOL = {
     protocol_faults.favour_one_too_large: "protocol/test_vectors.py",
     protocol_faults.exponential_a_trillionth_too_large: "protocol/test_vectors.py",

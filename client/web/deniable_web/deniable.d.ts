@@ -1,4 +1,5 @@
 // The types of deniable.js.
+/// <reference lib="dom" />
 
 export interface Option {
   readonly code: string;
@@ -134,6 +135,7 @@ export interface Receipt extends Submission {
 
 /** Everything that Deniable throws on purpose. */
 export class DeniableError extends Error {
+  constructor(place: string, reason: string, message: string);
   readonly place: string;
   readonly reason: string;
   readonly receipt?: Receipt;
@@ -147,6 +149,7 @@ export interface LoadOptions {
 }
 
 export class Client {
+  private constructor();
   static load(link: string | URL, options?: LoadOptions): Promise<Client>;
   readonly survey: Survey;
   /** The place of this device's booklet, drawn once and kept. */
@@ -180,3 +183,43 @@ export function shownQuestions(questions: readonly Question[], answers: Answers)
 export function contrast(channel: SubsetChannel | BandChannel): [unfavoured: number, favoured: number];
 export function expFloor(epsilon: string): bigint;
 export function largestFavour(epsilon: string, unfavoured: number, favoured: number): number;
+
+/** `<deniable-survey src="/s/campus-health">`: the whole questionnaire. */
+export interface SurveyElement extends HTMLElement {
+  /** Other words, by the keys of texts.js. Setting this or the budget starts again. */
+  texts?: Texts | undefined;
+  budget?: LoadOptions["budget"];
+}
+
+/** A text with {placeholders}, or a function of their values; or several, by their keys. */
+export interface Texts {
+  readonly [key: string]: string | ((values: any) => string) | Texts;
+}
+
+export interface ReadyDetail {
+  readonly survey: Survey;
+  readonly digest: string;
+  readonly closed: boolean;
+  /** That of an earlier visit. */
+  readonly receipt: Receipt | null;
+}
+
+export interface SubmittedDetail {
+  readonly receipt: Receipt;
+}
+
+export interface FailedDetail {
+  readonly reason: string;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "deniable-survey": SurveyElement;
+  }
+  /** The events of the element; they bubble. */
+  interface GlobalEventHandlersEventMap {
+    "deniable-ready": CustomEvent<ReadyDetail>;
+    "deniable-submitted": CustomEvent<SubmittedDetail>;
+    "deniable-failed": CustomEvent<FailedDetail>;
+  }
+}

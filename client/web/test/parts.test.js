@@ -136,22 +136,32 @@ test("the booklet has its weight's probability, whatever the answers", () => {
 });
 
 test("every report decodes without bias to the path of the answers", () => {
+  const add = (sums, key, more) => sums.set(key, (sums.get(key) ?? 0n) + more);
   const ratio = ([a, b], [c, d]) => [a * d + c * b, b * d];
+  const known = verified.parts.map(() => new Map()); // decoded once: the same reports come with all answers
+  const decoded = (index, report) => {
+    if (!known[index].has(report)) known[index].set(report, decode(verified.parts[index].channel, report));
+    return known[index].get(report);
+  };
   for (const [given, table] of tables) {
+    const sent = [...table].map(([key, chance]) => [...JSON.parse(key), chance]);
     verified.booklets.forEach((booklet, b) => {
+      const drawn = sent.filter(([number]) => number === b);
       booklet.parts.forEach((index, i) => {
         const part = verified.parts[index];
         const counts = new Map();
-        for (const [key, chance] of table) {
-          const [drawn, reports] = JSON.parse(key);
-          if (drawn === b) counts.set(reports[i], (counts.get(reports[i]) ?? 0n) + chance);
-        }
+        for (const [, reports, chance] of drawn) add(counts, reports[i], chance);
         const total = [...counts.values()].reduce((x, y) => x + y);
         const own = placeOf(part, given);
         assert.ok(own >= 0);
-        const z = [...counts].map(([report, chance]) => decode(part.channel, report).map(([x, y]) => [x * chance, y]));
-        z[0].forEach((_, place) => {
-          const [x, y] = z.map((row) => row[place]).reduce(ratio);
+        const [[first]] = counts;
+        decoded(index, first).forEach((_, place) => {
+          const sums = new Map(); // of numerators, by their denominator
+          for (const [report, chance] of counts) {
+            const [x, y] = decoded(index, report)[place];
+            add(sums, y, x * chance);
+          }
+          const [x, y] = [...sums].map(([y, x]) => [x, y]).reduce(ratio);
           assert.equal(x, place === own ? y * total : 0n, `${part.questions} ${place}`);
         });
       });

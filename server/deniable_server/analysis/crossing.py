@@ -1,4 +1,4 @@
-"""Two variables counted together, submission by submission: for the textbook's design, in which everybody reports on
+"""Two questions counted together, submission by submission: for the textbook's design, in which everybody reports on
 everything, part by part. Which reports came together is not in the kept statistics.
 """
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deniable_server.estimator.crosstab import Coded, Joint
+from deniable_server.estimator.crosstab import Joint
 from deniable_server.statistics import Content
 
 from .groups import belongs
@@ -19,30 +19,18 @@ BATCH = 10_000
 """Submissions that are turned into numbers at a time."""
 
 
-class Variable(NamedTuple):
-    """A question or a segment of a submission. ``place`` is its position in the survey, of a question also that of its
-    part. With ``groups`` it is a segment, and they give the group of each of its codes.
+class Crossing(NamedTuple):
+    """What to count: the reports of two parts, of the submissions with the wanted segment codes. ``joint`` takes the
+    sums.
     """
 
-    coded: Coded
-    place: int
-    groups: tuple[int, ...] | None = None
-
-    def of(self, content: Content) -> int:
-        """The report, or the number of the group."""
-        return content.reports[self.place] if self.groups is None else self.groups[content.segments[self.place]]
-
-
-class Crossing(NamedTuple):
-    """What to count: both variables, of the submissions with the wanted segment codes. ``joint`` takes the sums."""
-
-    rows: Variable
-    columns: Variable
+    rows: int
+    columns: int
     wanted: Mapping[int, frozenset[int]]
     joint: Joint
 
     def add(self, submissions: Iterable[tuple[bytes, Content]]) -> None:
         chosen = (content for _, content in submissions if belongs(content.segments, self.wanted))
         while batch := list(islice(chosen, BATCH)):
-            rows, columns = (np.array([each.of(content) for content in batch]) for each in (self.rows, self.columns))
+            rows, columns = (np.array([content.reports[part] for content in batch]) for part in self[:2])
             self.joint.add(rows, columns)

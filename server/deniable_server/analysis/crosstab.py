@@ -24,7 +24,7 @@ from deniable_server.estimator.joint import crosstab_questions, crosstab_segment
 from deniable_server.statistics import Cell, Codes
 
 from .compare import warnings
-from .crossing import Crossing, Variable
+from .crossing import Crossing
 from .query import COMMON, Parameters, Query
 from .source import Source
 
@@ -174,16 +174,16 @@ def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> 
     """Two questions that everybody is asked, each reported by itself: from both reports of every submission."""
     if rows.option or columns.option:
         raise BadQuery("where questions have an epsilon of their own, an option is crossed with segments only")
-    first, second = (_coded_question(source, each.question) for each in (rows, columns))
-    joint = Joint(first.coded, second.coded)
-    source.count(Crossing(first, second, source.grouping.positions(query.where), joint))
+    (row_part, first), (column_part, second) = (_coded_question(source, each.question) for each in (rows, columns))
+    joint = Joint(first, second)
+    source.count(Crossing(row_part, column_part, source.grouping.positions(query.where), joint))
     return estimator.crosstab(joint, confidence=query.confidence)
 
 
-def _coded_question(source: Source, question: Question) -> Variable:
-    """A question that is a part by itself."""
+def _coded_question(source: Source, question: Question) -> tuple[int, Coded]:
+    """A question that is a part by itself, and the number of that part."""
     ((part, _),) = source.document.parts_about(question.id)
-    return Variable(estimator.coded_question(question, source.document.parts[part].channel), part)
+    return part, estimator.coded_question(question, source.document.parts[part].channel)
 
 
 def _of_segment(source: Source, segment: str, asked: Named, query: CrosstabQuery, cells: Cells) -> Crosstab:
@@ -193,9 +193,9 @@ def _of_segment(source: Source, segment: str, asked: Named, query: CrosstabQuery
     members = [grouping.within(cells, segment, group) for group in groups]
     evidence = [asked.evidence(source, each) for each in members]
     if evidence[0].is_scored:
-        part = _coded_question(source, asked.question)
-        reports = {codes: cell.counts[part.place].tolist() for codes, cell in cells.items()}
-        return _counted(_coded_segment(source, segment), _Counted(part.coded, reports), query, cells)
+        part, coded = _coded_question(source, asked.question)
+        reports = {codes: cell.counts[part].tolist() for codes, cell in cells.items()}
+        return _counted(_coded_segment(source, segment), _Counted(coded, reports), query, cells)
     sizes = [sum(cell.submissions for cell in each.values()) for each in members]
     result = crosstab_segment(segment, [group.code for group in groups], sizes, evidence, confidence=query.confidence)
     return msgspec.structs.replace(result, submissions=int(sum(each.answers for each in evidence)))

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import numpy as np
-from msgspec.structs import replace
 
 from deniable_protocol import Document, Question, Survey
 from deniable_server.estimator.evidence import Evidence, gather
@@ -53,16 +52,10 @@ class Source(ABC):
         """What the submissions of a cell report on a question."""
         about = {number for number, _ in self.document.parts_about(question.id)}
         counts = [each.tolist() if number in about else [] for number, each in enumerate(cell.counts)]
-        asked = self._booklets[:, sorted(about)].any(axis=1)
         sizes = (cell.booklets @ self._booklets).tolist()
-        if self._is_asked_of_all(question):
-            question = replace(question, show_if=None)
-        return gather(self.document, question, counts, sizes, int(cell.booklets[asked].sum()))
-
-    def _is_asked_of_all(self, question: Question) -> bool:
-        """Whether a follow-up is shown whatever was answered before it."""
-        parts = [(self.document.parts[number], place) for number, place in self.document.parts_about(question.id)]
-        return question.show_if is not None and all(len(part.shown(place)) == len(part.paths) for part, place in parts)
+        each = zip(cell.booklets.tolist(), self.document.booklets, strict=True)
+        answers = sum(n for n, booklet in each if not about.isdisjoint(booklet.parts))
+        return gather(self.document, question, counts, sizes, answers)
 
     def evidence_of(self, question: Question, cells: Mapping[Codes, Cell]) -> Evidence:
         """The same for several cells together."""

@@ -118,7 +118,7 @@ def show_people(published: bytes, document: Document) -> None:
         f"\nEach device drew its questions by chance, before it asked anything: one of {len(document.booklets)} "
         f"booklets. It spends ε = {document.epsilon} on them, and nothing on the others. The answers were changed at "
         f"random before they left the device, so on another try something else might have been sent. (A real client "
-        f"never randomises an answer twice.)\n\nWhat ε = {document.epsilon} means: {survey_in_words(document.survey)}\n"
+        f"never randomises an answer twice.)\n\nWhat ε = {document.epsilon} means: {survey_in_words(document)}\n"
     )
 
 

@@ -16,15 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from operator import add, mul
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from deniable_protocol import Channel, Document, Drawn, MultiChoice, Question, items_of
+from deniable_protocol import Channel, Document, Drawn, MultiChoice, Question
 
-from .intervals import Chances, Rule, Supported, chances, joint_rule, sampling_factor
+from .intervals import Chances, Rule, Supported, chances, joint_rule, sampling_factor, supports
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = Sequence[float]
@@ -59,7 +60,8 @@ class Heard(NamedTuple):
     part: int = 0
 
 
-class Evidence(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Evidence:
     """Everything heard about a question: of one item, or per option of a multi_choice; each in one or more parts.
 
     ``answers``: the submissions whose booklet reports on it; of a multi_choice, on any of its options. ``parts`` are
@@ -71,24 +73,26 @@ class Evidence(NamedTuple):
     items: tuple[tuple[Heard, ...], ...]
     parts: tuple[Counted, ...]
 
-    @property
+    @cached_property
     def is_scored(self) -> bool:
         """Whether reports have scores, and do more than support an answer or not: means, and shares from a table."""
-        return self.question.asks_mean or not all(heard.channel.supports() for item in self.items for heard in item)
+        return self.question.asks_mean or not all(supports(heard.channel) for item in self.items for heard in item)
 
-    @property
+    @cached_property
     def is_conditional(self) -> bool:
-        """Whether the question is asked of some people only."""
-        return self.question.show_if is not None
+        """Whether the question is asked of some people only: a follow-up may be shown after every answer."""
+        heard = (heard for item in self.items for heard in item)
+        return self.question.show_if is not None and any(len(each.shown) < each.channel.answers for each in heard)
 
     @property
     def is_exclusive(self) -> bool:
         """Whether just one of its answers is true."""
         return not isinstance(self.question, MultiChoice)
 
-    def shares(self) -> list[Pooled | None]:
+    @cached_property
+    def shares(self) -> tuple[Pooled | None, ...]:
         """Per item the shares of its answers; None where no report is about it."""
-        return [pool(item) for item in self.items]
+        return tuple(pool(item) for item in self.items)
 
     def applies(self) -> Pooled | None:
         """The shares of those whom the question is asked, and of the others, from each part once."""
@@ -123,22 +127,19 @@ def gather(
     ``answers`` is the number of submissions whose booklet has a part that reports on the question.
     """
     about = document.parts_about(question.id)
-    numbers = sorted({number for number, _ in about})
+    numbers = dict.fromkeys(number for number, _ in about)
     parts = tuple(Counted(document.parts[i].channel, counts[i], sizes[i]) for i in numbers)
-    if len(about) == 1 and not document.parts[numbers[0]].paths:
-        return Evidence(question, answers, _by_itself(*parts[0], numbers[0]), parts)
-    names = [item.name for item in items_of(document.survey) if item.question.id == question.id]
-    items = []
-    for name in names:
-        heard = []
-        for number in numbers:
-            part = document.parts[number]
-            if (place := part.place(name)) is not None:
-                codes = range(len(part.items[place].codes) if part.paths else 0)
-                owned = tuple(part.owned(place, code) for code in codes)
-                heard.append(Heard(part.channel, counts[number], sizes[number], owned, part.shown(place), number))
-        items.append(tuple(heard))
-    return Evidence(question, answers, tuple(items), parts)
+    if len(about) == 1 and not document.parts[about[0][0]].paths:
+        return Evidence(question, answers, _by_itself(*parts[0], about[0][0]), parts)
+    items: dict[str | None, list[Heard]] = {}
+    for number, place in about:
+        part = document.parts[number]
+        codes = range(len(part.items[place].codes) if part.paths else 0)
+        owned = tuple(part.owned(place, code) for code in codes)
+        heard = Heard(part.channel, counts[number], sizes[number], owned, part.shown(place), number)
+        items.setdefault(part.items[place].option, []).append(heard)
+    order = [None] if None in items else question.codes
+    return Evidence(question, answers, tuple(tuple(items[option]) for option in order), parts)
 
 
 # --- pooling -----------------------------------------------------------------------------------------------------
@@ -149,16 +150,16 @@ class _Part(NamedTuple):
 
     chance: Chances
     sizes: tuple[int, ...]
-    y: Array
+    y: tuple[float, ...]
     n: float
 
     def rule(self, size: int) -> Rule:
         return joint_rule(self.chance, size)
 
     @property
-    def unbiased(self) -> Array:
-        q, gap = float(self.chance.q), float(self.chance.p - self.chance.q)
-        return np.asarray((self.y / self.n - np.array(self.sizes) * q) / gap)
+    def unbiased(self) -> list[float]:
+        rule = self.rule(1)
+        return [(y / self.n - size * rule.q) / rule.gap for y, size in zip(self.y, self.sizes, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +173,7 @@ class Pooled:
     """
 
     parts: tuple[_Part, ...]
-    weights: Array
+    weights: tuple[float, ...]
     unbiased: Array
     n: float
 
@@ -180,7 +181,7 @@ class Pooled:
         """The support of these answers together."""
         rules = [part.rule(sum(part.sizes[j] for j in places)) for part in self.parts]
         if len(rules) == 1 and rules[0].counted:
-            return Supported(rules[0], float(sum(self.parts[0].y[j] for j in places)), self.n)
+            return Supported(rules[0], sum(self.parts[0].y[j] for j in places), self.n)
         times = [self.n * w * w / part.n for w, part in zip(self.weights, self.parts, strict=True)]
         v1, v0 = (float(sum(a * getattr(rule, v) for a, rule in zip(times, rules, strict=True))) for v in ("v1", "v0"))
         rule = binary_rule(v1, v0)
@@ -190,7 +191,7 @@ class Pooled:
         """The support of one answer in each part by itself."""
         found = []
         for part in self.parts:
-            y, rule = float(part.y[place]), part.rule(part.sizes[place])
+            y, rule = part.y[place], part.rule(part.sizes[place])
             if not rule.counted:
                 share, rule = (y / part.n - rule.q) / rule.gap, binary_rule(rule.v1, rule.v0)
                 y = part.n * (rule.q + rule.gap * share)
@@ -202,7 +203,7 @@ class Pooled:
         parts = tuple(
             part._replace(
                 sizes=tuple(sum(part.sizes[j] for j in group) for group in groups),
-                y=np.array([sum(part.y[j] for j in group) for group in groups]),
+                y=tuple(sum(part.y[j] for j in group) for group in groups),
             )
             for part in self.parts
         )
@@ -212,11 +213,11 @@ class Pooled:
     @property
     def moments(self) -> tuple[Array, Array]:
         """E[u u'] to first order, without the square of its mean: M + sum over the answers of s_j M_j."""
-        none, own = 0.0, 0.0
+        none, own = np.zeros(1), np.zeros(1)
         for w, part in zip(self.weights, self.parts, strict=True):
             first, rest = _moments(part.chance, part.sizes)
             none, own = none + w * w / part.n * first, own + w * w / part.n * rest
-        return np.asarray(none), np.asarray(own)
+        return none, own
 
     def covariance(self, shares: Array, population: int | None = None) -> Array:
         """Of the unbiased shares, where these are the true ones."""
@@ -242,7 +243,7 @@ def _moments(chance: Chances, sizes: tuple[int, ...]) -> tuple[Array, Array]:
     c1 beside the truth and c0 among the others; one by itself with q + gap s_i. Summed over the sets, with z =
     (H - t q)/gap and E[H_j] = t_j q + gap s_j.
     """
-    p, q, c1, c0 = map(float, chance[2:])
+    p, q, c1, c0 = map(float, chance.exactly())
     gap, t = p - q, np.array(sizes, dtype=float)
     pairs = np.outer(t, t) - np.diag(t)
     none = np.diag(t * q) + c0 * pairs - np.outer(t, t) * q * q
@@ -266,21 +267,21 @@ def pool_sets(heard: Sequence[tuple[Heard, Sequence[Paths]]]) -> Pooled | None:
     for each, sets in heard:
         if each.n:
             key = chances(each.channel), tuple(map(len, sets))
-            y = np.array([sum(each.counts[path] for path in paths) for paths in sets], dtype=float)
-            before = found.get(key, _Part(*key, np.zeros(len(sets)), 0.0))
-            found[key] = before._replace(y=before.y + y, n=before.n + each.n)
+            y = tuple(float(sum(each.counts[path] for path in paths)) for paths in sets)
+            if (before := found.get(key)) is None:
+                found[key] = _Part(*key, y, each.n)
+            else:
+                found[key] = _Part(*key, tuple(map(add, before.y, y)), before.n + each.n)
     if not found:
         return None
     parts = tuple(found.values())
-    certainty = np.array([part.n / planned_variance(part) for part in parts])
-    weights = certainty / certainty.sum()
-    unbiased = sum((w * part.unbiased for w, part in zip(weights, parts, strict=True)), np.zeros(1))
-    n = (
-        parts[0].n
-        if len(parts) == 1
-        else 1 / float(sum(w * w / part.n for w, part in zip(weights, parts, strict=True)))
-    )
-    return Pooled(parts, weights, unbiased, n)
+    if len(parts) == 1:
+        return Pooled(parts, (1.0,), np.array(parts[0].unbiased), parts[0].n)
+    certainty = [part.n / planned_variance(part) for part in parts]
+    weights = tuple(each / sum(certainty) for each in certainty)
+    columns = zip(*(part.unbiased for part in parts), strict=True)
+    unbiased = np.array([sum(map(mul, weights, column)) for column in columns])
+    return Pooled(parts, weights, unbiased, 1 / sum(w * w / part.n for w, part in zip(weights, parts, strict=True)))
 
 
 def binary_rule(v1: float, v0: float) -> Rule:

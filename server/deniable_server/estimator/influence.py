@@ -22,7 +22,7 @@ from scipy.special import betainc
 from deniable_protocol import Channel, decode
 
 from .evidence import Array, Counted, Counts, Evidence, Pooled
-from .intervals import Chances, supports
+from .intervals import Chances, joint_rule, supports
 from .scores import mean_scores, table_of
 
 FALSE_ALARMS = 0.001
@@ -47,7 +47,7 @@ def question_influence(evidence: Evidence) -> float | None:
         return _up(_table_influence(evidence.parts[0].channel) / evidence.answers)
     move = _most_moved_share if evidence.is_exclusive else _most_moved_alone
     # Where nobody has reported on an option, the first false submission decides its share.
-    return _up(max(1.0 if shares is None else _worst(shares, move) for shares in evidence.shares()))
+    return _up(max(1.0 if shares is None else _worst(shares, move) for shares in evidence.shares))
 
 
 def _worst(shares: Pooled, move: Callable[[Chances, tuple[int, ...]], float]) -> float:
@@ -61,7 +61,8 @@ def _up(influence: float) -> float:
 
 
 def _numbers(chance: Chances) -> tuple[int, int, float, float]:
-    return chance.answers, chance.held, float(chance.q), float(chance.p - chance.q)
+    rule = joint_rule(chance, 1)
+    return chance.answers, chance.held, rule.q, rule.gap
 
 
 @lru_cache(maxsize=1024)
@@ -127,7 +128,7 @@ def sum_influence(evidence: Evidence, signs: tuple[float, ...]) -> float:
         decoded = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
         most = max(_gained(gains, (gains @ decoded.T).max(axis=1)) for gains in _gains(signs))
         return _up(most / evidence.answers)
-    (shares,) = evidence.shares()
+    (shares,) = evidence.shares
     assert shares is not None
     return _up(_worst(shares, lambda chance, sizes: _most_moved_sum(chance, sizes, signs)))
 

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from scipy.special import bdtr, betaincinv, gammaln, ndtri
 
 from deniable_protocol import Channel, Support
+from deniable_protocol.exact import N
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -90,28 +91,29 @@ class Supported(NamedTuple):
 class Chances(NamedTuple):
     """How the features of a report come together, in a channel that treats all its answers the same.
 
-    A report shows the truth's feature with p and any other with q; the truth's and another one with ``with_truth``, two
-    others with ``others``. The last two are 0 where a report shows one feature.
+    A report shows ``held`` of the features of its ``answers``, the truth's with p = favour/N. It is whole numbers only,
+    by which what follows from them is found again quickly.
     """
 
     answers: int
     held: int
-    p: Fraction
-    q: Fraction
-    with_truth: Fraction
-    others: Fraction
+    favour: int
+
+    def exactly(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+        """How often a report shows the truth's feature (p), another one (q), the truth's and another one, two others.
+
+        Of d features that are shown, the others than the truth are drawn without replacement from k - 1: d - 1 of them
+        beside the truth, with p, or d without it. A pair of others is among m drawn ones with m(m-1)/((k-1)(k-2)).
+        """
+        k, d, p = self.answers, self.held, Fraction(self.favour, N)
+        pair = Fraction(1, max((k - 1) * (k - 2), 1))
+        others = pair * (d - 1) * (p * (d - 2) + (1 - p) * d)
+        return p, (d - p) / (k - 1), p * (d - 1) / (k - 1), others
 
 
 @lru_cache(maxsize=1024)
 def chances(channel: Channel) -> Chances:
-    """Of d features that are shown, the others than the truth are drawn without replacement from k - 1: d - 1 of them
-    beside the truth, with p, or d without it. A pair of others is among m drawn ones with m(m-1)/((k-1)(k-2)).
-    """
-    found, k, d = channel.supports()[0], channel.answers, channel.held or 1
-    p = found.p
-    pair = Fraction(1, max((k - 1) * (k - 2), 1))
-    others = pair * (d - 1) * (p * (d - 2) + (1 - p) * d)
-    return Chances(k, d, p, found.q, p * (d - 1) / (k - 1), others)
+    return Chances(channel.answers, channel.held or 1, int(channel.supports()[0].p * N))
 
 
 @lru_cache(maxsize=1024)
@@ -126,13 +128,13 @@ def joint_support(channel: Channel, options: int) -> Rule:
 
 @lru_cache(maxsize=4096)
 def joint_rule(chance: Chances, options: int) -> Rule:
-    t, (_, d, single, q_single, with_truth, others) = options, chance
+    t, (single, q_single, with_truth, others) = options, chance.exactly()
     p, q = single + (t - 1) * q_single, t * q_single
     p2 = p + 2 * (t - 1) * with_truth + (t - 1) * (t - 2) * others
     q2 = q + t * (t - 1) * others
     gap = p - q
     v1, v0 = (p2 - p**2) / gap**2, (q2 - q**2) / gap**2
-    return Rule(float(p), float(q), float(gap), float(v1), float(v0), counted=d == 1 or t == 1)
+    return Rule(float(p), float(q), float(gap), float(v1), float(v0), counted=chance.held == 1 or t == 1)
 
 
 def likely_share(counts: Sequence[Supported]) -> float:

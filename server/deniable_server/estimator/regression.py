@@ -112,9 +112,9 @@ def regress(
         raise ValueError("confidence must lie between 0 and 1")
     if question.asks_mean or code not in question.codes:
         raise ValueError(f"{question.id} has no option {code} whose share could be modelled")
-    if question.show_if is not None:
-        raise ValueError(f"{question.id} {SOME_ONLY}")
     groups = [*groups]
+    if any(group.evidence.is_conditional for group in groups):
+        raise ValueError(f"{question.id} {SOME_ONLY}")
     heard = [(group.places, count) for group in groups for count in _supports(group.evidence, code)]
     design = _design(segments, [places for places, _ in heard])
     result = Regression(
@@ -150,7 +150,7 @@ def _supports(evidence: Evidence, code: str) -> list[Supported]:
     question = evidence.question
     if evidence.is_scored:
         raise ValueError(f"a report to {question.id} does more than support an option or not: this does not fit it")
-    place, pooled = question.codes.index(code), evidence.shares()
+    place, pooled = question.codes.index(code), evidence.shares
     shares, place = (pooled[0], place) if evidence.is_exclusive else (pooled[place], 1)
     return [] if shares is None else shares.apart(place)
 

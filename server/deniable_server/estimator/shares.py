@@ -65,9 +65,9 @@ def known_shares(evidence: Evidence, alpha: float, population: int | None = None
     if evidence.is_scored:
         return _scored(evidence, alpha, population)
     if evidence.is_exclusive:
-        return _of_item(evidence, evidence.shares()[0], range(len(evidence.question.codes)), alpha, population)
+        return _of_item(evidence, evidence.shares[0], range(len(evidence.question.codes)), alpha, population)
     # Of an option, the share of yes.
-    return [known for shares in evidence.shares() for known in _of_item(evidence, shares, [1], alpha, population)]
+    return [known for shares in evidence.shares for known in _of_item(evidence, shares, [1], alpha, population)]
 
 
 def _of_item(
@@ -113,7 +113,7 @@ def among_answering(
     places = [place for place, code in enumerate(evidence.question.codes) if code != DECLINED]
     codes = [evidence.question.codes[place] for place in places]
     level = alpha / len(places) if simultaneous else alpha
-    (shares,) = evidence.shares()
+    (shares,) = evidence.shares
     if shares is None:
         return _possible(codes, [None] * len(codes))
     return _possible(

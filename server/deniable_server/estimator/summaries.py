@@ -93,7 +93,7 @@ def _limits(
         raw = pooled_scores(scores, evidence.parts, alpha, sampling_factor(evidence.answers, population))
         error = None if raw.standard_error is None else raw.standard_error * (1 - floor)
         return error, floor + (1 - floor) * raw.low, floor + (1 - floor) * raw.high
-    (pooled,) = evidence.shares()
+    (pooled,) = evidence.shares
     assert pooled is not None
     if evidence.is_conditional:
         found = ratios(pooled, [of], range(len(shares)), alpha, population, minus)[0].raw

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from deniable_server.analysis.crossing import Crossing, Variable
+from deniable_server.analysis.crossing import Crossing
 from deniable_server.analysis.reports import report_columns
 from deniable_server.errors import ExportError
 from deniable_server.statistics import Codes, Counts, Statistics
@@ -65,16 +65,15 @@ class LocalEngine(Engine):
         return from_slots(self._document, total)
 
     def count(self, crossing: Crossing) -> None:
-        segments = [segment.id for segment in self._segments]
-        asked = [(self._parts if axis.groups is None else segments)[axis.place] for axis in crossing[:2]]
-        wanted = [segments[place] for place in crossing.wanted]
+        asked = [self._parts[part] for part in crossing[:2]]
+        wanted = [self._segments[place].id for place in crossing.wanted]
         counts = np.zeros(crossing.joint.slots, dtype=np.int64)
         for _, table in self._tables([*asked, *wanted]):
             chosen: Any = slice(None)
             for place, positions in crossing.wanted.items():
                 here = np.isin(self._positions(table, place), [*positions])
                 chosen = here if isinstance(chosen, slice) else chosen & here
-            rows, columns = (self._values(table, axis)[chosen] for axis in (crossing.rows, crossing.columns))
+            rows, columns = (_numbers(table, name)[chosen] for name in asked)
             counts += crossing.joint.count(rows, columns)
         crossing.joint.add_counts(counts)
 
@@ -110,12 +109,6 @@ class LocalEngine(Engine):
                 raise damaged(self.export.folder, group.file, f"cannot be read ({type(error).__name__})") from None
 
         return _ahead(read, self._groups)
-
-    def _values(self, table: Any, axis: Variable) -> Counts:
-        """The reports of a part, or the numbers of the groups of a segment's codes."""
-        if axis.groups is None:
-            return _numbers(table, self._parts[axis.place])
-        return np.array(axis.groups)[self._positions(table, axis.place)]
 
     def _positions(self, table: Any, place: int) -> Counts:
         """The positions of a segment's codes. Each file, and each part of one, numbers codes in a way of its own."""

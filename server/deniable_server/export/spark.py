@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from deniable_protocol import Document
-from deniable_server.analysis.crossing import Crossing, Variable
+from deniable_server.analysis.crossing import Crossing
 from deniable_server.analysis.reports import report_columns
 from deniable_server.errors import ExportError
 from deniable_server.estimator.pieces import Piece
@@ -258,7 +258,7 @@ class SparkEngine(Engine):
         for place, positions in crossing.wanted.items():
             codes = [self._segments[place].options[position].code for position in positions]
             reports = reports.where(_column(self._segments[place].id).isin(codes))
-        variables = [self._variable(axis) for axis in (crossing.rows, crossing.columns)]
+        variables = [self._report(part) for part in crossing[:2]]
         values = []
         for pair in crossing.joint.crossed:
             first, second = (_value(each.piece, variables[each.variable]) for each in (pair.first, pair.second))
@@ -267,17 +267,6 @@ class SparkEngine(Engine):
         for value, count in _counted(reports, [], sf.array(*values)).collect():
             counts[value] = count
         crossing.joint.add_counts(counts)
-
-    def _variable(self, axis: Variable) -> Column:
-        """The report of a part, or the number of the group of a segment's code."""
-        from pyspark.sql import functions as sf
-
-        if axis.groups is None:
-            return self._report(axis.place)
-        segment = self._segments[axis.place]
-        pairs = zip(segment.options, axis.groups, strict=True)
-        groups = sf.create_map(*(sf.lit(each) for option, group in pairs for each in (option.code, group)))
-        return groups[_column(segment.id)].cast("long")
 
     def _report(self, place: int) -> Column:
         return _column(self._parts[place]).cast("long")

@@ -94,7 +94,7 @@ def overview(survey: str) -> ResponseReturnValue:
         given,
         estimates=result,
         counted=sentences.counted(result.submissions, "submission"),
-        protection=survey_in_words(source.survey),
+        protection=survey_in_words(source.document),
         cards=_cards(source, result, everywhere),
         crossed=crossed,
         left_out=left_out,
@@ -230,7 +230,7 @@ def _cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str]) -
                 answering=sentences.answering(question, estimate) if estimate.answers else [],
                 summaries=sentences.summaries(estimate) if estimate.answers else [],
                 facts=[fact for fact in facts if fact],
-                method=_method(source.survey, question, result.methods[question.id]),
+                method=_method(question, result.methods[question.id]),
             )
         )
     return cards
@@ -244,9 +244,10 @@ def _weighted(question: Question, estimate: QuestionEstimate) -> str:
     return f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
 
 
-def _method(survey: Survey, question: Question, words: str) -> str:
+def _method(question: Question, words: str) -> str:
     """How the numbers are made and, where a question has an epsilon of its own, what that means."""
-    own = "" if question.epsilon is None else f" ε = {question.epsilon}. {question_in_words(survey, question)}"
+    meaning = question_in_words(question)
+    own = "" if meaning is None else f" ε = {question.epsilon}. {meaning}"
     return f"{sentences.capitalized(words)}.{own}"
 
 

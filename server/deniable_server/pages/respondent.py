@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 
 from deniable_server.web.context import here
 from deniable_server.web.routes import route
-from deniable_server.wording import ALL, WEAK, epsilon_in_words, found_percent
+from deniable_server.wording import WEAK, found_percent, survey_in_words
 
 respondent = Blueprint("respondent", __name__, template_folder="templates")
 
@@ -37,7 +37,7 @@ def survey_page(survey: str) -> ResponseReturnValue:
         document=document,
         closed=storage.status(published) == "closed",
         picked=len(document.booklets) > 1,
-        total=epsilon_in_words(total, delta, ALL, "the truth"),
+        total=survey_in_words(document),
         weak=sum(epsilon is not None and found_percent(Fraction(epsilon), each) > WEAK for epsilon, each in own),
         weak_together=found_percent(total, delta) > WEAK,
     )

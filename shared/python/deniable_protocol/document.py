@@ -75,12 +75,16 @@ class Document:
 
     def parts_about(self, question: str) -> list[tuple[int, int]]:
         """The parts that report on a question, or on an option of it: their numbers, and its places in them."""
-        return [
-            (number, place)
-            for number, part in enumerate(self.parts)
-            for place, item in enumerate(part.items)
-            if question in (item.question.id, item.name)
-        ]
+        return [*self._about.get(question, ())]
+
+    @cached_property
+    def _about(self) -> dict[str, list[tuple[int, int]]]:
+        found: dict[str, list[tuple[int, int]]] = {}
+        for number, part in enumerate(self.parts):
+            for place, item in enumerate(part.items):
+                for name in {item.question.id, item.name}:
+                    found.setdefault(name, []).append((number, place))
+        return found
 
 
 def publish(

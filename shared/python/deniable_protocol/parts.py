@@ -190,7 +190,7 @@ class Part:
     epsilon: str
     channel: Channel
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(item.name for item in self.items)
 
@@ -218,11 +218,26 @@ class Part:
 
     def owned(self, item: int, code: int) -> tuple[int, ...]:
         """The paths on which the item has this answer."""
-        return tuple(number for number, path in enumerate(self.paths) if path[item] == code)
+        return self._owned.get((item, code), ())
 
     def shown(self, item: int) -> tuple[int, ...]:
         """The paths on which the item is shown."""
-        return tuple(number for number, path in enumerate(self.paths) if path[item] is not None)
+        return self._shown[item]
+
+    @cached_property
+    def _owned(self) -> dict[tuple[int, int | None], tuple[int, ...]]:
+        found: dict[tuple[int, int | None], list[int]] = {}
+        for number, path in enumerate(self.paths):
+            for key in enumerate(path):
+                found.setdefault(key, []).append(number)
+        return {key: tuple(numbers) for key, numbers in found.items()}
+
+    @cached_property
+    def _shown(self) -> tuple[tuple[int, ...], ...]:
+        def shown(item: int) -> Iterator[int]:
+            return (number for number, path in enumerate(self.paths) if path[item] is not None)
+
+        return tuple(tuple(shown(item)) for item in range(len(self.items)))
 
     @cached_property
     def _numbers(self) -> dict[Path, int]:
