@@ -60,14 +60,17 @@ screenshots: $(VENV)/.installed
 	mkdir -p docs/screenshots
 	DENIABLE_REQUIRE_ALL=1 DENIABLE_SCREENSHOTS=docs/screenshots $(PYTEST) -q tests/browser -k screenshots
 
-# Deniable next to other libraries, each of which may or may not install; the benchmark says which did not. About an
-# hour. The last one needs Java. What each found is in figures/, as JSON.
+# Some compare Deniable with other libraries, each of which may or may not install; the benchmark says which did not.
+# About an hour. The last one needs Java. What each found is in figures/, as JSON.
 bench: $(VENV)/.installed
 	mkdir -p figures
 	$(BIN)/python bench/peers.py
 	$(BIN)/python bench/randomize.py --json figures/randomize.json
 	$(BIN)/python bench/coverage.py --fine --json figures/coverage.json
 	$(BIN)/python bench/accuracy.py --json figures/accuracy.json
+	$(BIN)/python bench/design.py --json figures/design.json
+	$(BIN)/python bench/joint_coverage.py --json figures/joint_coverage.json
+	$(BIN)/python bench/joint_accuracy.py --json figures/joint_accuracy.json
 	$(BIN)/python bench/estimating.py --json figures/estimating.json
 	$(BIN)/python bench/serve.py --json figures/serve.json
 	$(BIN)/python bench/servers.py --json figures/servers.json

@@ -33,7 +33,13 @@ def main() -> None:
             sys.exit(f"the base install brings more than msgspec: {sorted(names)}")
         run(*install, "pytest", "pytest-timeout", "hypothesis", "trustme")
         shutil.copytree(ROOT / "shared" / "vectors", folder / "away" / "shared" / "vectors")
-        shutil.copy(ROOT / "pyproject.toml", folder / "away")
+        for file in (
+            "pyproject.toml",
+            "shared/PROTOCOL.md",
+            "docs/python-client.md",
+        ):  # pages that tests hold to the code
+            (folder / "away" / file).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / file, folder / "away" / file)
         for part in ("__init__.py", "conftest.py", "helpers", "protocol", "client"):
             source, target = ROOT / "tests" / part, folder / "away" / "tests" / part
             target.parent.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ import pytest
 
 import deniable
 from deniable_protocol import AnswerError, DocumentError, publish, survey_from_tree
-from tests.helpers.surveys import several
+from tests.helpers.surveys import joint, several
 
 OPTIONS = [{"code": c, "text": c} for c in "xyz"]
 SURVEY: dict[str, Any] = {
@@ -210,7 +210,7 @@ def test_reports_follow_the_channel(document: bytes) -> None:
     assert abs(counts[1] - 20_000 * p) < 6 * (20_000 * p * (1 - p)) ** 0.5
 
 
-def test_threads_may_all_be_the_first(example: bytes) -> None:
+def test_threads_may_all_be_the_first() -> None:
     """Sixteen threads that verify at once, as the first thing in a process, all get their document: five times over.
 
     msgspec describes a type at its first use, and crashed the process when several threads did so together.
@@ -230,4 +230,4 @@ for thread in threads: thread.join()
 sys.exit(len(done) != 16)
 """
     for _ in range(5):
-        subprocess.run([sys.executable, "-c", code], input=example, check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", code], input=joint(), check=True, timeout=60)
