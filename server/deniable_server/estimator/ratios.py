@@ -10,6 +10,8 @@ are not rejected. A ratio of unbiased shares is itself only nearly unbiased: by 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +26,8 @@ BEYOND = 1.5
 """How far outside the possible ratios limits are sought, where they are not to be cut off there."""
 
 
-class Sums(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Sums:
     """The classes that a ratio is made of: unbiased shares, their moments (``Pooled.moments``), and their gains.
 
     A person of class c counts ``gains[c]`` in the numerator and 1 in the denominator; all others count nowhere. All
@@ -42,8 +45,8 @@ class Sums(NamedTuple):
 
     def at(self, place: int) -> Sums:
         """One of many."""
-        unbiased, none, own, gains, n, sampling, step, rarer = self
-        return Sums(unbiased[place], none[place], own[place], gains, n, sampling, step[place], rarer[place])
+        many = {name: getattr(self, name)[place] for name in ("unbiased", "none", "own", "step", "rarer")}
+        return replace(self, **many)
 
     def statistic(self, ratio: Array) -> tuple[Array, Array]:
         """T and its variance at these ratios.
@@ -53,17 +56,23 @@ class Sums(NamedTuple):
         """
         c = self.gains - ratio[..., None]
         value = np.einsum("...i,...i->...", c, self.unbiased)
-        pull = np.einsum("...ij,...j->...i", self._covariance(np.clip(self.unbiased, 0.0, 1.0)), c)
+        pull = np.einsum("...ij,...j->...i", self._at_unbiased, c)
         spread = np.maximum(np.einsum("...i,...i->...", c, pull), 1e-300)
         under = np.clip(self.unbiased - pull * (value / spread)[..., None], 0.0, 1.0)
         variance = np.einsum("...i,...ij,...j->...", c, self._covariance(under), c)
         return value, np.maximum(variance, 1e-300)
 
+    @cached_property
+    def _at_unbiased(self) -> Array:
+        return self._covariance(np.clip(self.unbiased, 0.0, 1.0))
+
     def _covariance(self, shares: Array) -> Array:
         square = shares[..., :, None] * shares[..., None, :]
-        among = shares[..., :, None] * np.eye(shares.shape[-1]) - square
         total = self.none + np.einsum("...c,...cij->...ij", shares, self.own) - square / self.n
-        return np.asarray(total - (1 - self.sampling) * among / self.n)
+        if self.sampling < 1:
+            among = shares[..., :, None] * np.eye(shares.shape[-1]) - square
+            total = total - (1 - self.sampling) * among / self.n
+        return np.asarray(total)
 
     def kept(self, ratios: Array, start: Array, alpha: float) -> npt.NDArray[np.bool_]:
         """Which of these are not rejected, where ``start`` is the possible ratio next to the unbiased one.
