@@ -42,7 +42,7 @@ PROTOCOL = {
     protocol_faults.a_booklet_drawn_again_at_submit: "protocol/test_vectors.py",
     protocol_faults.reports_in_the_order_of_the_parts: "protocol/test_vectors.py",
     protocol_faults.a_path_off_by_one: f"{JOINT}::test_shares_are_unbiased",
-    protocol_faults.a_hidden_answer_that_leaks: f"{JOINT}::test_what_is_not_shown_leaves_no_trace",
+    protocol_faults.a_hidden_answer_that_leaks: "protocol/test_parts.py",
     protocol_faults.a_hidden_answer_that_is_kept: f"{JOINT}::test_what_is_not_shown_leaves_no_trace",
     protocol_faults.paths_with_the_first_item_fastest: "protocol/test_vectors.py",
     protocol_faults.shown_only_if_all_options_are_chosen: "protocol/test_vectors.py",
