@@ -278,7 +278,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--json", type=Path, help="also write the figures to this file")
     options = arguments.parse_args()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 110)
     rows = measure(console)
     console.print(table(rows))
     if options.json:
