@@ -168,8 +168,8 @@ class Client:
         """Remove everything that this device keeps of the survey: document, booklet and ledger entry. Then close.
 
         A new client can then answer the survey again, and a budget no longer counts what was spent on it. What was
-        sent stays sent: whoever answers twice spends epsilon twice. Raises NotDelivered, and removes nothing, while
-        the submission waits in the outbox.
+        sent stays sent: a person who answers twice spends epsilon twice. Raises NotDelivered, and removes nothing,
+        while the submission waits in the outbox.
         """
         self._check_open()
         entry = self._state.forget(self._address.url, self.digest, self._published)

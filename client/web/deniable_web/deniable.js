@@ -112,7 +112,7 @@ export class Client {
 
   /**
    * Removes all that this device keeps of the survey; refused while its submission waits in the outbox. Loaded again, the
-   * survey can be answered once more, with a booklet drawn anew: two submissions reveal more than one.
+   * survey can be answered once more, with a new booklet: two submissions reveal more than one.
    */
   async forget() {
     if (this.#entry) await forgetSurvey(this.#entry);

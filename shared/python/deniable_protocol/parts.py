@@ -261,7 +261,7 @@ class Part:
             else:
                 truth = Problem(name, "missing", "has no answer; every question that is shown needs one")
             if isinstance(truth, Problem):
-                path.append(None)  # what depends on it may be shown or not: nothing is said of it
+                path.append(None)  # what depends on it may be shown or not: it is not checked
                 problems += [truth] if truth not in problems else []
             elif len(self.items) == 1:
                 return truth

@@ -121,7 +121,7 @@ def _check_fields(check: Checker, tree: object, place: str, *, published: bool) 
         clean["epsilon"] = check.decimal(fields["epsilon"], at, EPSILON, "0.01", "10", published=published)
     elif not any(isinstance(each, dict) and "epsilon" in each for each in _listed(fields.get("questions"))):
         check.note(join(place, "epsilon"), "missing", NO_EPSILON)
-        shared = True  # what is said of the rest supposes that one is added
+        shared = True  # the rest is checked as if one were added
     if "respondents" in fields:
         clean["respondents"] = check.integer(fields["respondents"], join(place, "respondents"), 1, 10**10)
     taken: set[str] = set()
@@ -216,7 +216,7 @@ class _Asked:
         self.seen: dict[str, Question | None] = {}
 
     def question(self, item: object, place: str) -> Question | None:
-        """The question in this tree. One that is wrong is remembered by its id, so that no more is said of it."""
+        """The question in this tree. One that is wrong is remembered by its id, and not complained of twice."""
         before = len(self.check.problems)
         clean = self._fields(item, place)
         right = clean is not None and len(self.check.problems) == before
