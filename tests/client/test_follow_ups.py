@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import deniable
 import deniable.client
-from deniable.follow_ups import shown_questions
 from deniable_protocol import (
     AnswerError,
     Document,
@@ -59,7 +58,7 @@ HIDDEN = "NEVERSENT73193"  # no code of the survey
 
 
 def shown(booklet: int, **answers: object) -> list[str]:
-    return [question.id for question in shown_questions(verify(DOCUMENT), booklet, answers)]
+    return [question.id for question in verify(DOCUMENT).shown(booklet, answers)]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +106,7 @@ def test_what_is_shown_is_what_needs_an_answer(data: st.DataObject) -> None:
     booklet = data.draw(st.integers(0, len(document.booklets) - 1))
     answers = {question.id: data.draw(st.sampled_from(panel(question))) for question in document.survey.questions}
     segments = {segment.id: segment.options[0].code for segment in document.survey.segments}
-    visible = {question.id: answers[question.id] for question in shown_questions(document, booklet, answers)}
+    visible = {question.id: answers[question.id] for question in document.shown(booklet, answers)}
     assert check_answers(document, booklet, visible, segments) == check_answers(document, booklet, answers, segments)
     left_out = data.draw(st.sampled_from([*visible]))
     with pytest.raises(AnswerError) as caught:

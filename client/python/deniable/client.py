@@ -20,7 +20,6 @@ from deniable_protocol import Question, Survey, draw_booklet, randomize
 from .address import parse_address
 from .delivery import LAST_CHANCE, Delivery
 from .errors import AlreadyAnswered, NotDelivered, Refused, StateError
-from .follow_ups import shown_questions
 from .loading import load
 from .receipt import Receipt, receipt_of
 from .state import Entry, State, exact_budget
@@ -109,7 +108,7 @@ class Client:
 
         asks one question after the other: follow-ups appear with the answer that they follow.
         """
-        return shown_questions(self._document, self._booklet, answers)
+        return self._document.shown(self._booklet, answers)
 
     @property
     def document(self) -> bytes:

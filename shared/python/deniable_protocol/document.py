@@ -8,7 +8,7 @@ not trusted for this.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -72,6 +72,14 @@ class Document:
                 )
             found += [question] if options else []
         return tuple(found)
+
+    def shown(self, booklet: int, answers: Mapping[str, object]) -> tuple[Question, ...]:
+        """Those of its questions that are shown with these answers. One that has no answer yet, or one that does not
+        fit, leaves its follow-ups hidden.
+        """
+        walks = [part.walk(answers) for part in self.parts_of(booklet)]
+        ids = {item.question.id for walk in walks for item, truth in walk if truth is not None}
+        return tuple(question for question in self.asked(booklet) if question.id in ids)
 
     def parts_about(self, question: str) -> list[tuple[int, int]]:
         """The parts that report on a question, or on an option of it: their numbers, and its places in them."""

@@ -28,6 +28,8 @@ MAX_PATHS = MAX_OPTIONS
 COUNTED = 10_000
 """Paths that are counted, to say how many are too many."""
 
+MISSING = "has no answer; every question that is shown needs one"
+
 Path: TypeAlias = tuple[int | None, ...]
 """Per item the place of its answer among its codes; None where it is not shown."""
 
@@ -243,32 +245,27 @@ class Part:
     def _numbers(self) -> dict[Path, int]:
         return {path: number for number, path in enumerate(self.paths)}
 
-    def encode(self, answers: Mapping[str, object]) -> Truth | list[Problem]:
-        """What the channel takes for these answers, or all that is wrong with them.
+    def walk(self, answers: Mapping[str, object]) -> Iterator[tuple[Item, Truth | Problem | None]]:
+        """Each item with its answer, or with what is wrong with it; None where the item is not shown.
 
         Answers to questions that are not shown are never looked at: they can leave no trace.
         """
         path: list[int | None] = []
-        problems: list[Problem] = []
-        truth: Truth | Problem
         for item, condition in zip(self.items, self.conditions, strict=True):
-            if not is_shown(condition, path):
-                path.append(None)
-                continue
-            name = item.question.id
-            if name in answers:
-                truth = item.encode(answers[name])
-            else:
-                truth = Problem(name, "missing", "has no answer; every question that is shown needs one")
-            if isinstance(truth, Problem):
-                path.append(None)  # what depends on it may be shown or not: it is not checked
-                problems += [truth] if truth not in problems else []
-            elif len(self.items) == 1:
-                return truth
-            else:
-                assert isinstance(truth, int)
-                path.append(truth)
-        return problems or self._numbers[tuple(path)]
+            truth: Truth | Problem | None = None
+            if is_shown(condition, path):
+                name = item.question.id
+                truth = item.encode(answers[name]) if name in answers else Problem(name, "missing", MISSING)
+            # What depends on a wrong answer may be shown or not: it is not checked.
+            path.append(truth if isinstance(truth, int) else None)
+            yield item, truth
+
+    def encode(self, answers: Mapping[str, object]) -> Truth | list[Problem]:
+        """What the channel takes for these answers, or all that is wrong with them."""
+        truths = [truth for _, truth in self.walk(answers)]
+        if problems := [truth for truth in truths if isinstance(truth, Problem)]:
+            return [*dict.fromkeys(problems)]  # options of one question share its answer
+        return truths[0] if len(truths) == 1 else self._numbers[tuple(truths)]  # type: ignore[arg-type, return-value]
 
 
 class Booklet(msgspec.Struct, frozen=True):
