@@ -44,7 +44,9 @@ from deniable_server.analysis.source import StoredSurvey
 from deniable_server.checks.audit import audit
 from deniable_server.estimator import estimate_question
 from deniable_server.estimator.comparison import Group, compare
+from deniable_server.estimator.evidence import alone
 from deniable_server.estimator.regression import Answered, regress
+from deniable_server.estimator.shares import shares_of
 from deniable_server.estimator.weights import weigh
 from deniable_server.export import opened
 from deniable_server.export.write import export
@@ -238,6 +240,16 @@ def test_the_channel_is_exact(kind: type[Silent]) -> None:
         mean = [sum(chance * decode(channel, report)[j] for report, chance in row.items()) for j in range(3)]
         assert mean == [int(j == x) for j in range(3)]
     assert channel.odds() == max(rows[0][y] / rows[1][y] for y in channel.reports())
+
+
+@pytest.mark.parametrize("kind", [Silent, Spoken])
+def test_counts_as_expected_give_the_shares_back(kind: type[Silent]) -> None:
+    """Where every report comes exactly as often as it should, the unbiased shares are the true ones."""
+    question = survey_from_tree(SURVEY).questions[0]
+    channel, shares = kind(5, 7 * N // 10), [0.4, 0.3, 0.2, 0.1, 0.0]
+    counts = [1e6 * sum(s * float(channel.probability(x, y)) for x, s in enumerate(shares)) for y in channel.reports()]
+    estimated = shares_of(alone(question, channel, counts, 1e6), 0.05)
+    assert [share.unbiased for share in estimated] == pytest.approx(shares, abs=1e-12)
 
 
 def test_answers_become_reports_that_are_read_and_counted() -> None:

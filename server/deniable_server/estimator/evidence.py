@@ -243,7 +243,7 @@ def _moments(chance: Chances, sizes: tuple[int, ...]) -> tuple[Array, Array]:
     c1 beside the truth and c0 among the others; one by itself with q + gap s_i. Summed over the sets, with z =
     (H - t q)/gap and E[H_j] = t_j q + gap s_j.
     """
-    p, q, c1, c0 = map(float, chance.exactly())
+    p, q, c1, c0 = map(float, (chance.p, chance.q, *chance.pairs))
     gap, t = p - q, np.array(sizes, dtype=float)
     pairs = np.outer(t, t) - np.diag(t)
     none = np.diag(t * q) + c0 * pairs - np.outer(t, t) * q * q

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,7 +26,6 @@ import numpy.typing as npt
 from scipy.special import bdtr, betaincinv, gammaln, ndtri
 
 from deniable_protocol import Channel, Support
-from deniable_protocol.exact import N
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -88,32 +88,38 @@ class Supported(NamedTuple):
     n: float
 
 
-class Chances(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Chances:
     """How the features of a report come together, in a channel that treats all its answers the same.
 
-    A report shows ``held`` of the features of its ``answers``, the truth's with p = favour/N. It is whole numbers only,
-    by which what follows from them is found again quickly.
+    A report shows the truth's feature with p and any other one with q, and two of them as often as ``pairs`` says: the
+    truth's with another one, and two others. There is one object for each set of these numbers, so that what follows
+    from them is found again quickly.
     """
 
     answers: int
     held: int
-    favour: int
+    p: Fraction
+    q: Fraction
 
-    def exactly(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """How often a report shows the truth's feature (p), another one (q), the truth's and another one, two others.
-
-        Of d features that are shown, the others than the truth are drawn without replacement from k - 1: d - 1 of them
-        beside the truth, with p, or d without it. A pair of others is among m drawn ones with m(m-1)/((k-1)(k-2)).
+    @cached_property
+    def pairs(self) -> tuple[Fraction, Fraction]:
+        """Of d features that are shown, the others than the truth are drawn without replacement from k - 1: d - 1 of
+        them beside the truth, with p, or d without it. A pair of others is among m drawn ones with
+        m(m-1)/((k-1)(k-2)). A report that shows one feature at most, or none, has no pairs.
         """
-        k, d, p = self.answers, self.held, Fraction(self.favour, N)
+        k, d, p = self.answers, self.held, self.p
         pair = Fraction(1, max((k - 1) * (k - 2), 1))
-        others = pair * (d - 1) * (p * (d - 2) + (1 - p) * d)
-        return p, (d - p) / (k - 1), p * (d - 1) / (k - 1), others
+        return p * (d - 1) / (k - 1), pair * (d - 1) * (p * (d - 2) + (1 - p) * d)
 
 
 @lru_cache(maxsize=1024)
 def chances(channel: Channel) -> Chances:
-    return Chances(channel.answers, channel.held or 1, int(channel.supports()[0].p * N))
+    support = channel.supports()[0]
+    return _one_of(channel.answers, channel.held or 1, support.p, support.q)
+
+
+_one_of = lru_cache(maxsize=1024)(Chances)
 
 
 @lru_cache(maxsize=1024)
@@ -128,7 +134,7 @@ def joint_support(channel: Channel, options: int) -> Rule:
 
 @lru_cache(maxsize=4096)
 def joint_rule(chance: Chances, options: int) -> Rule:
-    t, (single, q_single, with_truth, others) = options, chance.exactly()
+    t, single, q_single, (with_truth, others) = options, chance.p, chance.q, chance.pairs
     p, q = single + (t - 1) * q_single, t * q_single
     p2 = p + 2 * (t - 1) * with_truth + (t - 1) * (t - 2) * others
     q2 = q + t * (t - 1) * others
