@@ -33,7 +33,7 @@ from deniable_server.estimator import (
     share_of_support,
     support,
 )
-from deniable_server.estimator.intervals import CLEAR
+from deniable_server.estimator.intervals import CLEAR, Aim
 from deniable_server.estimator.scores import CLEAR_ENOUGH, mean_scores
 from tests.helpers.surveys import ask, channelled, questions
 
@@ -101,7 +101,7 @@ def test_yes_no_interval_is_the_mapped_binomial_one(epsilon: float, n: int, meth
 def test_shares_are_covered(epsilon: str, n: int, options: int) -> None:
     """A 95% interval contains the true share with at least 94.8%, summed exactly over the binomial of the count."""
     rule = support(subset(options, Fraction(epsilon)))
-    limits = np.array([share_of_support(rule, y, n, 0.05)[2:] for y in range(n + 1)])
+    limits = np.array([share_of_support(rule, y, n, Aim())[2:] for y in range(n + 1)])
     for truth in (0, 0.01, 0.3, 0.5, 1):
         weight = stats.binom.pmf(np.arange(n + 1), n, rule.q + truth * rule.gap)
         held = (limits[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= limits[:, 1])
@@ -120,7 +120,7 @@ def test_respondents_for_a_margin_of_three_points(epsilon: str, planned: int, ne
         return float(Z95) * 0.5 / math.sqrt(n) / rule.gap
 
     def margin(n: int) -> float:
-        raw = share_of_support(rule, n // 2, n, 0.05)
+        raw = share_of_support(rule, n // 2, n, Aim())
         return (raw.high - raw.low) / 2
 
     assert errors(planned) <= 0.03 < errors(planned - 1)
@@ -134,7 +134,7 @@ def test_simultaneous_intervals_divide_alpha() -> None:
     counts = [400, 300, 250, 150, 100][: channel.options]
     n = sum(counts) // channel.size
     together = estimate_question(alone(question, channel, counts, n), simultaneous=True)
-    single = estimate_question(alone(question, channel, counts, n), confidence=0.99)
+    single = estimate_question(alone(question, channel, counts, n), Aim(confidence=0.99))
     for one, other in zip(together.shares, single.shares, strict=True):
         assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
 
@@ -222,7 +222,9 @@ def test_every_estimate_is_a_possible_one(
 ) -> None:
     """Whatever the counts: shares are possible and sum to 1, lie in their intervals, and all of it is finite JSON."""
     question, channel, counts, n = case
-    result = estimate_question(alone(question, channel, counts, n), confidence=confidence, simultaneous=simultaneous)
+    result = estimate_question(
+        alone(question, channel, counts, n), Aim(confidence=confidence), simultaneous=simultaneous
+    )
     text = msgspec.json.encode(result).decode()
     tree = json.loads(text, parse_constant=pytest.fail, parse_float=no_negative_zero)
     assert list(tree) == [
@@ -372,7 +374,7 @@ def test_interval_reaches_down_to_a_projected_estimate() -> None:
     # One option has nearly everything; half of the others came up often, half never.
     counts = [round(n * rule.p) - 12, *[7] * 24, *[0] * 25]
     counts[1] += n - sum(counts)
-    own = share_of_support(rule, counts[0], n, 0.05)
+    own = share_of_support(rule, counts[0], n, Aim())
     first = estimate_question(alone(question, channel, counts, n)).shares[0]
     assert first.estimate == first.low < own.low
     assert first.high == own.high
@@ -391,7 +393,7 @@ def test_confidence_is_a_probability(confidence: float) -> None:
     """A confidence outside (0, 1), such as 95, is refused."""
     question, channel = ask("yes_no")
     with pytest.raises(ValueError, match="confidence"):
-        estimate_question(alone(question, channel, [1, 1], 2), confidence=confidence)
+        estimate_question(alone(question, channel, [1, 1], 2), Aim(confidence=confidence))
 
 
 # --- means and scores --------------------------------------------------------------------------------------------
@@ -448,7 +450,7 @@ def test_mean_interval_is_a_t_interval(question: Any, channel: Any) -> None:
     if isinstance(channel, Band):  # its scores are tuned instead; that they are unbiased is another test's claim
         scores = [low + (high - low) * score for score in mean_scores(channel, question.type == "number").values]
     data = np.repeat(scores, counts)
-    mean = estimate_question(alone(question, channel, counts, 4000), confidence=0.9).mean
+    mean = estimate_question(alone(question, channel, counts, 4000), Aim(confidence=0.9)).mean
     assert mean is not None
     limits = stats.t.interval(0.9, 3999, loc=data.mean(), scale=stats.sem(data))
     assert mean.value == pytest.approx(data.mean(), rel=1e-9)
@@ -484,7 +486,7 @@ def test_simultaneous_intervals_of_many_options_are_exact() -> None:
     rule, n, alpha = support(channel), 1975, 0.05 / 50
     weight = stats.binom.pmf(np.arange(n + 1), n, rule.q)
     likely = np.flatnonzero(weight > 1e-15)
-    held = [y for y in likely if share_of_support(rule, int(y), n, alpha).low <= 1e-12]
+    held = [y for y in likely if share_of_support(rule, int(y), n, Aim(1 - alpha)).low <= 1e-12]
     assert weight[held].sum() >= 1 - alpha
 
 

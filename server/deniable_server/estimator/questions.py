@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from .distribution import Point, likely_distribution
 from .evidence import Counted, Evidence
 from .influence import consistent, question_influence, sum_influence
-from .intervals import clip, sampling_factor
+from .intervals import USUAL, Aim, clip
 from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
 from .summaries import Summary, summarize
@@ -86,27 +86,19 @@ class _Numbers(NamedTuple):
 
 
 def estimate_question(
-    evidence: Evidence,
-    *,
-    confidence: float = 0.95,
-    simultaneous: bool = False,
-    population: int | None = None,
-    distribution: bool = False,
+    evidence: Evidence, aim: Aim = USUAL, *, simultaneous: bool = False, distribution: bool = False
 ) -> QuestionEstimate:
     """The estimate from the sufficient statistics of all reports that are about the question.
 
     ``simultaneous``: the k intervals of the question are right together (Bonferroni: each at 1 - alpha/k).
-    ``population``: how many people the respondents were drawn from without replacement; with as many as answered, the
-    intervals are for the respondents themselves, of whom those who report on the question are a sample.
+    Where they are for the respondents themselves, those who report on the question are a sample of these.
     """
-    if not 0 < confidence < 1:
-        raise ValueError("confidence must lie between 0 and 1")
     for part in evidence.parts:
         _check(part)
-    question, alpha = evidence.question, 1 - confidence
-    numbers = _numbers(evidence, alpha, simultaneous, population)
+    question = evidence.question
+    numbers = _numbers(evidence, aim, simultaneous)
     # Sampling counts here whatever the interval is for: an open answer, too, is from a population.
-    sampled = numbers.shares if population is None else _numbers(evidence, alpha).shares
+    sampled = numbers.shares if aim.sampling(evidence.answers) == 1 else _numbers(evidence, Aim()).shares
     # Equivalent open answers are *their* variance over SE^2. The reports to a mean hardly show that variance, and its
     # bound, (value - min)(max - value), would flatter us: open_equivalent stays None.
     is_plain = numbers.mean is None and not evidence.is_conditional
@@ -133,29 +125,27 @@ def estimate_question(
     )
 
 
-def estimate_weighted(
-    evidence: Evidence, *, confidence: float = 0.95, simultaneous: bool = False, population: int | None = None
-) -> Weighted:
+def estimate_weighted(evidence: Evidence, aim: Aim = USUAL, *, simultaneous: bool = False) -> Weighted:
     """The numbers from weighted evidence, which is as certain as so many answers without weights (weights.py)."""
-    return Weighted(evidence.answers, *_numbers(evidence, 1 - confidence, simultaneous, population))
+    return Weighted(evidence.answers, *_numbers(evidence, aim, simultaneous))
 
 
-def _numbers(evidence: Evidence, alpha: float, simultaneous: bool = False, population: int | None = None) -> _Numbers:
+def _numbers(evidence: Evidence, aim: Aim, simultaneous: bool = False) -> _Numbers:
     question = evidence.question
     if question.asks_mean:
-        return _Numbers([], mean_of(evidence, alpha, population))
-    shares = shares_of(evidence, alpha, simultaneous, population)
+        return _Numbers([], mean_of(evidence, aim))
+    shares = shares_of(evidence, aim, simultaneous)
     applies: Applies | UnsetType = UNSET
     answering: list[Share] | UnsetType = UNSET
     summaries: list[Summary] | UnsetType = UNSET
     if evidence.is_conditional:
-        applies = applies_to(evidence, alpha, population)
+        applies = applies_to(evidence, aim)
     if question.decline:
-        found = among_answering(evidence, alpha, simultaneous, population)
+        found = among_answering(evidence, aim, simultaneous)
         answering = [found[j] for j in question.reading_order if j < len(found)]
     if question.labels:
         possible = [share.estimate for share in shares if share.estimate is not None]
-        summaries = summarize(evidence, possible, alpha, population)
+        summaries = summarize(evidence, possible, aim)
     return _Numbers([shares[j] for j in question.reading_order], None, summaries, applies, answering)
 
 
@@ -173,7 +163,7 @@ def _open_equivalent(shares: Sequence[Share], n: float) -> int | None:
     return int(min(n, sum(s * (1 - s) for s, _ in known) / sum(error**2 for _, error in known)))
 
 
-def mean_of(evidence: Evidence, alpha: float, population: int | None = None) -> Mean:
+def mean_of(evidence: Evidence, aim: Aim) -> Mean:
     """The mean answer, in the question's own units."""
     question = evidence.question
     low, high = question.range
@@ -184,8 +174,7 @@ def mean_of(evidence: Evidence, alpha: float, population: int | None = None) -> 
     levels = min(part.channel.answers for part in evidence.parts)
     rounding = (0.5 / (levels - 1)) ** 2 if between else 0.0
     scores = [mean_scores(part.channel, between) for part in evidence.parts]
-    factor = sampling_factor(evidence.answers, population)
-    raw = pooled_scores(scores, evidence.parts, alpha, factor, rounding)
+    raw = pooled_scores(scores, evidence.parts, aim, rounding)
     error = None if raw.standard_error is None else raw.standard_error * (high - low)
     # Both ends come out exactly in this form.
     value, bottom, top = (low * (1 - part) + high * part for part in (clip(raw.unbiased), raw.low, raw.high))

@@ -21,7 +21,7 @@ from scipy.special import stdtrit
 
 from deniable_protocol import Band, Channel, decode
 
-from .intervals import Raw, clip
+from .intervals import Aim, Raw, clip
 
 Array = npt.NDArray[np.float64]
 
@@ -145,27 +145,24 @@ def _scores(channel: Channel, values: Iterable[float]) -> Scores:
     return Scores(tuple(map(float, scores)), tuple(map(float, decoded @ noise)), float(noise.min()), float(noise.max()))
 
 
-def score_mean(
-    scores: Scores, counts: Sequence[float], n: float, alpha: float, sampling: float = 1.0, rounding: float = 0.0
-) -> Raw:
+def score_mean(scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float = 0.0) -> Raw:
     """The mean score with its t interval, moved into [0, 1] first as in ``share_of_support``.
 
     The variance of a score is at least its variance given the answer. A sample that happens to show less, as any does
     in which all reports agree, is not believed: otherwise 30 reports at epsilon 4 can cover 76% instead of 95%.
-    Of the variance, ``sampling`` says how much of what is not noise counts (intervals.py); ``rounding`` is the most
-    that rounding to levels adds to the noise.
+    ``rounding`` is the most that rounding to levels adds to the noise.
     """
     mean = _average(scores.values, counts, n)
     if n <= 1:
         return Raw(mean, None, 0.0, 1.0)
-    error, low, high = _t_limits(scores, counts, n, alpha, sampling, rounding)
+    error, low, high = _t_limits(scores, counts, n, aim, rounding)
     if scores.least < CLEAR_ENOUGH:
         # With little noise, what a sample shows is what people say, and a few who say something else may be missing
         # from it. One more report at either end of the scores makes room for them: without it, 100 reports at
         # epsilon 10 of which a few percent are at the other end can cover 62%.
         for end, value in enumerate((min(scores.values), max(scores.values))):
             more = [count + (score == value) for count, score in zip(counts, scores.values, strict=True)]
-            limits = _t_limits(scores, more, n + (sum(more) - sum(counts)), alpha, sampling, rounding)
+            limits = _t_limits(scores, more, n + (sum(more) - sum(counts)), aim, rounding)
             low, high = (min(low, limits[1]), high) if end == 0 else (low, max(high, limits[2]))
     return Raw(mean, error, clip(low), clip(high))
 
@@ -173,8 +170,7 @@ def score_mean(
 def pooled_scores(
     scores: Sequence[Scores],
     parts: Sequence[tuple[Channel, Sequence[float], float]],
-    alpha: float,
-    sampling: float = 1.0,
+    aim: Aim,
     rounding: float = 0.0,
 ) -> Raw:
     """The mean score over several parts, each with scores of its own; parts with the same channel are one.
@@ -187,30 +183,32 @@ def pooled_scores(
         found[channel] = each, before[1] + np.asarray(counts, dtype=float), before[2] + n
     kept = [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
     if len(kept) == 1:
-        return score_mean(*kept[0], alpha, sampling, rounding)
+        return score_mean(*kept[0], aim, rounding)
     certainty = [n / (each.most + 1) for each, _, n in kept]
     weights = [one / sum(certainty) for one in certainty]
-    raw = [score_mean(*each, alpha, sampling, rounding) for each in kept]
+    raw = [score_mean(*each, aim, rounding) for each in kept]
     mean = sum(weight * each.unbiased for weight, each in zip(weights, raw, strict=True))
     if any(each.standard_error is None for each in raw):
         return Raw(mean, None, 0.0, 1.0)
     error = math.hypot(*(weight * (each.standard_error or 0.0) for weight, each in zip(weights, raw, strict=True)))
-    margin = -float(stdtrit(min(n for _, _, n in kept) - 1, alpha / 2)) * error
+    margin = -float(stdtrit(min(n for _, _, n in kept) - 1, aim.alpha / 2)) * error
     return Raw(mean, error, clip(clip(mean) - margin), clip(clip(mean) + margin))
 
 
 def _t_limits(
-    scores: Scores, counts: Sequence[float], n: float, alpha: float, sampling: float, rounding: float
+    scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float
 ) -> tuple[float, float, float]:
     """The standard error, and the limits around the mean score or the end of the range that is next to it."""
     mean = _average(scores.values, counts, n)
     spread = sum(c * (v - mean) ** 2 for c, v in zip(counts, scores.values, strict=True)) / (n - 1)
     variance = max(spread, scores.least)
-    if sampling < 1:
-        noise = min(max(_average(scores.noise, counts, n), scores.least), scores.most) + rounding
+    # f times what is not noise. Where f is below 1, noise is taken at its most, and above 1 without that of rounding.
+    if (sampling := aim.sampling(n)) != 1:
+        noise = min(max(_average(scores.noise, counts, n), scores.least), scores.most)
+        noise += rounding if sampling < 1 else 0.0
         variance = sampling * variance + (1 - sampling) * min(noise, variance)
     error = math.sqrt(variance / n)
-    margin, centre = -float(stdtrit(n - 1, alpha / 2)) * error, clip(mean)
+    margin, centre = -float(stdtrit(n - 1, aim.alpha / 2)) * error, clip(mean)
     return error, centre - margin, centre + margin
 
 

@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from scipy.special import stdtrit
 
 from .evidence import Array, Evidence, Pooled
-from .intervals import clip, sampling_factor, share_of_support
+from .intervals import Aim, clip, share_of_support
 from .ratios import ratios
 from .scores import combined_scores, pooled_scores
 
@@ -50,9 +50,7 @@ class Summary(msgspec.Struct, frozen=True):
         return self.high - self.low > (1.0 if self.minus else 0.5)
 
 
-def summarize(
-    evidence: Evidence, shares: Sequence[float], alpha: float, population: int | None = None
-) -> list[Summary]:
+def summarize(evidence: Evidence, shares: Sequence[float], aim: Aim) -> list[Summary]:
     """The summaries of a scale, whose answers have these possible shares; of nobody where there are none.
 
     Where a question is asked of some people only, they are among those.
@@ -70,19 +68,14 @@ def summarize(
             found.append(Summary(name, of, minus, None, None, floor, 1.0))
             continue
         places = [[int(point) - 1 for point in some] for some in (of, minus)]
-        error, low, high = _limits(evidence, places[0], places[1], shares, alpha, population)
+        error, low, high = _limits(evidence, places[0], places[1], shares, aim)
         estimate = sum(shares[j] for j in places[0]) - sum(shares[j] for j in places[1])
         found.append(Summary(name, of, minus, estimate, error, min(low, estimate), max(high, estimate)))
     return found
 
 
 def _limits(
-    evidence: Evidence,
-    of: Sequence[int],
-    minus: Sequence[int],
-    shares: Sequence[float],
-    alpha: float,
-    population: int | None,
+    evidence: Evidence, of: Sequence[int], minus: Sequence[int], shares: Sequence[float], aim: Aim
 ) -> tuple[float | None, float, float]:
     """The standard error, and the limits."""
     if evidence.is_scored:
@@ -90,22 +83,22 @@ def _limits(
         signs = tuple(float(j in of) - float(j in minus) for j in range(len(shares)))
         # The score is moved between 0 and 1 and back.
         scores = [combined_scores(part.channel, signs, floor) for part in evidence.parts]
-        raw = pooled_scores(scores, evidence.parts, alpha, sampling_factor(evidence.answers, population))
+        raw = pooled_scores(scores, evidence.parts, aim)
         error = None if raw.standard_error is None else raw.standard_error * (1 - floor)
         return error, floor + (1 - floor) * raw.low, floor + (1 - floor) * raw.high
     (pooled,) = evidence.shares
     assert pooled is not None
     if evidence.is_conditional:
-        found = ratios(pooled, [of], range(len(shares)), alpha, population, minus)[0].raw
+        found = ratios(pooled, [of], range(len(shares)), aim, minus)[0].raw
         assert found is not None, "shares among those asked are known where these are some"
         return found[1:]
     if not minus:
-        return share_of_support(*pooled.together(of), alpha, population)[1:]
-    return _difference(pooled, of, minus, np.array(shares), alpha, population)
+        return share_of_support(*pooled.together(of), aim)[1:]
+    return _difference(pooled, of, minus, np.array(shares), aim)
 
 
 def _difference(
-    pooled: Pooled, of: Sequence[int], minus: Sequence[int], shares: Array, alpha: float, population: int | None
+    pooled: Pooled, of: Sequence[int], minus: Sequence[int], shares: Array, aim: Aim
 ) -> tuple[float, float, float]:
     """Error and limits of the share of the first answers minus that of the second.
 
@@ -114,10 +107,10 @@ def _difference(
     score is nearly 1 or -1, since the shares' limits stop there; plain t limits do for a handful of reports. The wider
     of the two falls short in neither case.
     """
-    top, bottom = (share_of_support(*pooled.together(each), alpha, population) for each in (of, minus))
+    top, bottom = (share_of_support(*pooled.together(each), aim) for each in (of, minus))
     signs = np.zeros((2, len(shares)))
     signs[0, of] = signs[1, minus] = 1.0
-    (first, both), (_, second) = signs @ pooled.covariance(shares, population) @ signs.T
+    (first, both), (_, second) = signs @ pooled.covariance(shares, aim) @ signs.T
     r = max(-1.0, both / math.sqrt(first * second))
     high, low = clip(top.unbiased), clip(bottom.unbiased)
 
@@ -126,6 +119,6 @@ def _difference(
 
     down, up = distance(high - top.low, bottom.high - low), distance(top.high - high, low - bottom.low)
     error = math.sqrt(first + second - 2 * both)
-    margin = -float(stdtrit(pooled.n - 1, alpha / 2)) * error if pooled.n > 1 else 2.0
+    margin = -float(stdtrit(pooled.n - 1, aim.alpha / 2)) * error if pooled.n > 1 else 2.0
     centre = min(max(top.unbiased - bottom.unbiased, -1.0), 1.0)
     return error, max(min(high - low - down, centre - margin), -1.0), min(max(high - low + up, centre + margin), 1.0)
