@@ -28,7 +28,8 @@ FEWEST = 4
 class Summary(msgspec.Struct, frozen=True):
     """The share of the points in ``of``, minus the share of those in ``minus``.
 
-    ``fake_influence``: the most that one false submission moves it; not there where reports are weighted.
+    ``fake_influence``: the most that one false submission moves it; not there where reports are weighted. ``deff``: the
+    design effect of weights, where there are some.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Summary(msgspec.Struct, frozen=True):
     low: float
     high: float
     fake_influence: float | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
     def signs(self, answers: int) -> tuple[float, ...]:
         """1 for the answers that count, -1 for those that count against it; the points, and then perhaps "declined"."""
