@@ -553,6 +553,9 @@ def test_small_groups_are_merged_and_withheld(database: str) -> None:
     for weighted in get(client, f"wave-1/estimates?{alone}")["questions"]:
         assert weighted["weighted"]["effective_answers"] == pytest.approx(merged["submissions"])
     both = "weight=year:first:1&weight=year:later:0"
+    # Raking takes margins only: a small combination of their groups does not forbid it.
+    margins = "weight=campus:north:1&weight=campus:south:1&weight=campus:west:1&weight=year:first:1&weight=year:later:1"
+    assert get(client, f"wave-1/estimates?{margins}")["weighting"]["deff"] > 1
     firsts = command(database, "estimate", "wave-1", "--where", "year:first", "--by", "campus", "--minimum-group", "1")
     sizes = {group["code"]: group["submissions"] for group in firsts["groups"]}
     seen = set()

@@ -148,7 +148,7 @@ def estimate_weighted(weighed: Weighed, aim: Aim = USUAL, *, simultaneous: bool 
     for kind, made in _made_of(plain, numbers).items():
         found = []
         for i, number in enumerate(made):
-            surer = weighed.surer(number)
+            surer = float(f"{weighed.surer(number):.12g}")  # of yes and no it is the same but for rounding
             if surer not in known:
                 known[surer] = _numbers(weighed.evidence(surer), aim, simultaneous)
             value, effect = getattr(known[surer], kind), weighed.deff(number, surer)
