@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from scipy.special import stdtrit
 
 from .evidence import Array, Evidence, Pooled
-from .intervals import Aim, Raw, clip, share_of_support
+from .intervals import Aim, Raw, central_share, clip, share_of_support
 from .ratios import ratios
 from .scores import combined_scores, pooled_scores
 
@@ -107,7 +107,7 @@ def _difference(pooled: Pooled, of: Sequence[int], minus: Sequence[int], shares:
     score is nearly 1 or -1, since the shares' limits stop there; plain t limits do for a handful of reports. The wider
     of the two falls short in neither case.
     """
-    top, bottom = (share_of_support(*pooled.together(each), aim) for each in (of, minus))
+    top, bottom = (central_share(*pooled.together(each), aim) for each in (of, minus))
     signs = np.zeros((2, len(shares)))
     signs[0, of] = signs[1, minus] = 1.0
     (first, both), (_, second) = signs @ pooled.covariance(shares, aim) @ signs.T
