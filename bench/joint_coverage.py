@@ -196,7 +196,9 @@ def conditional_held(pooled: Pooled, unbiased: Array, ratio: float) -> npt.NDArr
     (example,) = ratios(pooled, [[0]], [0, 1], Aim(LEVEL))
     total, (rule, _, n) = unbiased.sum(axis=1), pooled.together([0, 1])
     start = np.clip(unbiased[:, 0] / np.where(total > 0, total, 1.0), 0.0, 1.0)
-    kept = replace(example.sums, unbiased=unbiased).kept(np.full(len(unbiased), ratio), start, 1 - LEVEL)
+    kept = replace(example.sums, unbiased=unbiased).kept(
+        np.full(len(unbiased), ratio), start, float(Aim(LEVEL).errors(n))
+    )
     # Where the denominator could be 0, everything is possible; its limit rises with it.
     clear = _edge((0.0, 2.0), lambda value: share_limits(rule, n * (rule.q + rule.gap * value), n, Aim(LEVEL))[0] > 0)
     return np.asarray(kept | (total <= 0) | (total < clear))

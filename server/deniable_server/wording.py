@@ -44,6 +44,7 @@ NO_DATA = "no data"
 SUMMARIES = {
     "top_two": "top two", "bottom_two": "bottom two", "bottom_seven": "bottom seven", "net_score": "net score, points",
 }  # fmt: skip
+EVERY_LOOK = "Intervals and p-values are valid however often you look."
 
 
 def channel_in_words(part: Part) -> str:

@@ -49,12 +49,13 @@ class CrosstabQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
             rows=given.required("rows"),
             columns=given.required("columns"),
         )
 
 
-class SurveyCrosstab(msgspec.Struct, frozen=True):
+class SurveyCrosstab(msgspec.Struct, frozen=True, omit_defaults=True):
     """The shares of all pairs of answers, and whether the two are independent. ``submissions``: those that report on
     both; of a multi_choice, on its option that most report on.
     """
@@ -71,6 +72,7 @@ class SurveyCrosstab(msgspec.Struct, frozen=True):
     cells: list[JointShare]
     independence: Independence
     notes: list[str]
+    anytime: bool = False
 
 
 def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
@@ -116,6 +118,7 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
             for each in (rows, columns)
             if isinstance(each, Named)
         ),
+        anytime=query.anytime,
     )
 
 

@@ -36,7 +36,7 @@ class EstimateQuery(Query):
         "weight": "segment:code:share, for every code of a segment: also show estimates weighted to these shares.",
         "distribution": "Also show the likely distribution of number questions: a curve without intervals.",
     }
-    flags: ClassVar[frozenset[str]] = frozenset({"simultaneous", "distribution"})
+    flags: ClassVar[frozenset[str]] = frozenset({"anytime", "simultaneous", "distribution"})
 
     by: str | None = None
     simultaneous: bool = False
@@ -54,6 +54,7 @@ class EstimateQuery(Query):
         query = cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
             by=given.segment("by"),
             simultaneous=given.flag("simultaneous"),
             target=given.one("target") or "population",
@@ -104,6 +105,7 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     target: str = "population"
     population: int | None = None
     simultaneous: bool = False
+    anytime: bool = False
     weighting: Weighting | None = None
 
 
@@ -131,6 +133,7 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
         target=query.target,
         population=query.population,
         simultaneous=query.simultaneous,
+        anytime=query.anytime,
         weighting=Weighting(query.weights, min(weights.values()), max(weights.values())) if weights else None,
     )
 

@@ -24,6 +24,7 @@ FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
 COMMON = {
     "where": "segment:code, to count only these submissions. Can be repeated.",
     "confidence": "Confidence level of the intervals: 0.5 to 0.9999. Default: 0.95.",
+    "anytime": "Intervals and p-values that are valid however often you look. Without this, they are for one look.",
 }
 
 
@@ -33,16 +34,17 @@ class Query(ABC):
 
     parameters: ClassVar[Mapping[str, str]]
     """What each parameter takes, in words for people."""
-    flags: ClassVar[frozenset[str]] = frozenset()
+    flags: ClassVar[frozenset[str]] = frozenset({"anytime"})
     """The parameters that take 1 or 0."""
 
     where: dict[str, str] = field(default_factory=dict)
     confidence: float = 0.95
+    anytime: bool = False
 
     @property
     def aim(self) -> Aim:
         """What the intervals shall hold for."""
-        return Aim(self.confidence)
+        return Aim(self.confidence, anytime=self.anytime)
 
     @classmethod
     def read(cls, survey: Survey, given: Given) -> Self:

@@ -106,6 +106,8 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
     target = estimates.target if estimates.population is None else f"population of {estimates.population}"
     if estimates.simultaneous:
         target += ", simultaneous"
+    if estimates.anytime:
+        target += ", valid at every look"
     margins = estimates.weighting.margins if estimates.weighting else {}
     weights = " ".join(
         f"{segment}:{code}:{share:g}" for segment, shares in margins.items() for code, share in shares.items()

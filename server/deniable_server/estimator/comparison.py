@@ -23,7 +23,7 @@ from deniable_server.errors import NotComparable
 from .evidence import Evidence
 from .intervals import USUAL, Aim, Raw, Supported, clip, likely_share, share_limits
 from .ratios import same_ratio
-from .scores import mean_scores, pooled_scores
+from .scores import anytime_limits, mean_scores, pooled_scores
 from .shares import Known, known_shares, too_noisy
 
 FEWEST = 5
@@ -143,8 +143,9 @@ def _of_shares(first: Group, second: Group, aim: Aim) -> list[Difference]:
         one, two = known[0][j], known[1][j]
         p_value, limits = None, (-1.0, 1.0)
         if one.raw is not None and two.raw is not None:
-            limits = mover(uncut(one, first.answers, aim), uncut(two, second.answers, aim))
-            p_value = _p_value(one, two, (first.answers, second.answers), aim)
+            sides = uncut(one, first.answers, aim), uncut(two, second.answers, aim)
+            limits, answers = mover(*sides), (first.answers, second.answers)
+            p_value = anytime_p_value(*sides, min(answers), aim) if aim.anytime else _p_value(one, two, answers, aim)
         rows.append(_difference(first, second, first.question.codes[j], one.raw, two.raw, limits, p_value))
     return rows
 
@@ -196,7 +197,8 @@ def uncut(known: Known, n: float, aim: Aim) -> Raw:
     elif known.support is not None:
         low, high = share_limits(*known.support, aim)
     else:
-        margin = -float(stdtrit(n - 1, aim.alpha / 2)) * raw.standard_error if raw.standard_error else math.inf
+        errors = aim.errors(n) if aim.anytime else -stdtrit(n - 1, aim.alpha / 2)
+        margin = float(errors) * raw.standard_error if raw.standard_error else math.inf
         low, high = share - margin, share + margin
     return raw._replace(unbiased=share, low=low, high=high)
 
@@ -212,6 +214,19 @@ def mover(one: Raw, two: Raw) -> tuple[float, float]:
     low = difference - math.hypot(one.unbiased - one.low, two.high - two.unbiased)
     high = difference + math.hypot(one.high - one.unbiased, two.unbiased - two.low)
     return max(low, -1.0), min(high, 1.0)
+
+
+def anytime_p_value(one: Raw, two: Raw, n: float, aim: Aim) -> float:
+    """The p-value of no difference that is right at every look: below alpha just where the interval of ``mover`` is on
+    one side of 0.
+
+    The limits that face each other are as far away as so many standard errors, which gives the error of the difference.
+    """
+    if one.unbiased < two.unbiased:
+        one, two = two, one
+    reach = math.hypot(one.unbiased - one.low, two.high - two.unbiased)
+    errors = float(aim.errors(n)) * (one.unbiased - two.unbiased) / reach if reach else 0.0
+    return aim.p_value(errors**2, 1, n)
 
 
 def score_test(one: Supported, two: Supported, aim: Aim = USUAL) -> float | None:
@@ -253,7 +268,10 @@ def welch(difference: float, one: tuple[float, float], two: tuple[float, float],
 def _of_means(first: Group, second: Group, aim: Aim) -> Difference:
     one, two = _mean(first, aim), _mean(second, aim)
     p_value, limits = None, (-1.0, 1.0)
-    if one is not None and two is not None and one.standard_error and two.standard_error:
+    if one is not None and two is not None and aim.anytime:
+        sides = _uncut_mean(first, one, aim), _uncut_mean(second, two, aim)
+        limits, p_value = mover(*sides), anytime_p_value(*sides, min(first.answers, second.answers), aim)
+    elif one is not None and two is not None and one.standard_error and two.standard_error:
         errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
         p_value, margin = welch(one.unbiased - two.unbiased, *errors, aim.alpha)
         # The interval lies around the possible estimate. Errors are symmetric and have one peak: moving a mean towards
@@ -271,3 +289,11 @@ def _mean(group: Group, aim: Aim) -> Raw | None:
         return None
     scores = [mean_scores(part.channel, group.question.is_continuous) for part in evidence.parts]
     return pooled_scores(scores, evidence.parts, aim)
+
+
+def _uncut_mean(group: Group, mean: Raw, aim: Aim) -> Raw:
+    """The possible mean, with its limits at any time as they were before they were cut off at 0 and 1."""
+    parts = group.evidence.parts
+    scores = [mean_scores(part.channel, group.question.is_continuous) for part in parts]
+    low, high = anytime_limits(scores, parts, aim)
+    return mean._replace(unbiased=clip(mean.unbiased), low=low, high=high)

@@ -24,9 +24,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, betaincinv, gammaln, ndtri
+from scipy.special import bdtr, betaincinv, chdtrc, gammaln, ndtri
 
 from deniable_protocol import Channel, Support
+
+from . import anytime
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -64,9 +66,18 @@ class Aim:
 
     def sampling(self, n: float) -> float:
         """f: how much the sampling of n respondents counts."""
-        if self.population is None:
+        # A look at any time leaves the size of the population out, which would only make intervals shorter.
+        if self.population is None or self.anytime:
             return self.deff
         return self.deff * max(self.population - n, 0.0) / max(self.population - 1, 1)
+
+    def errors(self, n: Array | float) -> Array:
+        """How many standard errors an estimate from n reports may lie away from the truth."""
+        return anytime.quantile(n, self.alpha) if self.anytime else np.asarray(-ndtri(self.alpha / 2))
+
+    def p_value(self, statistic: float, freedom: int, n: float) -> float:
+        """Of a chi-square statistic from n reports."""
+        return float(anytime.p_value(statistic, freedom, n) if self.anytime else chdtrc(freedom, statistic))
 
 
 USUAL = Aim()
@@ -225,6 +236,8 @@ def share_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float
     """The limits of the share as they are before they are cut off at 0 and 1."""
     p, q, alpha, population = rule.p, rule.q, aim.alpha, aim.population
     inside = min(max(y, n * q), n * p)
+    if aim.anytime:
+        return _anytime_limits(rule, inside, n, aim)
     few = n * min(q, 1 - p) < FEW
     if few and rule.counted and population is not None and aim.deff <= 1:
         nearest = min(max(y, math.floor(n * q)), math.ceil(n * p))  # a count that can be: exact limits take no other
@@ -236,6 +249,19 @@ def share_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float
     fewer = max(aim.deff, 1.0)
     low, high = clopper_pearson(inside / fewer, n / fewer, alpha)
     return (low - q) / rule.gap, (high - q) / rule.gap
+
+
+def _anytime_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float]:
+    """Exact where the support is 0 or 1 and the sample a simple one. A design makes reports worth less."""
+
+    def worth(shares: Array) -> Array:
+        sampling = np.clip(shares, 0.0, 1.0) * (1 - np.clip(shares, 0.0, 1.0))
+        noise = np.clip(shares, 0.0, 1.0) * (rule.v1 - rule.v0) + rule.v0
+        return np.asarray((sampling + noise) / (aim.deff * sampling + noise))
+
+    ends = -rule.q / rule.gap, (1 - rule.q) / rule.gap
+    reports = anytime.Scored(ends, (n - y, y))
+    return anytime.limits([reports], (y / n - rule.q) / rule.gap, aim.alpha, worth if aim.deff != 1 else 1.0)
 
 
 def _variance(rule: Rule, share: float, sampling: float) -> float:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from scipy.special import stdtrit
 
 from deniable_protocol import Band, Channel, decode
 
+from . import anytime
 from .intervals import Aim, Raw, clip
 
 Array = npt.NDArray[np.float64]
@@ -39,6 +41,10 @@ class Scores(NamedTuple):
     noise: tuple[float, ...]
     least: float
     most: float
+
+
+_Heard: TypeAlias = tuple[Scores, list[float], float]
+"""The scores of reports, how many reports have each, and how many there are."""
 
 
 @lru_cache(maxsize=256)
@@ -177,11 +183,23 @@ def pooled_scores(
 
     Parts are weighed by their reports over the most noise that a report can have, which the counts do not decide.
     """
+    kept = _by_channel(scores, parts)
+    raw = _pooled(kept, aim, rounding)
+    if aim.anytime:
+        low, high = _anytime_limits(kept, raw, aim)
+        return raw._replace(low=clip(low), high=clip(high))
+    return raw
+
+
+def _by_channel(scores: Sequence[Scores], parts: Sequence[tuple[Channel, Sequence[float], float]]) -> list[_Heard]:
     found: dict[Channel, tuple[Scores, Array, float]] = {}
     for each, (channel, counts, n) in zip(scores, parts, strict=True):
         before = found.get(channel, (each, np.zeros(len(counts)), 0.0))
         found[channel] = each, before[1] + np.asarray(counts, dtype=float), before[2] + n
-    kept = [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
+    return [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
+
+
+def _pooled(kept: list[_Heard], aim: Aim, rounding: float) -> Raw:
     if len(kept) == 1:
         return score_mean(*kept[0], aim, rounding)
     certainty = [n / (each.most + 1) for each, _, n in kept]
@@ -193,6 +211,24 @@ def pooled_scores(
     error = math.hypot(*(weight * (each.standard_error or 0.0) for weight, each in zip(weights, raw, strict=True)))
     margin = -float(stdtrit(min(n for _, _, n in kept) - 1, aim.alpha / 2)) * error
     return Raw(mean, error, clip(clip(mean) - margin), clip(clip(mean) + margin))
+
+
+def anytime_limits(
+    scores: Sequence[Scores], parts: Sequence[tuple[Channel, Sequence[float], float]], aim: Aim
+) -> tuple[float, float]:
+    """The limits at any time, as they are before they are cut off at 0 and 1."""
+    kept = _by_channel(scores, parts)
+    return _anytime_limits(kept, _pooled(kept, aim, 0.0), aim)
+
+
+def _anytime_limits(kept: list[_Heard], raw: Raw, aim: Aim) -> tuple[float, float]:
+    """Exact for a simple random sample. A design makes reports worth as much less as the variance is larger."""
+    worth = 1.0
+    if aim.deff != 1 and raw.standard_error:
+        simple = _pooled(kept, replace(aim, deff=1.0), 0.0).standard_error
+        worth = ((simple or 0.0) / raw.standard_error) ** 2
+    reports = [anytime.Scored(each.values, counts, 1 / (each.most + 1)) for each, counts, _ in kept]
+    return anytime.limits(reports, raw.unbiased, aim.alpha, worth)
 
 
 def _t_limits(

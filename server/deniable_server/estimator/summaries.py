@@ -119,6 +119,7 @@ def _difference(
 
     down, up = distance(high - top.low, bottom.high - low), distance(top.high - high, low - bottom.low)
     error = math.sqrt(first + second - 2 * both)
-    margin = -float(stdtrit(pooled.n - 1, aim.alpha / 2)) * error if pooled.n > 1 else 2.0
+    errors = aim.errors(pooled.n) if aim.anytime else -stdtrit(pooled.n - 1, aim.alpha / 2)
+    margin = float(errors) * error if pooled.n > 1 else 2.0
     centre = min(max(top.unbiased - bottom.unbiased, -1.0), 1.0)
     return error, max(min(high - low - down, centre - margin), -1.0), min(max(high - low + up, centre + margin), 1.0)
