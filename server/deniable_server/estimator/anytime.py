@@ -34,7 +34,7 @@ SIZES = 10.0 ** np.arange(1, 6)
 """The numbers of reports at which each normal distribution of bets begins to do well."""
 
 NEAR = np.concatenate([[0.0], 2.0 ** np.arange(-16, 1)])[:, None]
-EVEN = np.linspace(0.0, 1.0, 17)[:, None]
+EVEN = np.linspace(0.0, 1.0, 33)[:, None]
 """Where a limit is sought, on the way from the estimate to the end: first its order, and then its place."""
 SIDES = np.arange(2)
 
@@ -61,7 +61,7 @@ def limits(
     margin = 1e-12 * (top - bottom)
     inside = np.full(2, min(max(start, bottom + margin), top - margin))
     outside = np.array([bottom + margin, top - margin])
-    for steps in (NEAR, EVEN, EVEN, EVEN):
+    for steps in (NEAR, EVEN, EVEN):
         tried = inside + steps * (outside - inside)
         kept = _stakes(parts, tried) * (worth(tried) if callable(worth) else worth) < -math.log(alpha)
         # The last one that is kept: should one before it be lost, the interval is longer, never too short.
@@ -106,16 +106,27 @@ def p_value(statistic: Array | float, freedom: int, n: Array | float) -> Array:
     Bets on a change of normally distributed size, as large as the noise of N reports, become
     (1 + n/N)^(-freedom/2) exp(statistic/2 / (1 + N/n)); the p-value is 1 over their mean for several N.
     """
-    times = np.asarray(n, dtype=float)[..., None] / SIZES
-    terms = np.asarray(statistic)[..., None] / 2 * times / (1 + times) - freedom / 2 * np.log1p(times)
-    return np.asarray(np.minimum(1.0, np.exp(-_log_sum(terms - math.log(len(SIZES))))))
+    slopes, losses = _normal_bets(freedom, n)
+    return np.asarray(np.minimum(1.0, np.exp(-_log_sum(np.asarray(statistic)[..., None] * slopes - losses))))
 
 
 def quantile(n: Array | float, alpha: float) -> Array:
-    """How many standard errors an estimate from n reports may be away: what the normal quantile is for one look."""
-    low, high = np.zeros(np.shape(n)), np.full(np.shape(n), 1e3)
-    for _ in range(50):
-        middle = (low + high) / 2
-        kept = p_value(middle**2, 1, n) > alpha
-        low, high = np.where(kept, middle, low), np.where(kept, high, middle)
-    return np.asarray(high)
+    """How many standard errors an estimate from n reports may be away: what the normal quantile is for one look.
+
+    The square x of it makes the bets 1/alpha. Their logarithm is convex in x, so that Newton's steps from where the
+    best of them is that much by itself come down to it, and never go below.
+    """
+    slopes, losses = _normal_bets(1, n)
+    square = np.min((losses - math.log(alpha)) / slopes, axis=-1)
+    for _ in range(8):
+        terms = square[..., None] * slopes - losses
+        log = _log_sum(terms)
+        slope = np.sum(np.exp(terms - log[..., None]) * slopes, axis=-1)
+        square = square - (log + math.log(alpha)) / slope
+    return np.asarray(np.sqrt(square))
+
+
+def _normal_bets(freedom: int, n: Array | float) -> tuple[Array, Array]:
+    """What each of the bets gains, as a logarithm, for 1 of a statistic of n reports; and what it loses at 0."""
+    times = np.divide.outer(np.asarray(n, dtype=float), SIZES)
+    return times / (1 + times) / 2, freedom / 2 * np.log1p(times) + math.log(len(SIZES))

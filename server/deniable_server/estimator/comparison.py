@@ -23,7 +23,7 @@ from deniable_server.errors import NotComparable
 from .evidence import Evidence
 from .intervals import USUAL, Aim, Raw, Supported, clip, likely_share, share_limits
 from .ratios import same_ratio
-from .scores import anytime_limits, mean_scores, pooled_scores
+from .scores import anytime_mean, mean_scores, pooled_scores
 from .shares import Known, known_shares, too_noisy
 
 FEWEST = 5
@@ -269,7 +269,7 @@ def _of_means(first: Group, second: Group, aim: Aim) -> Difference:
     one, two = _mean(first, aim), _mean(second, aim)
     p_value, limits = None, (-1.0, 1.0)
     if one is not None and two is not None and aim.anytime:
-        sides = _uncut_mean(first, one, aim), _uncut_mean(second, two, aim)
+        sides = one._replace(unbiased=clip(one.unbiased)), two._replace(unbiased=clip(two.unbiased))
         limits, p_value = mover(*sides), anytime_p_value(*sides, min(first.answers, second.answers), aim)
     elif one is not None and two is not None and one.standard_error and two.standard_error:
         errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
@@ -288,12 +288,4 @@ def _mean(group: Group, aim: Aim) -> Raw | None:
     if not evidence.answers:
         return None
     scores = [mean_scores(part.channel, group.question.is_continuous) for part in evidence.parts]
-    return pooled_scores(scores, evidence.parts, aim)
-
-
-def _uncut_mean(group: Group, mean: Raw, aim: Aim) -> Raw:
-    """The possible mean, with its limits at any time as they were before they were cut off at 0 and 1."""
-    parts = group.evidence.parts
-    scores = [mean_scores(part.channel, group.question.is_continuous) for part in parts]
-    low, high = anytime_limits(scores, parts, aim)
-    return mean._replace(unbiased=clip(mean.unbiased), low=low, high=high)
+    return (anytime_mean if aim.anytime else pooled_scores)(scores, evidence.parts, aim)

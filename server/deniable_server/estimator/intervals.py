@@ -251,6 +251,7 @@ def share_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float
     return (low - q) / rule.gap, (high - q) / rule.gap
 
 
+@lru_cache(maxsize=4096)  # a page that is looked at again asks for the same
 def _anytime_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float]:
     """Exact where the support is 0 or 1 and the sample a simple one. A design makes reports worth less."""
 

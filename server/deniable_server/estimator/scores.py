@@ -183,12 +183,10 @@ def pooled_scores(
 
     Parts are weighed by their reports over the most noise that a report can have, which the counts do not decide.
     """
-    kept = _by_channel(scores, parts)
-    raw = _pooled(kept, aim, rounding)
     if aim.anytime:
-        low, high = _anytime_limits(kept, raw, aim)
-        return raw._replace(low=clip(low), high=clip(high))
-    return raw
+        raw = anytime_mean(scores, parts, aim)
+        return raw._replace(low=clip(raw.low), high=clip(raw.high))
+    return _pooled(_by_channel(scores, parts), aim, rounding)
 
 
 def _by_channel(scores: Sequence[Scores], parts: Sequence[tuple[Channel, Sequence[float], float]]) -> list[_Heard]:
@@ -213,22 +211,19 @@ def _pooled(kept: list[_Heard], aim: Aim, rounding: float) -> Raw:
     return Raw(mean, error, clip(clip(mean) - margin), clip(clip(mean) + margin))
 
 
-def anytime_limits(
-    scores: Sequence[Scores], parts: Sequence[tuple[Channel, Sequence[float], float]], aim: Aim
-) -> tuple[float, float]:
-    """The limits at any time, as they are before they are cut off at 0 and 1."""
-    kept = _by_channel(scores, parts)
-    return _anytime_limits(kept, _pooled(kept, aim, 0.0), aim)
+def anytime_mean(scores: Sequence[Scores], parts: Sequence[tuple[Channel, Sequence[float], float]], aim: Aim) -> Raw:
+    """The same with limits that are valid at every look, as they are before they are cut off at 0 and 1.
 
-
-def _anytime_limits(kept: list[_Heard], raw: Raw, aim: Aim) -> tuple[float, float]:
-    """Exact for a simple random sample. A design makes reports worth as much less as the variance is larger."""
-    worth = 1.0
+    They are exact for a simple random sample. A design makes reports worth as much less as the variance is larger.
+    """
+    kept, worth = _by_channel(scores, parts), 1.0
+    raw = _pooled(kept, aim, 0.0)
     if aim.deff != 1 and raw.standard_error:
         simple = _pooled(kept, replace(aim, deff=1.0), 0.0).standard_error
         worth = ((simple or 0.0) / raw.standard_error) ** 2
     reports = [anytime.Scored(each.values, counts, 1 / (each.most + 1)) for each, counts, _ in kept]
-    return anytime.limits(reports, raw.unbiased, aim.alpha, worth)
+    low, high = anytime.limits(reports, raw.unbiased, aim.alpha, worth)
+    return raw._replace(low=low, high=high)
 
 
 def _t_limits(
