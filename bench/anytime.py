@@ -219,7 +219,7 @@ def difference(epsilon: str, kind: dict[str, object], *, waves: bool = False) ->
         """The same as of ``compare``, without the share of no."""
         sides = [Supported(support(channel), float(c[1]), float(c.sum())) for c in groups]
         known = (Known(share_of_support(*side, aim), side) for side in sides if side.n)
-        shares = [uncut(each, each.support.n, aim) for each in known if each.support]
+        shares = [uncut(each, aim) for each in known]
         return mover(*shares) if len(shares) == 2 else (-1.0, 1.0)
 
     name = f"difference of {'means' if asked.asks_mean else 'shares'}{', after a wave' if waves else ''}"

@@ -39,7 +39,7 @@ EVEN = np.linspace(0.0, 1.0, 33)[:, None]
 SIDES = np.arange(2)
 
 
-class Scored(NamedTuple):
+class Reports(NamedTuple):
     """Reports with a score: its values, how many reports have each, and how much a report counts among other parts."""
 
     values: Sequence[float]
@@ -48,7 +48,7 @@ class Scored(NamedTuple):
 
 
 def limits(
-    parts: Sequence[Scored], start: float, alpha: float, worth: Callable[[Array], Array] | float = 1.0
+    parts: Sequence[Reports], start: float, alpha: float, worth: Callable[[Array], Array] | float = 1.0
 ) -> tuple[float, float]:
     """The limits of the mean score, which is ``start`` in these reports; possible means lie between 0 and 1.
 
@@ -71,7 +71,7 @@ def limits(
     return float(outside[0]) + moved, float(outside[1]) + moved
 
 
-def _stakes(parts: Sequence[Scored], means: Array) -> Array:
+def _stakes(parts: Sequence[Reports], means: Array) -> Array:
     """The logarithm of what the bets against each of these means have become, on average.
 
     A bet of b standard deviations that could lose d of them with one report stakes 1 - exp(-bd) of all there is on it:

@@ -261,7 +261,7 @@ def _anytime_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, fl
         return np.asarray((sampling + noise) / (aim.deff * sampling + noise))
 
     ends = -rule.q / rule.gap, (1 - rule.q) / rule.gap
-    reports = anytime.Scored(ends, (n - y, y))
+    reports = anytime.Reports(ends, (n - y, y))
     return anytime.limits([reports], (y / n - rule.q) / rule.gap, aim.alpha, worth if aim.deff != 1 else 1.0)
 
 

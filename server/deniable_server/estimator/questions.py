@@ -21,13 +21,19 @@ from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
 from .summaries import Summary, summarize
 
+ROUGHLY = 0.25
+"""The largest error, as a part of itself, with which a number of equivalent answers is worth saying."""
 NOT_HONEST = "not consistent with honest reports"
 
 
 class Mean(msgspec.Struct, frozen=True):
-    """A mean in the question's own units; it takes one report for a value and two for a standard error."""
+    """A mean in the question's own units; it takes one report for a value and two for a standard error.
+
+    ``unbiased`` may lie outside the question's range; ``value`` is possible, and lies between ``low`` and ``high``.
+    """
 
     value: float | None
+    unbiased: float | None
     standard_error: float | None
     low: float
     high: float
@@ -50,7 +56,7 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
 
     ``answers``: the submissions whose booklet reports on it; of a multi_choice, on any of its options, and each share
     has its own. ``open_equivalent``: how many unprotected answers would be as precise; None for means, for shares among
-    those whom a question is asked, and where nothing is known.
+    those whom a question is asked, and where the reports do not tell it well enough.
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
     ``notes``: what a reader must know first. ``summaries`` are there for scales with shares; ``applies`` where a
     question is asked of some people only, and ``shares`` are then among those; ``among_answering`` where people may
@@ -156,11 +162,20 @@ def _check(part: Counted) -> None:
 
 
 def _open_equivalent(shares: Sequence[Share], n: float) -> int | None:
-    """The m, rounded down, at which the variances s(1-s)/m of m unprotected answers sum to as much as SE^2."""
+    """The m, rounded down, at which the variances s(1-s)/m of m unprotected answers sum to as much as SE^2.
+
+    What the reports leave open is the sum of s(1-s). To second order each term varies by (1-2s)^2 SE^2 + 2 SE^4; shares
+    that sum to 1 move together, by which all vary at most k/(k-1) times as much. Where that is more than ``ROUGHLY`` of
+    the sum, as for rare answers, the number would say little and mislead: there is none.
+    """
     known = [(s.estimate, s.standard_error) for s in shares if s.estimate is not None and s.standard_error is not None]
     if len(known) < len(shares):
         return None
-    return int(min(n, sum(s * (1 - s) for s, _ in known) / sum(error**2 for _, error in known)))
+    spread = sum(s * (1 - s) for s, _ in known)
+    unsure = sum(((1 - 2 * s) * e) ** 2 + 2 * e**4 for s, e in known) * len(known) / max(len(known) - 1, 1)
+    if unsure > (ROUGHLY * spread) ** 2:
+        return None
+    return int(min(n, spread / sum(error**2 for _, error in known)))
 
 
 def mean_of(evidence: Evidence, aim: Aim) -> Mean:
@@ -168,17 +183,18 @@ def mean_of(evidence: Evidence, aim: Aim) -> Mean:
     question = evidence.question
     low, high = question.range
     if not evidence.answers:
-        return Mean(None, None, low, high, TOO_NOISY)
+        return Mean(None, None, None, low, high, TOO_NOISY)
     between = question.is_continuous
     # A number is rounded at random to a neighbouring level, one of m - 1 steps: a variance of at most (step/2)^2.
     levels = min(part.channel.answers for part in evidence.parts)
     rounding = (0.5 / (levels - 1)) ** 2 if between else 0.0
     scores = [mean_scores(part.channel, between) for part in evidence.parts]
-    raw = pooled_scores(scores, evidence.parts, aim, rounding)
+    raw = pooled_scores(scores, evidence.parts, aim, rounding).raw(aim)
     error = None if raw.standard_error is None else raw.standard_error * (high - low)
     # Both ends come out exactly in this form.
-    value, bottom, top = (low * (1 - part) + high * part for part in (clip(raw.unbiased), raw.low, raw.high))
-    return Mean(value, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
+    parts = clip(raw.unbiased), raw.unbiased, raw.low, raw.high
+    value, unbiased, bottom, top = (low * (1 - part) + high * part for part in parts)
+    return Mean(value, unbiased, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
 
 
 def _distribution(evidence: Evidence) -> list[Point] | UnsetType:

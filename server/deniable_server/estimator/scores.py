@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +41,6 @@ class Scores(NamedTuple):
     noise: tuple[float, ...]
     least: float
     most: float
-
-
-_Heard: TypeAlias = tuple[Scores, list[float], float]
-"""The scores of reports, how many reports have each, and how many there are."""
 
 
 @lru_cache(maxsize=256)
@@ -151,26 +147,56 @@ def _scores(channel: Channel, values: Iterable[float]) -> Scores:
     return Scores(tuple(map(float, scores)), tuple(map(float, decoded @ noise)), float(noise.min()), float(noise.max()))
 
 
-def score_mean(scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float = 0.0) -> Raw:
-    """The mean score with its t interval, moved into [0, 1] first as in ``share_of_support``.
+class Spread(NamedTuple):
+    """The mean of n scores and its standard error, which one score does not have."""
 
-    The variance of a score is at least its variance given the answer. A sample that happens to show less, as any does
-    in which all reports agree, is not believed: otherwise 30 reports at epsilon 4 can cover 76% instead of 95%.
-    ``rounding`` is the most that rounding to levels adds to the noise.
+    mean: float
+    error: float | None
+    n: float
+
+    def limits(self, alpha: float) -> tuple[float, float]:
+        """Around the mean, or the end of the range that is next to it."""
+        if self.error is None:
+            return -math.inf, math.inf
+        margin, centre = -float(stdtrit(self.n - 1, alpha / 2)) * self.error, clip(self.mean)
+        return centre - margin, centre + margin
+
+
+class Scored(NamedTuple):
+    """What reports show of a mean; and ``room``: what they would with one more at the bottom, or at the top.
+
+    With little noise, what a sample shows is what people say, and a few who say something else may be missing from it.
+    One more report at either end of the scores makes room for them: without it, 100 reports at epsilon 10 of which a
+    few percent are at the other end can cover 62%. Where the channel's noise is more than that, there is no need.
+    ``anytime``: the limits that are valid at every look, where these are asked for.
     """
-    mean = _average(scores.values, counts, n)
-    if n <= 1:
-        return Raw(mean, None, 0.0, 1.0)
-    error, low, high = _t_limits(scores, counts, n, aim, rounding)
-    if scores.least < CLEAR_ENOUGH:
-        # With little noise, what a sample shows is what people say, and a few who say something else may be missing
-        # from it. One more report at either end of the scores makes room for them: without it, 100 reports at
-        # epsilon 10 of which a few percent are at the other end can cover 62%.
-        for end, value in enumerate((min(scores.values), max(scores.values))):
-            more = [count + (score == value) for count, score in zip(counts, scores.values, strict=True)]
-            limits = _t_limits(scores, more, n + (sum(more) - sum(counts)), aim, rounding)
-            low, high = (min(low, limits[1]), high) if end == 0 else (low, max(high, limits[2]))
-    return Raw(mean, error, clip(low), clip(high))
+
+    seen: Spread
+    room: tuple[Spread, Spread] | None = None
+    anytime: tuple[float, float] | None = None
+
+    def limits(self, alpha: float) -> tuple[float, float]:
+        """As they are before they are cut off at 0 and 1."""
+        low, high = self.seen.limits(alpha)
+        if self.room is None:
+            return low, high
+        return min(low, self.room[0].limits(alpha)[0]), max(high, self.room[1].limits(alpha)[1])
+
+    def raw(self, aim: Aim) -> Raw:
+        low, high = self.anytime or self.limits(aim.alpha)
+        return Raw(self.seen.mean, self.seen.error, clip(low), clip(high))
+
+
+def score_mean(scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float = 0.0) -> Scored:
+    """The mean score of reports; ``rounding`` is the most that rounding to levels adds to the noise."""
+    seen = _spread(scores, counts, n, aim, rounding)
+    if scores.least >= CLEAR_ENOUGH or seen.error is None:
+        return Scored(seen)
+    ends = []
+    for value in (min(scores.values), max(scores.values)):
+        more = [count + (score == value) for count, score in zip(counts, scores.values, strict=True)]
+        ends.append(_spread(scores, more, n + (sum(more) - sum(counts)), aim, rounding))
+    return Scored(seen, (ends[0], ends[1]))
 
 
 def pooled_scores(
@@ -178,59 +204,55 @@ def pooled_scores(
     parts: Sequence[tuple[Channel, Sequence[float], float]],
     aim: Aim,
     rounding: float = 0.0,
-) -> Raw:
+) -> Scored:
     """The mean score over several parts, each with scores of its own; parts with the same channel are one.
 
     Parts are weighed by their reports over the most noise that a report can have, which the counts do not decide.
     """
-    if aim.anytime:
-        raw = anytime_mean(scores, parts, aim)
-        return raw._replace(low=clip(raw.low), high=clip(raw.high))
-    return _pooled(_by_channel(scores, parts), aim, rounding)
-
-
-def _by_channel(scores: Sequence[Scores], parts: Sequence[tuple[Channel, Sequence[float], float]]) -> list[_Heard]:
     found: dict[Channel, tuple[Scores, Array, float]] = {}
     for each, (channel, counts, n) in zip(scores, parts, strict=True):
         before = found.get(channel, (each, np.zeros(len(counts)), 0.0))
         found[channel] = each, before[1] + np.asarray(counts, dtype=float), before[2] + n
-    return [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
+    kept = [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
+    pooled = _pooled(kept, aim, rounding)
+    return pooled._replace(anytime=_anytime_limits(kept, pooled.seen, aim)) if aim.anytime else pooled
 
 
-def _pooled(kept: list[_Heard], aim: Aim, rounding: float) -> Raw:
-    if len(kept) == 1:
-        return score_mean(*kept[0], aim, rounding)
+def _pooled(kept: Sequence[tuple[Scores, list[float], float]], aim: Aim, rounding: float) -> Scored:
+    means = [score_mean(*each, aim, rounding) for each in kept]
+    if len(means) == 1:
+        return means[0]
     certainty = [n / (each.most + 1) for each, _, n in kept]
     weights = [one / sum(certainty) for one in certainty]
-    raw = [score_mean(*each, aim, rounding) for each in kept]
-    mean = sum(weight * each.unbiased for weight, each in zip(weights, raw, strict=True))
-    if any(each.standard_error is None for each in raw):
-        return Raw(mean, None, 0.0, 1.0)
-    error = math.hypot(*(weight * (each.standard_error or 0.0) for weight, each in zip(weights, raw, strict=True)))
-    margin = -float(stdtrit(min(n for _, _, n in kept) - 1, aim.alpha / 2)) * error
-    return Raw(mean, error, clip(clip(mean) - margin), clip(clip(mean) + margin))
+    rooms = [each.room or (each.seen, each.seen) for each in means]
+    bottom, top = (_weighed(weights, [room[end] for room in rooms]) for end in (0, 1))
+    needed = any(each.room is not None for each in means)
+    return Scored(_weighed(weights, [each.seen for each in means]), (bottom, top) if needed else None)
 
 
-def anytime_mean(scores: Sequence[Scores], parts: Sequence[tuple[Channel, Sequence[float], float]], aim: Aim) -> Raw:
-    """The same with limits that are valid at every look, as they are before they are cut off at 0 and 1.
+def _anytime_limits(kept: Sequence[tuple[Scores, list[float], float]], seen: Spread, aim: Aim) -> tuple[float, float]:
+    """Exact for a simple random sample. A design makes reports worth as much less as the variance is larger."""
+    worth = 1.0
+    if aim.deff != 1 and seen.error:
+        simple = _pooled(kept, replace(aim, deff=1.0), 0.0).seen.error
+        worth = ((simple or 0.0) / seen.error) ** 2
+    reports = [anytime.Reports(each.values, counts, 1 / (each.most + 1)) for each, counts, _ in kept]
+    return anytime.limits(reports, seen.mean, aim.alpha, worth)
 
-    They are exact for a simple random sample. A design makes reports worth as much less as the variance is larger.
+
+def _weighed(weights: Sequence[float], parts: Sequence[Spread]) -> Spread:
+    mean = sum(weight * part.mean for weight, part in zip(weights, parts, strict=True))
+    errors = [weight * part.error for weight, part in zip(weights, parts, strict=True) if part.error is not None]
+    return Spread(mean, math.hypot(*errors) if len(errors) == len(parts) else None, min(part.n for part in parts))
+
+
+def _spread(scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float) -> Spread:
+    """With at least the variance that the score has given the answer. A sample that shows less, as any in which all
+    reports agree, is not believed: otherwise 30 reports at epsilon 4 can cover 76% instead of 95%.
     """
-    kept, worth = _by_channel(scores, parts), 1.0
-    raw = _pooled(kept, aim, 0.0)
-    if aim.deff != 1 and raw.standard_error:
-        simple = _pooled(kept, replace(aim, deff=1.0), 0.0).standard_error
-        worth = ((simple or 0.0) / raw.standard_error) ** 2
-    reports = [anytime.Scored(each.values, counts, 1 / (each.most + 1)) for each, counts, _ in kept]
-    low, high = anytime.limits(reports, raw.unbiased, aim.alpha, worth)
-    return raw._replace(low=low, high=high)
-
-
-def _t_limits(
-    scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float
-) -> tuple[float, float, float]:
-    """The standard error, and the limits around the mean score or the end of the range that is next to it."""
     mean = _average(scores.values, counts, n)
+    if n <= 1:
+        return Spread(mean, None, n)
     spread = sum(c * (v - mean) ** 2 for c, v in zip(counts, scores.values, strict=True)) / (n - 1)
     variance = max(spread, scores.least)
     # f times what is not noise. Where f is below 1, noise is taken at its most, and above 1 without that of rounding.
@@ -238,9 +260,7 @@ def _t_limits(
         noise = min(max(_average(scores.noise, counts, n), scores.least), scores.most)
         noise += rounding if sampling < 1 else 0.0
         variance = sampling * variance + (1 - sampling) * min(noise, variance)
-    error = math.sqrt(variance / n)
-    margin, centre = -float(stdtrit(n - 1, aim.alpha / 2)) * error, clip(mean)
-    return error, centre - margin, centre + margin
+    return Spread(mean, math.sqrt(variance / n), n)
 
 
 def _average(values: tuple[float, ...], counts: Sequence[float], n: float) -> float:

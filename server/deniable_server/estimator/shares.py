@@ -17,7 +17,7 @@ from deniable_protocol.checks import DECLINED
 from .evidence import Evidence, Pooled
 from .intervals import Aim, Raw, Supported, clip, share_of_support
 from .ratios import Ratio, ratios
-from .scores import pooled_scores, share_scores
+from .scores import Scored, pooled_scores, share_scores
 
 TOO_NOISY = "too noisy to say"
 
@@ -58,6 +58,7 @@ class Known(NamedTuple):
     raw: Raw | None = None
     support: Supported | None = None
     ratio: Ratio | None = None
+    scored: Scored | None = None
 
 
 def known_shares(evidence: Evidence, aim: Aim) -> list[Known]:
@@ -86,7 +87,8 @@ def _scored(evidence: Evidence, aim: Aim) -> list[Known]:
     if not evidence.answers:
         return [Known()] * len(codes)
     scores = ([share_scores(part.channel)[place] for part in evidence.parts] for place in codes)
-    return [Known(pooled_scores(each, evidence.parts, aim)) for each in scores]
+    found = [pooled_scores(each, evidence.parts, aim) for each in scores]
+    return [Known(each.raw(aim), scored=each) for each in found]
 
 
 def shares_of(evidence: Evidence, aim: Aim, simultaneous: bool = False) -> list[Share]:
