@@ -147,7 +147,7 @@ def _of_shares(first: Group, second: Group, aim: Aim) -> list[Difference]:
             if aim.anytime:
                 p_value, limits = at_any_time(uncut(one, aim), uncut(two, aim), min(first.answers, second.answers), aim)
             elif one.scored is not None or two.scored is not None:
-                p_value, limits = of_scores(_scored(one), _scored(two), aim.alpha)
+                p_value, limits = of_scores(_scored(one), _scored(two), aim)
             else:
                 p_value, limits = _p_value(one, two, aim), mover(uncut(one, aim), uncut(two, aim))
         rows.append(_difference(first, second, first.question.codes[j], one.raw, two.raw, limits, p_value))
@@ -267,17 +267,7 @@ def _of_means(first: Group, second: Group, aim: Aim) -> Difference:
     low, high = first.question.range
     if one is None or two is None:
         return _difference(first, second, None, None, None, (-1.0, 1.0), None, high - low)
-    raw = one.raw(aim), two.raw(aim)
-    p_value, limits = (
-        of_scores(one, two, aim.alpha)
-        if not aim.anytime
-        else at_any_time(
-            uncut(Known(raw[0], scored=one), aim),
-            uncut(Known(raw[1], scored=two), aim),
-            min(first.answers, second.answers),
-            aim,
-        )
-    )
+    raw, (p_value, limits) = (one.raw(aim), two.raw(aim)), of_scores(one, two, aim)
     return _difference(first, second, None, *raw, limits, p_value, high - low)
 
 
@@ -289,13 +279,16 @@ def _mean(group: Group, aim: Aim) -> Scored | None:
     return pooled_scores(scores, evidence.parts, aim)
 
 
-def of_scores(one: Scored, two: Scored, alpha: float) -> tuple[float | None, tuple[float, float]]:
+def of_scores(one: Scored, two: Scored, aim: Aim) -> tuple[float | None, tuple[float, float]]:
     """The p-value of no difference between two mean scores, and the limits of the difference.
 
     Where noise is room enough for rare answers, they are Welch's. Otherwise limits are recovered from those of each,
     which make room, and the p-value is the level at which they reach 0: by bisection, to six digits.
     """
-    first, second = one.seen, two.seen
+    first, second, alpha = one.seen, two.seen, aim.alpha
+    if one.anytime is not None and two.anytime is not None:
+        one_side, other = Raw(clip(first.mean), None, *one.anytime), Raw(clip(second.mean), None, *two.anytime)
+        return at_any_time(one_side, other, min(first.n, second.n), aim)
     if not first.error or not second.error:
         return None, (-1.0, 1.0)
     if one.room is None and two.room is None:
