@@ -128,7 +128,10 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
         confidence=query.confidence,
         where=query.where,
         questions=_questions(source, cells, query, weights),
-        methods={question.id: method_in_words(source.document, question) for question in source.survey.questions},
+        methods={
+            question.id: method_in_words(source.document, question, anytime=query.anytime)
+            for question in source.survey.questions
+        },
         groups=None if query.by is None else _groups(source, cells, query, query.by, weights),
         target=query.target,
         population=query.population,

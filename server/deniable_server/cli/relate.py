@@ -92,7 +92,7 @@ def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
     looks = f" {EVERY_LOOK}" if result.anytime else ""
     out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals.{looks}"))
     warn(result.notes)
-    out.print(Text(independence_in_words(result.independence)))
+    out.print(Text(independence_in_words(result.independence, anytime=result.anytime)))
 
 
 def joint_table(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:

@@ -63,7 +63,7 @@ def limits(
     outside = np.array([bottom + margin, top - margin])
     for steps in (NEAR, EVEN, EVEN):
         tried = inside + steps * (outside - inside)
-        kept = _stakes(parts, tried) * (worth(tried) if callable(worth) else worth) < -math.log(alpha)
+        kept = _stakes(parts, tried, worth(tried) if callable(worth) else worth) < -math.log(alpha)
         # The last one that is kept: should one before it be lost, the interval is longer, never too short.
         last = np.max(np.arange(len(steps))[:, None] * kept, axis=0)
         inside, outside = tried[last, SIDES], tried[np.minimum(last + 1, len(steps) - 1), SIDES]
@@ -71,7 +71,7 @@ def limits(
     return float(outside[0]) + moved, float(outside[1]) + moved
 
 
-def _stakes(parts: Sequence[Reports], means: Array) -> Array:
+def _stakes(parts: Sequence[Reports], means: Array, worth: Array | float = 1.0) -> Array:
     """The logarithm of what the bets against each of these means have become, on average.
 
     A bet of b standard deviations that could lose d of them with one report stakes 1 - exp(-bd) of all there is on it:
@@ -88,7 +88,7 @@ def _stakes(parts: Sequence[Reports], means: Array) -> Array:
     for part in parts:
         for value, count in zip(part.values, part.counts, strict=True):
             gained = (part.weight * (value - means))[..., None]
-            total = total + np.asarray(count)[..., None] * np.log1p(bets * gained)
+            total = total + np.asarray(count * worth)[..., None] * np.log1p(bets * gained)
     return _log_sum(total)
 
 

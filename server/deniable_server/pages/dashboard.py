@@ -120,7 +120,7 @@ def comparison(survey: str) -> ResponseReturnValue:
     if "question" in given and ("by" in given or "with" in given):
         try:
             query = CompareQuery.read(source.survey, given)
-            others = [] if query.other is None else [source.another(query.other)]
+            others = [source.another(query.other)] if query.other and not query.by else []
             result = compare(source, replace(query, anytime=query.anytime or _is_open(source, *others)))
         except (BadQuery, HeldBack, Withheld) as error:
             return _refused("compare.html", source, given, error, **shown)
