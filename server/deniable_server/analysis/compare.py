@@ -39,6 +39,7 @@ class CompareQuery(Query):
             where=given.where(),
             confidence=given.confidence(),
             anytime=given.flag("anytime"),
+            deff=given.deff(),
             question=given.question("question"),
             by=given.segment("by"),
             other=given.one("with"),
@@ -60,6 +61,7 @@ class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={
     by: str | None = None
     other: str | None = None
     anytime: bool = False
+    deff: float = 1.0
 
 
 def compare(source: Source, query: CompareQuery) -> SurveyComparison:
@@ -87,6 +89,7 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
         by=query.by,
         other=None if query.other is None else groups[1].label,
         anytime=query.anytime,
+        deff=query.deff,
     )
 
 

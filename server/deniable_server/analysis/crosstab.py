@@ -50,6 +50,7 @@ class CrosstabQuery(Query):
             where=given.where(),
             confidence=given.confidence(),
             anytime=given.flag("anytime"),
+            deff=given.deff(),
             rows=given.required("rows"),
             columns=given.required("columns"),
         )
@@ -73,6 +74,7 @@ class SurveyCrosstab(msgspec.Struct, frozen=True, omit_defaults=True):
     independence: Independence
     notes: list[str]
     anytime: bool = False
+    deff: float = 1.0
 
 
 def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
@@ -119,6 +121,7 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
             if isinstance(each, Named)
         ),
         anytime=query.anytime,
+        deff=query.deff,
     )
 
 

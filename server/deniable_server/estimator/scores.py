@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
+from scipy.linalg import null_space
+from scipy.optimize import NonlinearConstraint, minimize
 from scipy.special import stdtrit
 
 from deniable_protocol import Band, Channel, decode
@@ -75,10 +76,13 @@ def worst_variance(channel: Channel, between: bool = False) -> float:
     return _worst(table, levels, np.array(mean_scores(channel, between).values), between)
 
 
+@lru_cache(maxsize=256)
 def table_of(channel: Channel) -> Array:
-    """The probability of each report under each answer, a row per answer."""
+    """The probability of each report under each answer, a row per answer; not to be changed."""
     reports = [*channel.reports()]
-    return np.array([[float(channel.probability(x, report)) for report in reports] for x in range(channel.answers)])
+    table = np.array([[float(channel.probability(x, report)) for report in reports] for x in range(channel.answers)])
+    table.flags.writeable = False
+    return table
 
 
 def _tuned(channel: Band, between: bool) -> list[float]:
@@ -87,34 +91,47 @@ def _tuned(channel: Band, between: bool) -> list[float]:
     Unbiased scores of least variance at a reference distribution r of the levels are D^-1 Q'(Q D^-1 Q')^-1 x with
     D = diag(r Q). With r the least favourable one they are minimax; and as the variances are convex in g, that is the
     smallest t with  sum_y P(y | v) g_y^2 - v^2 <= t  for all values v, under Q g = x: a convex programme, started from
-    r uniform. Were it not solved, the start is unbiased as well.
+    r uniform. Were it not solved, the start is unbiased as well. The channel looks the same from both ends, and so do
+    the scores: g is sought among start + (directions that change no mean and have opposite signs at both ends).
     """
     table, levels = table_of(channel), np.linspace(-0.5, 0.5, channel.levels)
     mixed, values = _values(table, levels, between)
-    weights = table / table.sum(axis=0)
-    start = weights.T @ np.linalg.solve(weights @ table.T, levels)
+    lower = values <= 0  # the upper half mirrors it
+    mixed, values = mixed[lower], values[lower]
+    start = _unbiased(table, levels)
+    start = (start - start[::-1]) / 2
+    opposite = np.eye(len(start))[: len(start) // 2]
+    opposite = (opposite - opposite[:, ::-1]).T
+    free = opposite @ null_space((table @ opposite)[: (len(table) + 1) // 2])
     unit = _worst(table, levels, start, between)  # t is sought in units of the start's, which is then 1
-    unknowns = len(start) + 1
-    unbiased = LinearConstraint(np.pad(table, ((0, 0), (0, 1))), levels, levels)
+
+    def scores(found: Array) -> Array:
+        return start + free @ found[:-1]
+
     below = NonlinearConstraint(
-        lambda gt: gt[-1] - (mixed @ gt[:-1] ** 2 - values**2) / unit,
+        lambda found: found[-1] - (mixed @ scores(found) ** 2 - values**2) / unit,
         0.0,
         np.inf,
-        jac=lambda gt: np.hstack([-2 * mixed * gt[:-1] / unit, np.ones((len(values), 1))]),
+        jac=lambda found: np.hstack([-2 * (mixed * scores(found)) @ free / unit, np.ones((len(values), 1))]),
     )
-    solved = minimize(  # type: ignore[call-overload]  # the stubs know no tuple of both kinds of constraint
-        lambda gt: float(gt[-1]),
-        np.append(start, 1.0),
-        jac=lambda gt: np.eye(unknowns)[-1],
-        constraints=(unbiased, below),
+    last = np.eye(free.shape[1] + 1)[-1]
+    solved = minimize(  # type: ignore[call-overload]  # the stubs know no such objective
+        lambda found: float(found[-1]),
+        last,
+        jac=lambda found: last,
+        constraints=below,
         method="SLSQP",
         options={"maxiter": 300, "ftol": 1e-12},
     )
-    # The channel looks the same from both ends, and so shall the scores. What the solver left of bias is taken off.
-    found = (solved.x[:-1] - solved.x[-2::-1]) / 2
-    found += np.linalg.pinv(table) @ (levels - table @ found)
-    best = min((start, found), key=lambda g: _worst(table, levels, g, between))
+    best = min((start, scores(solved.x)), key=lambda g: _worst(table, levels, g, between))
     return [float(score) + 0.5 for score in best]
+
+
+def _unbiased(table: Array, values: Array) -> Array:
+    """Scores with these expectations under each answer, of the least variance where all answers are equally common."""
+    weights = table / table.sum(axis=0)
+    scores: Array = weights.T @ np.linalg.solve(weights @ table.T, values)
+    return scores
 
 
 def _values(table: Array, levels: Array, between: bool) -> tuple[Array, Array]:
@@ -143,8 +160,11 @@ def _scores(channel: Channel, values: Iterable[float]) -> Scores:
     scores, table = np.array([*values]), table_of(channel)
     centres = table @ scores
     noise = np.array([row @ (scores - centre) ** 2 for row, centre in zip(table, centres, strict=True)])
-    decoded = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
-    return Scores(tuple(map(float, scores)), tuple(map(float, decoded @ noise)), float(noise.min()), float(noise.max()))
+    if isinstance(channel, Band):
+        unbiased = _unbiased(table, noise)
+    else:  # tables may be too near to singular for floating point
+        unbiased = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()]) @ noise
+    return Scores(tuple(map(float, scores)), tuple(map(float, unbiased)), float(noise.min()), float(noise.max()))
 
 
 class Spread(NamedTuple):

@@ -201,6 +201,7 @@ def _given(query: type[Query]) -> Given:
         if name.startswith(WEIGHT) and "weight" in known:
             given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value.replace(',', '.')}")
         elif name in known:
+            value = value.replace(",", ".") if name in ("deff", "trim") else value
             given.setdefault(name, []).append(value)
     return given
 
@@ -259,8 +260,9 @@ def _weighted(question: Question, estimate: QuestionEstimate) -> str:
     """What the weighted numbers say first; empty without weights."""
     if not estimate.weighted:
         return ""
-    applies = sentences.applies(estimate.weighted)
-    return f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+    applies, effect = sentences.applies(estimate.weighted), estimate.weighted.deff
+    said = f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+    return said if effect is None else f"{said}. Design effect: {effect:.2f} at most"
 
 
 def _method(question: Question, words: str) -> str:
@@ -278,7 +280,12 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
     for rows, columns in pairs[:MOST_CROSSED]:
         title = " and ".join(sentences.quoted(named[name]) for name in (rows, columns))
         query = CrosstabQuery(
-            rows=rows, columns=columns, where=result.where, confidence=result.confidence, anytime=result.anytime
+            rows=rows,
+            columns=columns,
+            where=result.where,
+            confidence=result.confidence,
+            deff=result.deff,
+            anytime=result.anytime,
         )
         try:
             table = crosstab(source, query)
