@@ -38,6 +38,7 @@ class CompareQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
             deff=given.deff(),
             question=given.question("question"),
             by=given.segment("by"),
@@ -59,6 +60,7 @@ class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={
     notes: list[str]
     by: str | None = None
     other: str | None = None
+    anytime: bool = False
     deff: float = 1.0
 
 
@@ -86,6 +88,7 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
         notes=notes,
         by=query.by,
         other=None if query.other is None else groups[1].label,
+        anytime=query.anytime,
         deff=query.deff,
     )
 

@@ -49,13 +49,14 @@ class CrosstabQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
             deff=given.deff(),
             rows=given.required("rows"),
             columns=given.required("columns"),
         )
 
 
-class SurveyCrosstab(msgspec.Struct, frozen=True):
+class SurveyCrosstab(msgspec.Struct, frozen=True, omit_defaults=True):
     """The shares of all pairs of answers, and whether the two are independent. ``submissions``: those that report on
     both; of a multi_choice, on its option that most report on.
     """
@@ -72,6 +73,7 @@ class SurveyCrosstab(msgspec.Struct, frozen=True):
     cells: list[JointShare]
     independence: Independence
     notes: list[str]
+    anytime: bool = False
     deff: float = 1.0
 
 
@@ -118,6 +120,7 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
             for each in (rows, columns)
             if isinstance(each, Named)
         ),
+        anytime=query.anytime,
         deff=query.deff,
     )
 

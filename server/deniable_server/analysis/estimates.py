@@ -39,7 +39,7 @@ class EstimateQuery(Query):
         "trim": "The largest weight, as a multiple of the average: 1.1 to 1000. Default: any.",
         "distribution": "Also show the likely distribution of number questions: a curve without intervals.",
     }
-    flags: ClassVar[frozenset[str]] = frozenset({"simultaneous", "distribution"})
+    flags: ClassVar[frozenset[str]] = frozenset({"anytime", "simultaneous", "distribution"})
 
     by: str | None = None
     simultaneous: bool = False
@@ -58,6 +58,7 @@ class EstimateQuery(Query):
         query = cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
             deff=given.deff(),
             by=given.segment("by"),
             simultaneous=given.flag("simultaneous"),
@@ -135,6 +136,7 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     target: str = "population"
     population: int | None = None
     simultaneous: bool = False
+    anytime: bool = False
     weighting: Weighting | None = None
     deff: float = 1.0
 
@@ -157,11 +159,15 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
         confidence=query.confidence,
         where=query.where,
         questions=_questions(source, cells, query, weights),
-        methods={question.id: method_in_words(source.document, question) for question in source.survey.questions},
+        methods={
+            question.id: method_in_words(source.document, question, anytime=query.anytime)
+            for question in source.survey.questions
+        },
         groups=None if query.by is None else _groups(source, cells, query, query.by, weights),
         target=query.target,
         population=query.population,
         simultaneous=query.simultaneous,
+        anytime=query.anytime,
         weighting=None if weights is None else weights.described(),
         deff=query.deff,
     )

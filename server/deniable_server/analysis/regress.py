@@ -26,6 +26,7 @@ class RegressQuery(Query):
         "answer": "The code whose odds are explained. Default: yes.",
         "on": "A segment that may explain it. Can be repeated.",
         **COMMON,
+        "anytime": "Only 0: the coefficients of a regression are for one look.",
     }
 
     question: str
@@ -34,6 +35,11 @@ class RegressQuery(Query):
 
     @classmethod
     def _read(cls, given: Parameters) -> Self:
+        if given.flag("anytime"):
+            raise BadQuery(
+                "anytime is not possible here: intervals of coefficients are for one look, and no method makes them "
+                "valid for many. Compare groups instead, or look once, when the survey is closed"
+            )
         return cls(
             where=given.where(),
             confidence=given.confidence(),

@@ -106,6 +106,8 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
     target = estimates.target if estimates.population is None else f"population of {estimates.population}"
     if estimates.simultaneous:
         target += ", simultaneous"
+    if estimates.anytime:
+        target += ", valid at every look"
     if estimates.deff != 1:
         target += f", design effect {estimates.deff:g}"
     margins = estimates.weighting.margins if estimates.weighting else {}

@@ -14,6 +14,7 @@ from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, e
 from deniable_server.analysis.rounding import short_text, two_digits
 from deniable_server.analysis.tables import Line, lines
 from deniable_server.estimator import NOT_HONEST, QuestionEstimate
+from deniable_server.wording import EVERY_LOOK
 
 from .ask import asks
 from .common import out
@@ -48,6 +49,8 @@ def say_what_for(result: SurveyEstimates) -> None:
         said.append(f"Intervals are for a sample with a design effect of {result.deff:g}.")
     if result.simultaneous:
         said.append("Intervals are correct for all options of a question at once.")
+    if result.anytime:
+        said.append(EVERY_LOOK)
     if (weighting := result.weighting) is not None:
         known = [
             f"{segment} {code} {short_text(two_digits(100 * share))}%"
