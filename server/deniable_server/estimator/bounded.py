@@ -174,11 +174,12 @@ class Skewed(Continuous):
         noise_and_all = [(s * one + (1 - s) * other, both) for one, other, both in ends]
         variance, third, fourth = (noise + self.sampling * (both - noise) for noise, both in noise_and_all)
         variance = max(self.n * variance, 1e-300)
-        x, skewness = (y - self.n * rate) / math.sqrt(variance), self.n * third / variance**1.5
+        deviation = math.sqrt(variance)
+        x, skewness = (y - self.n * rate) / deviation, self.n * third / (variance * deviation)
         excess = min(max(self.n * fourth / variance**2 - 1.5 * skewness**2, -MOST), MOST)
         near = min(max(x, -FAR_OUT), FAR_OUT)
         gamma = 6 / skewness * (math.cbrt(1 + skewness * x / 2) - 1) + skewness / 6 if abs(skewness) > 1e-6 else x
-        return gamma - excess * (near**3 - 3 * near) / 24
+        return gamma - excess * near * (near * near - 3) / 24
 
 
 def cumulants(rate: float) -> tuple[float, float, float]:

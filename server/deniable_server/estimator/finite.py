@@ -43,7 +43,7 @@ class Finite:
         return _expected(self._known[y], self.n, true, self.people)
 
     def largest(self, distance: Callable[[float], float], start: float, z: float) -> float:
-        first = round(start * self.people)
+        first = math.ceil(start * self.people - 1e-9)
         further = _first(self.people - first, lambda more: distance((first + more) / self.people) > z)
         return (first + max(further - 1, 0)) / self.people
 
