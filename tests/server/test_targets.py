@@ -364,6 +364,6 @@ def test_table_scores_estimate_their_own_noise() -> None:
         exact = sum(Fraction(int(channel.weights[x][y])) * decode(channel, y)[x] for y in range(5)) / 2**53
         assert exact == 1
     counts = [300, 300, 200, 100, 100]
-    whole, own = (score_mean(scores, counts, 1000, Aim(population=people)) for people in (None, 1000))
+    whole, own = (score_mean(scores, counts, 1000, Aim(population=people)).raw(Aim()) for people in (None, 1000))
     assert own.standard_error is not None and whole.standard_error is not None
     assert own.standard_error <= whole.standard_error
