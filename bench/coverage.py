@@ -43,7 +43,7 @@ from scipy.stats import binom, hypergeom
 from deniable_protocol import Item, design, survey_from_tree
 from deniable_protocol.design import band, subset
 from deniable_server.estimator import alone, estimate_question, share_of_support, support
-from deniable_server.estimator.intervals import Rule
+from deniable_server.estimator.intervals import Aim, Rule
 
 if __name__ == "coverage":
     # Numba, which peers use, imports a package of this name where it finds one, and next to the benchmarks it finds us.
@@ -131,11 +131,13 @@ def shipped(kind: Kind, epsilon: str, n: int, confidence: float) -> Intervals:
 
     def of_yes(y: int) -> tuple[float, float]:
         counts = [n - y, y]
-        result = estimate_question(alone(question, channel, counts, n), confidence=confidence, population=population)
+        result = estimate_question(
+            alone(question, channel, counts, n), Aim(confidence=confidence, population=population)
+        )
         return result.shares[0].low, result.shares[0].high
 
     def of_option(y: int) -> tuple[float, float]:
-        raw = share_of_support(rule, y, n, 1 - confidence, population)
+        raw = share_of_support(rule, y, n, Aim(confidence, population))
         return raw.low, raw.high
 
     return Intervals(n, of_yes if kind.options == 2 else of_option)

@@ -32,7 +32,7 @@ from deniable_protocol import Subset
 from deniable_protocol.design import subset
 from deniable_server.estimator import Heard, share_of_support
 from deniable_server.estimator.evidence import Pooled, pool
-from deniable_server.estimator.intervals import share_limits
+from deniable_server.estimator.intervals import Aim, share_limits
 from deniable_server.estimator.ratios import ratios
 
 LEVEL, LEAST = 0.95, 0.945
@@ -149,7 +149,7 @@ def _covered(pooled: Pooled, share: float) -> tuple[float, float]:
 
     def limits(unbiased: float) -> tuple[float, float]:
         y = n * (rule.q + rule.gap * unbiased)
-        raw = share_of_support(rule, min(max(y, 0.0), n) if rule.counted else y, n, 1 - LEVEL)
+        raw = share_of_support(rule, min(max(y, 0.0), n) if rule.counted else y, n, Aim(LEVEL))
         return raw.low, raw.high
 
     ends = (-rule.q / rule.gap, (1 - rule.q) / rule.gap) if rule.counted else (-50.0, 50.0)
@@ -193,12 +193,12 @@ def conditional_held(pooled: Pooled, unbiased: Array, ratio: float) -> npt.NDArr
 
     Each sample has the unbiased shares of the answer and of the others.
     """
-    (example,) = ratios(pooled, [[0]], [0, 1], 1 - LEVEL)
+    (example,) = ratios(pooled, [[0]], [0, 1], Aim(LEVEL))
     total, (rule, _, n) = unbiased.sum(axis=1), pooled.together([0, 1])
     start = np.clip(unbiased[:, 0] / np.where(total > 0, total, 1.0), 0.0, 1.0)
     kept = replace(example.sums, unbiased=unbiased).kept(np.full(len(unbiased), ratio), start, 1 - LEVEL)
     # Where the denominator could be 0, everything is possible; its limit rises with it.
-    clear = _edge((0.0, 2.0), lambda value: share_limits(rule, n * (rule.q + rule.gap * value), n, 1 - LEVEL)[0] > 0)
+    clear = _edge((0.0, 2.0), lambda value: share_limits(rule, n * (rule.q + rule.gap * value), n, Aim(LEVEL))[0] > 0)
     return np.asarray(kept | (total <= 0) | (total < clear))
 
 

@@ -23,6 +23,7 @@ from playwright.sync_api import Browser, Page
 import deniable
 from deniable_protocol import Document, publish, survey_from_tree, verify
 from deniable_server.estimator import estimate_question, gather
+from deniable_server.estimator.intervals import Aim
 from deniable_server.statistics import Cell, reports_of
 from deniable_server.storage import open_storage
 from tests.helpers.chromium import find_chromium, launched
@@ -319,7 +320,7 @@ class Proof:
                 int(n) for n, each in zip(cell.booklets, document.booklets, strict=True) if about & {*each.parts}
             )
             heard = gather(document, question, counts, sizes, asked)
-            found = estimate_question(heard, confidence=CONFIDENCE, population=cell.submissions)
+            found = estimate_question(heard, Aim(confidence=CONFIDENCE, population=cell.submissions))
             numbers = [(share.code, share.low, share.high) for share in found.shares]
             if found.mean is not None:
                 numbers.append(("mean", found.mean.low, found.mean.high))

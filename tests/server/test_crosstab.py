@@ -29,7 +29,7 @@ from deniable_server.estimator.crosstab import (
     crosstab,
     independence,
 )
-from deniable_server.estimator.intervals import support
+from deniable_server.estimator.intervals import Aim, support
 from tests.helpers.surveys import channelled, questions
 
 Array = npt.NDArray[np.float64]
@@ -360,12 +360,12 @@ def test_nobody_seen_is_not_nobody() -> None:
 def test_yes_is_read_first() -> None:
     """Rows and columns read as elsewhere: yes before no, segments as the survey has them; totals are the estimates."""
     joint = counted(YES_NO, SEGMENT, np.array([[40, 20, 10], [30, 20, 80]]))
-    result = crosstab(joint, confidence=0.9)
+    result = crosstab(joint, Aim(confidence=0.9))
     assert [(cell.row, cell.column) for cell in result.cells] == [*itertools.product(("yes", "no"), "xyz")]
     assert YES_NO.question is not None and YES_NO.channel is not None
     assert (
         result.row_totals
-        == estimate_question(alone(YES_NO.question, YES_NO.channel, [70, 130], 200), confidence=0.9).shares
+        == estimate_question(alone(YES_NO.question, YES_NO.channel, [70, 130], 200), Aim(confidence=0.9)).shares
     )
     assert [share.estimate for share in result.column_totals] == [70 / 200, 40 / 200, 90 / 200]
     assert [share.low for share in result.column_totals] == pytest.approx(
@@ -407,7 +407,7 @@ def test_wrong_requests_are_refused() -> None:
     with pytest.raises(ValueError, match="per submission"):
         Joint(YES_NO.coded, BIT.coded).add(np.array([0, 1]), np.array([1]))
     with pytest.raises(ValueError, match="confidence"):
-        crosstab(Joint(YES_NO.coded, BIT.coded), confidence=95)
+        crosstab(Joint(YES_NO.coded, BIT.coded), Aim(confidence=95))
 
 
 @given(st.sampled_from(PAIRS), st.integers(0, 2**32), st.lists(st.integers(0, 20_000), min_size=3, max_size=3))

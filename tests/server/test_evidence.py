@@ -19,7 +19,7 @@ from deniable_protocol import Document, Subset, decode, randomize, verify
 from deniable_protocol.design import band, subset
 from deniable_server.estimator import NOT_HONEST, Evidence, Heard, QuestionEstimate, estimate_question, gather
 from deniable_server.estimator.evidence import binary_rule, pool, pool_sets
-from deniable_server.estimator.intervals import Rule, joint_support, share_of_support
+from deniable_server.estimator.intervals import Aim, Rule, joint_support, share_of_support
 from deniable_server.estimator.ratios import ratios
 from deniable_server.estimator.shares import project
 from tests.helpers import server_faults
@@ -198,7 +198,7 @@ def test_covariances_are_those_of_the_reports(paths: int, size: int) -> None:
     together = np.array([shares[list(paths)].sum() for paths in sets])
     assert chances @ sums == pytest.approx(together)
     spread = (sums.T * chances) @ sums - np.outer(together, together)
-    assert 50 * pooled.covariance(together) == pytest.approx(spread, abs=1e-9)
+    assert 50 * pooled.covariance(together, Aim()) == pytest.approx(spread, abs=1e-9)
 
 
 def test_an_equivalent_rule_varies_as_the_real_one() -> None:
@@ -237,7 +237,7 @@ def test_two_parts_are_surer_than_one() -> None:
         found.append(Heard(channel, counts, n, (paths[:owned], paths[owned:]), paths))
     pooled = pool(found)
     assert pooled is not None
-    raw = share_of_support(*pooled.together([0]), 0.05)
+    raw = share_of_support(*pooled.together([0]), Aim())
     assert raw.unbiased == pytest.approx(0.5, abs=2e-3)
     assert raw.standard_error == pytest.approx(math.sqrt(1 / certainty), rel=1e-3)
 
@@ -306,7 +306,7 @@ def test_the_benchmark_measures_what_is_shipped() -> None:
         assert pooled is not None
         grouped = pooled.merged([[0], [1, 2]])
         for place, ratio in enumerate((0.0, 0.2, 0.5, 0.9)):
-            (found,) = ratios(pooled, [[0]], range(3), 0.05)
+            (found,) = ratios(pooled, [[0]], range(3), Aim())
             low, high = (0.0, 1.0) if found.raw is None else found.raw[2:]
             (held,) = bench.conditional_held(grouped, grouped.unbiased[None, :], ratio)
             assert held == (low - 1e-9 <= ratio <= high + 1e-9)

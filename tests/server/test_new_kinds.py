@@ -45,6 +45,7 @@ from deniable_server.checks.audit import audit
 from deniable_server.estimator import estimate_question
 from deniable_server.estimator.comparison import Group, compare
 from deniable_server.estimator.evidence import alone
+from deniable_server.estimator.intervals import Aim
 from deniable_server.estimator.regression import Answered, regress
 from deniable_server.estimator.shares import shares_of
 from deniable_server.estimator.weights import weigh
@@ -248,7 +249,7 @@ def test_counts_as_expected_give_the_shares_back(kind: type[Silent]) -> None:
     question = survey_from_tree(SURVEY).questions[0]
     channel, shares = kind(5, 7 * N // 10), [0.4, 0.3, 0.2, 0.1, 0.0]
     counts = [1e6 * sum(s * float(channel.probability(x, y)) for x, s in enumerate(shares)) for y in channel.reports()]
-    estimated = shares_of(alone(question, channel, counts, 1e6), 0.05)
+    estimated = shares_of(alone(question, channel, counts, 1e6), Aim())
     assert [share.unbiased for share in estimated] == pytest.approx(shares, abs=1e-12)
 
 

@@ -38,7 +38,7 @@ from deniable_protocol import (
 )
 from deniable_server.cli import cli
 from deniable_server.errors import PlanError
-from deniable_server.estimator.intervals import share_of_support, support
+from deniable_server.estimator.intervals import Aim, share_of_support, support
 from deniable_server.estimator.scores import mean_scores
 from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, plan_survey, publish_survey
 from deniable_server.planning.sample_size import Variance
@@ -165,7 +165,7 @@ def test_the_interval_at_the_planned_size_is_a_shade_wider() -> None:
     assert isinstance(channel, Band)
 
     def half(n: int) -> float:
-        raw = share_of_support(support(channel), n / 2, n, 0.05)
+        raw = share_of_support(support(channel), n / 2, n, Aim())
         return (raw.high - raw.low) / 2
 
     assert half(4_997) == pytest.approx(0.03 * 1.007, rel=1e-3)

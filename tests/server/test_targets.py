@@ -26,7 +26,7 @@ from deniable_server.estimator import (
     support,
 )
 from deniable_server.estimator.influence import FALSE_ALARMS, consistent
-from deniable_server.estimator.intervals import Rule, finite_limits, joint_support, sampling_factor
+from deniable_server.estimator.intervals import Aim, Rule, finite_limits, joint_support
 from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
 from tests.helpers.surveys import ask
 
@@ -46,7 +46,7 @@ def sums(rule: Rule, m: int, n: int) -> Any:
 def test_respondents_are_covered(epsilon: str, n: int, options: int) -> None:
     """The interval for the respondents contains their share with at least 94.8%, summed exactly over both binomials."""
     rule = support(subset(options, Fraction(epsilon)))
-    limits = np.array([share_of_support(rule, y, n, 0.05, n)[2:] for y in range(n + 1)])
+    limits = np.array([share_of_support(rule, y, n, Aim(population=n))[2:] for y in range(n + 1)])
     for m in {0, 1, n // 20, n // 3, n // 2, n - 1, n}:
         held = (limits[:, 0] <= m / n + 1e-9) & (m / n - 1e-9 <= limits[:, 1])
         assert sums(rule, m, n)[held].sum() >= 0.948
@@ -58,8 +58,8 @@ def test_respondents_are_covered(epsilon: str, n: int, options: int) -> None:
 def test_a_finite_population_is_covered(epsilon: str, n: int, population: int) -> None:
     """So it does for a population from which n were drawn: summed over who was drawn, and over the noise."""
     rule = support(band(2, Fraction(epsilon)))
-    assert sampling_factor(n, population) == pytest.approx((population - n) / (population - 1))
-    limits = np.array([share_of_support(rule, y, n, 0.05, population)[2:] for y in range(n + 1)])
+    assert Aim(population=population).sampling(n) == pytest.approx((population - n) / (population - 1))
+    limits = np.array([share_of_support(rule, y, n, Aim(population=population))[2:] for y in range(n + 1)])
     for true in {0, 1, population // 20, population // 3, population // 2, population}:
         truth = true / population
         chances = stats.hypergeom.pmf(np.arange(n + 1), population, true, n)
@@ -72,7 +72,7 @@ def test_the_respondents_variance_is_the_noise() -> None:
     """For yes_no the standard error about the respondents is sqrt(V/n), V = e^epsilon/(e^epsilon - 1)^2."""
     question, channel = ask("yes_no", 1)
     n = 12_000
-    yes = estimate_question(alone(question, channel, [8000, 4000], n), population=n).shares[0]
+    yes = estimate_question(alone(question, channel, [8000, 4000], n), Aim(population=n)).shares[0]
     noise = math.e / (math.e - 1) ** 2
     assert yes.standard_error == pytest.approx(math.sqrt(noise / n), rel=1e-9)
     margin = stats.norm.ppf(0.975) * yes.standard_error
@@ -89,7 +89,7 @@ def test_knowing_more_of_the_population_never_widens(n: int, part: float, epsilo
     rule, y = support(subset(options, Fraction(epsilon))), round(part * n)
     widths = []
     for population in (None, 2 * n, n):
-        raw = share_of_support(rule, y, n, 0.05, population)
+        raw = share_of_support(rule, y, n, Aim(population=population))
         assert 0 <= raw.low <= raw.high <= 1
         widths.append(raw.high - raw.low)
     # Exact limits for respondents are among 0/n ... n/n, and so up to a step wider.
@@ -118,7 +118,7 @@ def test_the_mean_of_the_respondents(kind: str) -> None:
     table = table_of(channel)
     counts = sum(rng.multinomial((answers == x).sum(), table[x]) for x in (0, channel.levels - 1))
     whole = estimate_question(alone(question, channel, counts, 5000)).mean
-    own_mean = estimate_question(alone(question, channel, counts, 5000), population=5000).mean
+    own_mean = estimate_question(alone(question, channel, counts, 5000), Aim(population=5000)).mean
     assert whole is not None and own_mean is not None and own_mean.standard_error and whole.standard_error
     truth = 4 * answers.mean() / (channel.levels - 1) + (kind == "scale")
     least = 4 * math.sqrt(mean_scores(channel, kind == "number").least / 5000)
@@ -242,7 +242,7 @@ def test_a_population_never_widens_what_everyone_says() -> None:
     """All yes at little noise: knowing the size of the population narrows the interval."""
     for epsilon, n in (("8", 12), ("4", 30)):
         rule = support(band(2, Fraction(epsilon)))
-        boundless, finite = share_of_support(rule, n, n, 0.05), share_of_support(rule, n, n, 0.05, 10**6)
+        boundless, finite = share_of_support(rule, n, n, Aim()), share_of_support(rule, n, n, Aim(population=10**6))
         assert finite.low >= boundless.low - 1e-4
 
 
@@ -359,6 +359,6 @@ def test_table_scores_estimate_their_own_noise() -> None:
         exact = sum(Fraction(int(channel.weights[x][y])) * decode(channel, y)[x] for y in range(5)) / 2**53
         assert exact == 1
     counts = [300, 300, 200, 100, 100]
-    whole, own = (score_mean(scores, counts, 1000, 0.05, factor) for factor in (1.0, 0.0))
+    whole, own = (score_mean(scores, counts, 1000, Aim(population=people)).raw(Aim()) for people in (None, 1000))
     assert own.standard_error is not None and whole.standard_error is not None
     assert own.standard_error <= whole.standard_error

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser
 import deniable
 from deniable_protocol import Document, publish, survey_from_tree
 from deniable_server.estimator import estimate_question, gather
+from deniable_server.estimator.intervals import Aim
 from deniable_server.statistics import Cell, reports_of
 from deniable_server.storage import open_storage
 from tests.helpers.servers import Server, running
@@ -114,7 +115,7 @@ def check(document: Document, cell: Cell) -> None:
         about = {part for part, _ in document.parts_about(question.id)}
         asked = sum(int(n) for n, each in zip(cell.booklets, document.booklets, strict=True) if about & {*each.parts})
         heard = gather(document, question, [counts.tolist() for counts in cell.counts], sizes, asked)
-        got = estimate_question(heard, confidence=CONFIDENCE, population=cell.submissions)
+        got = estimate_question(heard, Aim(confidence=CONFIDENCE, population=cell.submissions))
         assert got.answers == asked
         for share in got.shares:
             assert share.low <= TRUTH[share.code] <= share.high, share

@@ -68,7 +68,7 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
         groups = _by_segment(source, query, query.by or "")
     else:
         groups = _with_survey(source, source.another(query.other), query)
-    result = comparison.compare(groups, confidence=query.confidence)
+    result = comparison.compare(groups, query.aim)
     notes = warnings(groups)
     if len({group.question.text for group in groups}) > 1:
         notes.append("the two surveys word this question differently")

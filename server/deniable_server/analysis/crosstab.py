@@ -161,13 +161,13 @@ def _of_questions(source: Source, rows: Named, columns: Named, query: CrosstabQu
     for each in (rows, columns):
         if not each.question.has_answers:
             raise BadQuery(f"{each.name} names a mechanism, and is never reported together with another question")
-    evidence = [each.evidence(source, cells) for each in (rows, columns)]
-    if not share_a_part(*evidence):
+    one, two = (each.evidence(source, cells) for each in (rows, columns))
+    if not share_a_part(one, two):
         raise BadQuery(
             f"No respondent reports on both {rows.name} and {columns.name}, so this cross-tab cannot be estimated. A "
             f'survey that should have it needs, before it is published: together = [["{rows.name}", "{columns.name}"]]'
         )
-    return crosstab_questions(*evidence, confidence=query.confidence)
+    return crosstab_questions(one, two, query.aim)
 
 
 def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> Crosstab:
@@ -177,7 +177,7 @@ def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> 
     (row_part, first), (column_part, second) = (_coded_question(source, each.question) for each in (rows, columns))
     joint = Joint(first, second)
     source.count(Crossing(row_part, column_part, source.grouping.positions(query.where), joint))
-    return estimator.crosstab(joint, confidence=query.confidence)
+    return estimator.crosstab(joint, query.aim)
 
 
 def _coded_question(source: Source, question: Question) -> tuple[int, Coded]:
@@ -197,7 +197,7 @@ def _of_segment(source: Source, segment: str, asked: Named, query: CrosstabQuery
         reports = {codes: cell.counts[part].tolist() for codes, cell in cells.items()}
         return _counted(_coded_segment(source, segment), _Counted(coded, reports), query, cells)
     sizes = [sum(cell.submissions for cell in each.values()) for each in members]
-    result = crosstab_segment(segment, [group.code for group in groups], sizes, evidence, confidence=query.confidence)
+    result = crosstab_segment(segment, [group.code for group in groups], sizes, evidence, query.aim)
     return msgspec.structs.replace(result, submissions=int(sum(each.answers for each in evidence)))
 
 
@@ -225,4 +225,4 @@ def _counted(rows: _Counted, columns: _Counted, query: CrosstabQuery, cells: Cel
         for i, j in product(np.flatnonzero(rows.counts[codes]), np.flatnonzero(columns.counts[codes])):
             number = min(rows.counts[codes][i], columns.counts[codes][j])
             joint.add_counts(number * joint.count(np.array([i]), np.array([j])))
-    return estimator.crosstab(joint, confidence=query.confidence)
+    return estimator.crosstab(joint, query.aim)

@@ -13,6 +13,7 @@ from msgspec import UNSET, UnsetType
 from deniable_protocol import Question
 from deniable_server.errors import BadQuery, ImpossibleWeights, Withheld
 from deniable_server.estimator import QuestionEstimate, Weighted, estimate_question, estimate_weighted
+from deniable_server.estimator.intervals import Aim
 from deniable_server.estimator.weights import rake, weigh
 from deniable_server.statistics import Cell, Codes
 from deniable_server.wording import method_in_words
@@ -43,6 +44,10 @@ class EstimateQuery(Query):
     population: int | None = None
     weights: Margins = field(default_factory=dict)
     distribution: bool = False
+
+    @property
+    def aim(self) -> Aim:
+        return replace(super().aim, population=self.population)
 
     @classmethod
     def _read(cls, given: Parameters) -> Self:
@@ -160,9 +165,8 @@ def _questions(
     for question in source.survey.questions:
         estimate = estimate_question(
             source.evidence(question, total),
-            confidence=query.confidence,
+            replace(query.aim, population=total.submissions) if query.target == "respondents" else query.aim,
             simultaneous=query.simultaneous,
-            population=total.submissions if query.target == "respondents" else query.population,
             distribution=query.distribution,
         )
         if weights:
@@ -188,9 +192,7 @@ def _weighted(
     evidence = weigh(each) if each else source.evidence_of(question, {})
     if 0 < evidence.answers < source.minimum:
         return UNSET  # weights that leave so few are not shown
-    return estimate_weighted(
-        evidence, confidence=query.confidence, simultaneous=query.simultaneous, population=query.population
-    )
+    return estimate_weighted(evidence, query.aim, simultaneous=query.simultaneous)
 
 
 def _weights(grouping: Grouping, wanted: Margins) -> dict[Codes, float]:

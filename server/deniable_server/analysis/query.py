@@ -13,6 +13,7 @@ from typing import ClassVar, Self
 from deniable_protocol import Survey
 from deniable_protocol.checks import strict_json
 from deniable_server.errors import BadQuery
+from deniable_server.estimator.intervals import Aim
 
 Given = Mapping[str, Sequence[str]]
 """Texts by the name of their parameter, each given any number of times."""
@@ -37,6 +38,11 @@ class Query(ABC):
 
     where: dict[str, str] = field(default_factory=dict)
     confidence: float = 0.95
+
+    @property
+    def aim(self) -> Aim:
+        """What the intervals shall hold for."""
+        return Aim(self.confidence)
 
     @classmethod
     def read(cls, survey: Survey, given: Given) -> Self:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from deniable_protocol import Question, Survey
-from deniable_server.estimator import Applies, QuestionEstimate, Share, Weighted
+from deniable_server.estimator import Applies, QuestionEstimate, Share, Summary, Weighted
 from deniable_server.wording import SUMMARIES, answer_texts, said
 
 from .estimates import SurveyEstimates
@@ -157,13 +157,13 @@ def _number_rows(asked: Question, numbers: QuestionEstimate | Weighted, answers:
     for kind, code, share in shares:
         rows.append([answers if share.answers is UNSET else share.answers, kind, code, *_numbers(share)])
     for each in numbers.summaries or ():
-        rows.append([answers, each.id, "", each.estimate, "", each.standard_error, each.low, each.high])
+        rows.append([answers, each.id, "", *_numbers(each)])
     if numbers.mean is not None:
         mean = numbers.mean
-        rows.append([answers, "mean", "", mean.value, "", mean.standard_error, mean.low, mean.high])
+        rows.append([answers, "mean", "", mean.value, mean.unbiased, mean.standard_error, mean.low, mean.high])
     for row, line in zip(rows, lines(asked, numbers), strict=True):
         yield [*row, line.written]
 
 
-def _numbers(share: Share | Applies) -> list[float | None]:
+def _numbers(share: Share | Applies | Summary) -> list[float | None]:
     return [share.estimate, share.unbiased, share.standard_error, share.low, share.high]

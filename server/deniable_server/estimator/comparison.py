@@ -21,9 +21,9 @@ from deniable_protocol import Question
 from deniable_server.errors import NotComparable
 
 from .evidence import Evidence
-from .intervals import Raw, Supported, clip, likely_share, share_limits
+from .intervals import USUAL, Aim, Raw, Supported, clip, likely_share, share_limits
 from .ratios import same_ratio
-from .scores import mean_scores, pooled_scores
+from .scores import Scored, Spread, mean_scores, pooled_scores
 from .shares import Known, known_shares, too_noisy
 
 FEWEST = 5
@@ -85,20 +85,18 @@ class Comparison(msgspec.Struct, frozen=True):
     differences: list[Difference]
 
 
-def compare(groups: Sequence[Group], *, confidence: float = 0.95) -> Comparison:
+def compare(groups: Sequence[Group], aim: Aim = USUAL) -> Comparison:
     """Every pair of these groups; NotComparable where they were not asked the same."""
     if not groups:
         raise ValueError("there is nothing to compare without groups")
-    if not 0 < confidence < 1:
-        raise ValueError("confidence must lie between 0 and 1")
     question = groups[0].question
     for group in groups[1:]:
         _check_comparable(question, group.question)
-    alpha, pairs, repeated = 1 - confidence, [*combinations(groups, 2)], 1
+    pairs, repeated = [*combinations(groups, 2)], 1
     if question.asks_mean:
-        differences = [_of_means(first, second, alpha) for first, second in pairs]
+        differences = [_of_means(first, second, aim) for first, second in pairs]
     else:
-        differences = [row for first, second in pairs for row in _of_shares(first, second, alpha)]
+        differences = [row for first, second in pairs for row in _of_shares(first, second, aim)]
         # Two options that exclude each other are one hypothesis, said twice: it counts once, for both.
         repeated = 2 if len(question.codes) == 2 and groups[0].evidence.is_exclusive else 1
     tested = [row.p_value for row in differences[::repeated]]
@@ -106,7 +104,7 @@ def compare(groups: Sequence[Group], *, confidence: float = 0.95) -> Comparison:
     return Comparison(
         id=question.id,
         type=question.type,
-        confidence=confidence,
+        confidence=aim.confidence,
         groups=[GroupSize(group.label, group.answers) for group in groups],
         differences=[
             msgspec.structs.replace(row, p_value=p, adjusted_p_value=adjusted)
@@ -138,30 +136,37 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 # --- shares ------------------------------------------------------------------------------------------------------
 
 
-def _of_shares(first: Group, second: Group, alpha: float) -> list[Difference]:
-    known = [known_shares(group.evidence, alpha) for group in (first, second)]
+def _of_shares(first: Group, second: Group, aim: Aim) -> list[Difference]:
+    known = [known_shares(group.evidence, aim) for group in (first, second)]
     rows = []
     for j in first.question.reading_order:
         one, two = known[0][j], known[1][j]
-        p_value, limits = None, (-1.0, 1.0)
+        p_value: float | None = None
+        limits = -1.0, 1.0
         if one.raw is not None and two.raw is not None:
-            limits = mover(uncut(one, first.answers, alpha), uncut(two, second.answers, alpha))
-            p_value = _p_value(one, two, (first.answers, second.answers), alpha)
+            if one.scored is not None or two.scored is not None:
+                p_value, limits = of_scores(_scored(one), _scored(two), aim.alpha)
+            else:
+                p_value, limits = _p_value(one, two, aim), mover(uncut(one, aim), uncut(two, aim))
         rows.append(_difference(first, second, first.question.codes[j], one.raw, two.raw, limits, p_value))
     return rows
 
 
-def _p_value(one: Known, two: Known, answers: tuple[float, float], alpha: float) -> float | None:
-    """Of one share behind both, by what is known of them."""
-    assert one.raw is not None and two.raw is not None
+def _p_value(one: Known, two: Known, aim: Aim) -> float | None:
+    """Of one share behind both, where they are from supports, or ratios of these."""
     if one.support is not None and two.support is not None:
-        return score_test(one.support, two.support)
+        return score_test(one.support, two.support, aim)
     if one.ratio is not None and two.ratio is not None:
         return same_ratio(one.ratio.sums, two.ratio.sums, FEWEST)
-    if not one.raw.standard_error or not two.raw.standard_error:
-        return None
-    errors = (one.raw.standard_error, answers[0]), (two.raw.standard_error, answers[1])
-    return welch(one.raw.unbiased - two.raw.unbiased, *errors, alpha)[0]
+    return None
+
+
+def _scored(known: Known) -> Scored:
+    """A share by its mean and its error, as beside one that is from scores."""
+    if known.scored is not None:
+        return known.scored
+    assert known.raw is not None and known.support is not None
+    return Scored(Spread(*known.raw[:2], known.support.n))
 
 
 def _difference(
@@ -188,19 +193,16 @@ def _difference(
     return Difference(first.label, second.label, code, estimate, difference, error, low, high, p_value, None, note)
 
 
-def uncut(known: Known, n: float, alpha: float) -> Raw:
-    """The possible share, with its limits as they were before they were cut off at 0 and 1; from n reports."""
+def uncut(known: Known, aim: Aim) -> Raw:
+    """The possible share, of a support or a ratio, with its limits as they were before they were cut off at 0 and 1."""
     raw = known.raw
     assert raw is not None
-    share = clip(raw.unbiased)
-    if known.ratio is not None:
-        low, high = known.ratio.limits
-    elif known.support is not None:
-        low, high = share_limits(*known.support, alpha)
+    if known.support is not None:
+        low, high = share_limits(*known.support, aim)
     else:
-        margin = -float(stdtrit(n - 1, alpha / 2)) * raw.standard_error if raw.standard_error else math.inf
-        low, high = share - margin, share + margin
-    return raw._replace(unbiased=share, low=low, high=high)
+        assert known.ratio is not None
+        low, high = known.ratio.limits
+    return raw._replace(unbiased=clip(raw.unbiased), low=low, high=high)
 
 
 def mover(one: Raw, two: Raw) -> tuple[float, float]:
@@ -216,13 +218,13 @@ def mover(one: Raw, two: Raw) -> tuple[float, float]:
     return max(low, -1.0), min(high, 1.0)
 
 
-def score_test(one: Supported, two: Supported) -> float | None:
+def score_test(one: Supported, two: Supported, aim: Aim = USUAL) -> float | None:
     """The p-value of one share behind both counts; None where reports of the rarer kind are too few for it.
 
     With rates r = q + s * gap, the share s most likely under both solves  sum of gap (y - nr)/(r(1 - r)) = 0,  that is
     sum of (u - s)/V = 0 with V = r(1 - r)/(n gap^2): the unbiased shares u, pooled by their inverse variances at s.
     Rao's score statistic [3] is then (u1 - u2)^2 / (V1 + V2). With the same channel, s is the share at the pooled rate
-    and gap drops out: the z test of two proportions on the noisy counts.
+    and gap drops out: the z test of two proportions on the noisy counts. A design effect adds to the variances.
     """
     if not one.n or not two.n:
         return None
@@ -233,11 +235,56 @@ def score_test(one: Supported, two: Supported) -> float | None:
         if count.n * min(rate, 1 - rate) < FEWEST:
             return None
         variance += max(rate * (1 - rate), 0.0) / (count.n * count.rule.gap**2)
+        variance += (aim.sampling(count.n) - 1) * clip(share) * (1 - clip(share)) / count.n
     # Without variance all reports of both agree, and no difference was seen.
     return 2 * float(ndtr(-abs(seen[0] - seen[1]) / math.sqrt(variance))) if variance > 0 else 1.0
 
 
-# --- means -------------------------------------------------------------------------------------------------------
+# --- means, and shares from scores -------------------------------------------------------------------------------
+
+
+def _of_means(first: Group, second: Group, aim: Aim) -> Difference:
+    one, two = _mean(first, aim), _mean(second, aim)
+    low, high = first.question.range
+    if one is None or two is None:
+        return _difference(first, second, None, None, None, (-1.0, 1.0), None, high - low)
+    raw, (p_value, limits) = (one.raw(aim), two.raw(aim)), of_scores(one, two, aim.alpha)
+    return _difference(first, second, None, *raw, limits, p_value, high - low)
+
+
+def _mean(group: Group, aim: Aim) -> Scored | None:
+    evidence = group.evidence
+    if not evidence.answers:
+        return None
+    scores = [mean_scores(part.channel, group.question.is_continuous) for part in evidence.parts]
+    return pooled_scores(scores, evidence.parts, aim)
+
+
+def of_scores(one: Scored, two: Scored, alpha: float) -> tuple[float | None, tuple[float, float]]:
+    """The p-value of no difference between two mean scores, and the limits of the difference.
+
+    Where noise is room enough for rare answers, they are Welch's. Otherwise limits are recovered from those of each,
+    which make room, and the p-value is the level at which they reach 0: by bisection, to six digits.
+    """
+    first, second = one.seen, two.seen
+    if not first.error or not second.error:
+        return None, (-1.0, 1.0)
+    if one.room is None and two.room is None:
+        p_value, margin = welch(first.mean - second.mean, (first.error, first.n), (second.error, second.n), alpha)
+        # The interval lies around the possible estimate. Errors are symmetric and have one peak: moving a mean towards
+        # its truth, whatever the other's error, never makes it less likely that the interval covers the difference.
+        centre = clip(first.mean) - clip(second.mean)
+        return p_value, (max(centre - margin, -1.0), min(centre + margin, 1.0))
+
+    def limits(level: float) -> tuple[float, float]:
+        return mover(*(Raw(clip(each.seen.mean), None, *each.limits(level)) for each in (one, two)))
+
+    least, most = -700.0, 0.0  # logarithms
+    for _ in range(30):
+        middle = (least + most) / 2
+        low, high = limits(math.exp(middle))
+        least, most = (middle, most) if low <= 0 <= high else (least, middle)
+    return math.exp(most), limits(alpha)
 
 
 def welch(difference: float, one: tuple[float, float], two: tuple[float, float], alpha: float) -> tuple[float, float]:
@@ -249,26 +296,3 @@ def welch(difference: float, one: tuple[float, float], two: tuple[float, float],
     freedom = (v1 + v2) ** 2 / (v1**2 / (one[1] - 1) + v2**2 / (two[1] - 1))
     error = math.sqrt(v1 + v2)
     return 2 * float(stdtr(freedom, -abs(difference) / error)), -float(stdtrit(freedom, alpha / 2)) * error
-
-
-def _of_means(first: Group, second: Group, alpha: float) -> Difference:
-    one, two = _mean(first, alpha), _mean(second, alpha)
-    p_value, limits = None, (-1.0, 1.0)
-    if one is not None and two is not None and one.standard_error and two.standard_error:
-        errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
-        p_value, margin = welch(one.unbiased - two.unbiased, *errors, alpha)
-        # The interval lies around the possible estimate. Errors are symmetric and have one peak: moving a mean towards
-        # its truth, whatever the other's error, never makes it less likely that the interval covers the difference.
-        centre = clip(one.unbiased) - clip(two.unbiased)
-        limits = max(centre - margin, -1.0), min(centre + margin, 1.0)
-    low, high = first.question.range
-    return _difference(first, second, None, one, two, limits, p_value, high - low)
-
-
-def _mean(group: Group, alpha: float) -> Raw | None:
-    """The mean score, 0 to 1 along the range; unlike the mean that is shown, it may lie outside."""
-    evidence = group.evidence
-    if not evidence.answers:
-        return None
-    scores = [mean_scores(part.channel, group.question.is_continuous) for part in evidence.parts]
-    return pooled_scores(scores, evidence.parts, alpha)

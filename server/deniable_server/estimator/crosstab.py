@@ -10,7 +10,7 @@ report is about j at all the sum of U_cj f_c. Given the answers, the reports of 
 the mean of z_j z'_l is the unbiased share of the pair [1], and all that is needed of the reports are sums of f_c f'_e.
 
 [1] Chaudhuri and Mukerjee 1988, Randomized Response.  [2] Wilson 1927, J. Am. Stat. Assoc. 22.  [3] Pillai 1955, Ann.
-Math. Stat. 26.  [4] Cochran 1954, Biometrics 10.
+Math. Stat. 26.  [4] Cochran 1954, Biometrics 10.  [5] Rao and Scott 1984, Ann. Stat. 12.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from scipy.special import chdtrc, ndtri
 from deniable_protocol import Channel, Question, decode
 
 from .evidence import Array, alone
-from .intervals import CLEAR, Rule, share_of_support, supports
+from .intervals import CLEAR, USUAL, Aim, Rule, share_of_support, supports
 from .margins import keep_margins
 from .pieces import Piece, pieces
 from .questions import estimate_question
@@ -97,7 +97,7 @@ class Coded:
     u: Array
     squares: Array
     steps: Array
-    totals: Callable[[list[int], int, float], list[Share]]
+    totals: Callable[[list[int], int, Aim], list[Share]]
 
     def features(self, reports: Reports) -> Array:
         if self.held:
@@ -110,8 +110,8 @@ def coded_question(question: Question, channel: Channel) -> Coded:
     if question.asks_mean:
         raise ValueError(f"{question.id} asks for a mean, and has no shares to tabulate")
 
-    def totals(counts: list[int], n: int, confidence: float) -> list[Share]:
-        return estimate_question(alone(question, channel, counts, n), confidence=confidence).shares
+    def totals(counts: list[int], n: int, aim: Aim) -> list[Share]:
+        return estimate_question(alone(question, channel, counts, n), aim).shares
 
     order, held = question.reading_order, channel.held is not None
     a, b, u, squares, steps = (matrix[..., order] for matrix in _matrices(channel))
@@ -148,10 +148,10 @@ def _squares(rules: Sequence[Rule]) -> Array:
 def coded_segment(name: str, codes: Sequence[str]) -> Coded:
     """A segment: its report is the place of its code, and its score the feature itself."""
 
-    def totals(counts: list[int], n: int, confidence: float) -> list[Share]:
+    def totals(counts: list[int], n: int, aim: Aim) -> list[Share]:
         if not n:
             return [Share(code, None, None, None, 0.0, 1.0, too_noisy(1.0, 1.0)) for code in codes]
-        each = [(code, share_of_support(CLEAR, y, n, 1 - confidence)) for code, y in zip(codes, counts, strict=True)]
+        each = [(code, share_of_support(CLEAR, y, n, aim)) for code, y in zip(codes, counts, strict=True)]
         return [Share(code, raw.unbiased, *raw, too_noisy(raw.high - raw.low, 1.0)) for code, raw in each]
 
     k, one = len(codes), np.eye(len(codes))
@@ -251,17 +251,15 @@ class Joint:
 # --- the table ---------------------------------------------------------------------------------------------------
 
 
-def crosstab(joint: Joint, *, confidence: float = 0.95) -> Crosstab:
+def crosstab(joint: Joint, aim: Aim = USUAL) -> Crosstab:
     """The debiased table of all that was added, and the test of independence."""
-    if not 0 < confidence < 1:
-        raise ValueError("confidence must lie between 0 and 1")
     counts, c, n = np.diag(joint.products).tolist(), len(joint.rows.a), joint.submissions
-    rows, columns = joint.rows.totals(counts[:c], n, confidence), joint.columns.totals(counts[c:], n, confidence)
-    cells = _cells(joint, rows, columns, 1 - confidence)
-    return Crosstab(joint.rows.id, joint.columns.id, n, confidence, rows, columns, cells, independence(joint))
+    rows, columns = joint.rows.totals(counts[:c], n, aim), joint.columns.totals(counts[c:], n, aim)
+    cells = _cells(joint, rows, columns, aim)
+    return Crosstab(joint.rows.id, joint.columns.id, n, aim.confidence, rows, columns, cells, independence(joint, aim))
 
 
-def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], alpha: float) -> list[JointShare]:
+def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], aim: Aim) -> list[JointShare]:
     rows, columns, between = joint.rows, joint.columns, joint.blocks()[2]
     about = np.rint(rows.u.T @ between @ columns.u)
     n = np.maximum(about, 1.0)  # where there are no reports, what follows is not used
@@ -271,12 +269,12 @@ def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], al
     spread = (rows.b.T @ between @ columns.b / n - unbiased**2) * n / np.maximum(n - 1, 1)
     own = np.outer(np.diag(rows.squares), np.diag(columns.squares)) - 1
     least = np.minimum(np.outer(rows.squares.min(axis=0), columns.squares.min(axis=0)), own)
-    error = np.sqrt(np.maximum(spread, least) / n)
     estimate = possible = np.clip(unbiased, 0.0, 1.0) + 0.0  # -0.0 is 0.0
+    error = np.sqrt((np.maximum(spread, least) + (aim.deff - 1) * possible * (1 - possible)) / n)
     totals = [np.array([share.estimate or 0.0 for share in shares]) for shares in (row_totals, column_totals)]
     if rows.exclusive and columns.exclusive and joint.submissions:
         estimate = keep_margins(unbiased, totals[0], totals[1])
-    low, high = _limits(joint, possible, n, totals[0], totals[1], alpha)
+    low, high = _limits(joint, possible, n, totals[0], totals[1], aim)
     # As with shares, an interval reaches to what the projection makes of its estimate.
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
     numbers, cells = np.stack([estimate, unbiased, error, low, high], axis=-1), []
@@ -287,7 +285,7 @@ def _cells(joint: Joint, row_totals: list[Share], column_totals: list[Share], al
     return cells
 
 
-def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: float) -> tuple[Array, Array]:
+def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, aim: Aim) -> tuple[Array, Array]:
     """The shares s at which the observed one is z standard errors away, those being the errors *at s* [2].
 
     With the shares r of the row and c of the column, four kinds of people make up E[(z z')^2] =
@@ -298,7 +296,7 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: floa
     mine, theirs = _mean_squares(joint.rows, r), _mean_squares(joint.columns, c)
     squares = [np.outer(one, two) for one in mine for two in theirs]
     half = np.outer(joint.rows.steps, joint.columns.steps) / (2 * n)
-    width = ndtri(alpha / 2) ** 2 / n
+    width = ndtri(aim.alpha / 2) ** 2 / n
     # Both limits at once: from the observed share, half a step further, towards 0 and towards 1.
     start, ends = np.stack([seen - half, seen + half]), np.stack([np.zeros_like(seen), np.ones_like(seen)])
 
@@ -306,7 +304,7 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, alpha: floa
         row, column = np.maximum(r[:, None], share), np.maximum(c, share)
         kinds = share, row - share, column - share, np.maximum(1 - row - column + share, 0.0)
         moment = sum(kind * square for kind, square in zip(kinds, squares, strict=True))
-        return np.asarray((start - share) ** 2 <= width * (moment - share**2))
+        return np.asarray((start - share) ** 2 <= width * (moment - share**2 + (aim.deff - 1) * share * (1 - share)))
 
     inside, outside = np.clip(start, 0.0, 1.0), ends
     reached = within(ends) | (inside == ends)
@@ -328,12 +326,13 @@ def _mean_squares(variable: Coded, shares: Array) -> tuple[Array, Array]:
 # --- independence ------------------------------------------------------------------------------------------------
 
 
-def independence(joint: Joint) -> Independence:
+def independence(joint: Joint, aim: Aim = USUAL) -> Independence:
     """Pearson's chi-square of the noisy table, which keeps its size: noise added to each alone makes no dependence.
 
     In general n times Pillai's trace [3], the sum of the squared canonical correlations of the features, chi-square
     with as many degrees of freedom as there are pairs of directions. Where a feature is which report it is, that is
-    Pearson's statistic. What reports are *about* (the part drawn) is taken out first: it is chance alone.
+    Pearson's statistic. What reports are *about* (the part drawn) is taken out first: it is chance alone. A design
+    effect takes as much off the statistic (Rao and Scott's first correction [5]), which is more than noise allows.
     """
     (first, second, between), n = joint.blocks(), joint.submissions
     left, right = _uncorrelated(first, joint.rows.u), _uncorrelated(second, joint.columns.u)
@@ -341,7 +340,7 @@ def independence(joint: Joint) -> Independence:
     freedom = ranks[0] * ranks[1]
     if not freedom:
         return Independence(None, 0, None, ONE_VALUE if n > 1 else TOO_FEW)
-    statistic = n * float(np.sum((left.T @ between @ right) ** 2))
+    statistic = n * float(np.sum((left.T @ between @ right) ** 2)) / max(aim.deff, 1.0)
     rare = [np.minimum(np.diag(sums), n - np.diag(sums)) for sums in (first, second)]
     expected = np.outer(rare[0][rare[0] > 0], rare[1][rare[1] > 0]) / n
     sparse = expected.min() < 1 or np.mean(expected < FEWEST) > 0.2

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from deniable_protocol import Channel, Document, Drawn, MultiChoice, Question
 
-from .intervals import Chances, Rule, Supported, chances, joint_rule, sampling_factor, supports
+from .intervals import Aim, Chances, Rule, Supported, chances, joint_rule, supports
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = Sequence[float]
@@ -219,12 +219,12 @@ class Pooled:
             none, own = none + w * w / part.n * first, own + w * w / part.n * rest
         return none, own
 
-    def covariance(self, shares: Array, population: int | None = None) -> Array:
+    def covariance(self, shares: Array, aim: Aim) -> Array:
         """Of the unbiased shares, where these are the true ones."""
         none, own = self.moments
         spread = np.outer(shares, shares)
         total = none + np.tensordot(shares, own, axes=1) - spread / self.n
-        kept = 1 - sampling_factor(self.n, population)
+        kept = 1 - aim.sampling(self.n)
         return np.asarray(total - kept * (np.diag(shares) - spread) / self.n)
 
 

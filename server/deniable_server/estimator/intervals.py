@@ -5,8 +5,9 @@ one, so that the rate is q + share * (p - q). Per report the unbiased share (rat
 
     V(s) = f * s(1 - s)  +  s * v1 + (1 - s) * v0,
 
-the sampling of respondents plus the noise of the channel. f = 1 for the population that respondents were drawn from,
-(M - n)/(M - 1) for one of M people, 0 for the respondents themselves.
+the sampling of respondents plus the noise of the channel. f = 1 for the population that respondents were drawn from at
+random, (M - n)/(M - 1) for one of M people, 0 for the respondents themselves; times the design effect where they were
+drawn in another way. Noise is drawn for each report alone, so that no design changes it.
 
 [1] Wilson 1927, J. Am. Stat. Assoc. 22.  [2] Clopper and Pearson 1934, Biometrika 26.  [3] Ye and Barg 2018, IEEE
 Trans. Inf. Theory 64.  [4] Cochran 1977, Sampling Techniques.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -33,6 +34,42 @@ FEW = 10
 """Below this many expected reports of the rarer kind, exact limits take the place of Wilson's."""
 FAR = 0.0099
 """So they do for smaller alphas than this: that far out the normal distribution is not to be trusted."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What an interval shall hold for.
+
+    ``population``: how many people the respondents were drawn from without replacement; with as many as answered, it is
+    for the respondents themselves. ``deff``: how many times as much the answers of the sample vary as those of a simple
+    random one of its size. ``anytime``: it holds however often one looks.
+    """
+
+    confidence: float = 0.95
+    population: int | None = None
+    deff: float = 1.0
+    anytime: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.confidence < 1:
+            raise ValueError("confidence must lie between 0 and 1")
+
+    @property
+    def alpha(self) -> float:
+        return 1 - self.confidence
+
+    def split(self, number: int) -> Aim:
+        """For each of so many intervals that shall hold together (Bonferroni)."""
+        return replace(self, confidence=1 - self.alpha / number)
+
+    def sampling(self, n: float) -> float:
+        """f: how much the sampling of n respondents counts."""
+        if self.population is None:
+            return self.deff
+        return self.deff * max(self.population - n, 0.0) / max(self.population - 1, 1)
+
+
+USUAL = Aim()
 
 
 class Raw(NamedTuple):
@@ -167,16 +204,8 @@ def likely_share(counts: Sequence[Supported]) -> float:
     return (low + high) / 2
 
 
-def sampling_factor(n: float, population: int | None) -> float:
-    """f: how much of the sampling variance is left if n were drawn from a population without replacement."""
-    if population is None:
-        return 1.0
-    return max(population - n, 0.0) / max(population - 1, 1)
-
-
-def share_of_support(rule: Rule, y: float, n: float, alpha: float, population: int | None = None) -> Raw:
-    """The share of an answer with the support y of n reports: among the ``population`` that they were drawn from, if it
-    has a size; among the respondents themselves if that is n.
+def share_of_support(rule: Rule, y: float, n: float, aim: Aim) -> Raw:
+    """The share of an answer with the support y of n reports.
 
     For the limits the support is first moved to where a share from 0 to 1 would put it, between nq and np, which only
     widens the interval within [0, 1] and keeps it from vanishing.
@@ -184,24 +213,28 @@ def share_of_support(rule: Rule, y: float, n: float, alpha: float, population: i
     q, gap = rule.q, rule.gap
     rate = y / n
     unbiased = (rate - q) / gap
-    variance = rate * (1 - rate) / gap**2 if rule.counted and population is None else 0.0
+    sampling = aim.sampling(n)
+    variance = rate * (1 - rate) / gap**2 if rule.counted and sampling == 1 else 0.0
     # If all reports agree, the sample shows no spread; the channel has some all the same.
-    variance = variance or _variance(rule, clip(unbiased), sampling_factor(n, population))
-    low, high = share_limits(rule, y, n, alpha, population)
+    variance = variance or _variance(rule, clip(unbiased), sampling)
+    low, high = share_limits(rule, y, n, aim)
     return Raw(unbiased, math.sqrt(variance / n), clip(low), clip(high))
 
 
-def share_limits(rule: Rule, y: float, n: float, alpha: float, population: int | None = None) -> tuple[float, float]:
+def share_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float]:
     """The limits of the share as they are before they are cut off at 0 and 1."""
-    p, q = rule.p, rule.q
+    p, q, alpha, population = rule.p, rule.q, aim.alpha, aim.population
     inside = min(max(y, n * q), n * p)
     few = n * min(q, 1 - p) < FEW
-    if few and rule.counted and population is not None:
+    if few and rule.counted and population is not None and aim.deff <= 1:
         nearest = min(max(y, math.floor(n * q)), math.ceil(n * p))  # a count that can be: exact limits take no other
         return finite_limits(rule, nearest * int(n) / n, int(n), alpha, population)
     if population is not None or not (few or alpha < FAR):
-        return score_limits(rule, inside, n, alpha, sampling_factor(n, population))
-    low, high = clopper_pearson(inside, n, alpha)
+        return score_limits(rule, inside, n, alpha, aim.sampling(n))
+    # Exact limits know no design: they are those of as many fewer reports. That is too few, since the noise of the
+    # channel is no larger, and on the safe side.
+    fewer = max(aim.deff, 1.0)
+    low, high = clopper_pearson(inside / fewer, n / fewer, alpha)
     return (low - q) / rule.gap, (high - q) / rule.gap
 
 

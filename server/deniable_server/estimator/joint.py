@@ -21,7 +21,7 @@ from scipy.special import chdtrc
 
 from .crosstab import FEWEST, ONE_VALUE, TOO_FEW, Crosstab, Independence, JointShare
 from .evidence import Array, Evidence, Heard, Paths, Pooled, not_shown, pool_sets
-from .intervals import CLEAR, Raw, clip, share_of_support
+from .intervals import CLEAR, USUAL, Aim, Raw, clip, share_of_support
 from .margins import keep_margins
 from .shares import TOO_NOISY, Share, project, too_noisy
 
@@ -71,18 +71,18 @@ def _pairs(row: _Item, column: _Item) -> list[tuple[Heard, Heard]]:
 # --- two questions -----------------------------------------------------------------------------------------------
 
 
-def crosstab_questions(rows: Evidence, columns: Evidence, *, confidence: float = 0.95) -> Crosstab:
+def crosstab_questions(rows: Evidence, columns: Evidence, aim: Aim = USUAL) -> Crosstab:
     """The debiased table of two questions that share a part, and the test of independence.
 
     ``submissions`` are those that report on both; of a multi_choice, on that of its options that most report on. Of
     options that share no part with the other question nothing is known.
     """
-    tables = [[_table(row, column, 1 - confidence) for column in _items(columns)] for row in _items(rows)]
+    tables = [[_table(row, column, aim) for column in _items(columns)] for row in _items(rows)]
     return Crosstab(
         rows=rows.question.id,
         columns=columns.question.id,
         submissions=max(table.submissions for line in tables for table in line),
-        confidence=confidence,
+        confidence=aim.confidence,
         row_totals=[share for line in tables for share in line[0].rows],
         column_totals=[share for table in tables[0] for share in table.columns],
         cells=_by_row(tables),
@@ -115,16 +115,16 @@ def _of_all(tests: list[Independence]) -> Independence:
     return msgspec.structs.replace(test, p_value=min(1.0, p * len(known)), note=EACH_OPTION)
 
 
-def _table(row: _Item, column: _Item, alpha: float) -> _Table:
+def _table(row: _Item, column: _Item, aim: Aim) -> _Table:
     pairs, shape = _pairs(row, column), (len(row.codes), len(column.codes))
     both = [(one, [_both(a, b) for a, b in product(row.sets(one), column.sets(two))]) for one, two in pairs]
-    pooled, totals = pool_sets(both), [_totals(each, alpha) for each in (row, column)]
+    pooled, totals = pool_sets(both), [_totals(each, aim) for each in (row, column)]
     if pooled is None:
         cells = [[_cell(a, b, None, 0.0) for b in column.codes[column.shown]] for a in row.codes[row.shown]]
         return _Table(0, totals[0][row.shown], totals[1][column.shown], cells, Independence(None, 0, None, TOO_FEW))
     unbiased, possible = pooled.unbiased.reshape(shape), np.array(pooled.parts[0].sizes).reshape(shape) > 0
     raw = [
-        share_of_support(*pooled.together([place]), alpha) if there else Raw(0.0, 0.0, 0.0, 0.0)
+        share_of_support(*pooled.together([place]), aim) if there else Raw(0.0, 0.0, 0.0, 0.0)
         for place, there in enumerate(possible.ravel())
     ]
     if possible.all():
@@ -142,7 +142,9 @@ def _table(row: _Item, column: _Item, alpha: float) -> _Table:
         rows=totals[0][row.shown],
         columns=totals[1][column.shown],
         cells=[line[column.shown] for line in cells[row.shown]],
-        independence=_independence(pooled, shape) if possible.all() else Independence(None, 0, None, NEVER_TOGETHER),
+        independence=_independence(pooled, shape, aim)
+        if possible.all()
+        else Independence(None, 0, None, NEVER_TOGETHER),
     )
 
 
@@ -157,12 +159,12 @@ def _cell(row: str, column: str, raw: Raw | None, estimate: float) -> JointShare
     return JointShare(row, column, estimate, raw.unbiased, raw.standard_error, low, high, too_noisy(high - low, 1.0))
 
 
-def _totals(item: _Item, alpha: float) -> list[Share]:
+def _totals(item: _Item, aim: Aim) -> list[Share]:
     """The shares of all categories among all people, from all parts that report on the item."""
     pooled = item.totals()
     if pooled is None:
         return [Share(code, None, None, None, 0.0, 1.0, TOO_NOISY) for code in item.codes]
-    raw = [share_of_support(*pooled.together([place]), alpha) for place in range(len(item.codes))]
+    raw = [share_of_support(*pooled.together([place]), aim) for place in range(len(item.codes))]
     estimates = project(pooled.unbiased.tolist())
     return [_total(*each) for each in zip(item.codes, estimates, raw, strict=True)]
 
@@ -180,7 +182,7 @@ def _moved(totals: list[Share], sums: Array) -> list[Share]:
     ]
 
 
-def _independence(pooled: Pooled, shape: tuple[int, int]) -> Independence:
+def _independence(pooled: Pooled, shape: tuple[int, int], aim: Aim) -> Independence:
     """The test that every pair has the product of its shares.
 
     The unbiased cells u_jl minus the products of their margins are, to first order, the mean of
@@ -195,7 +197,7 @@ def _independence(pooled: Pooled, shape: tuple[int, int]) -> Independence:
     shares = np.outer(*likely).ravel()
     one, two = (np.eye(len(each))[:-1] - each[:-1, None] for each in likely)
     gradient = np.einsum("jx,ly->jlxy", one, two).reshape(freedom, -1)
-    spread = gradient @ pooled.covariance(shares) @ gradient.T
+    spread = gradient @ pooled.covariance(shares, aim) @ gradient.T
     statistic = float(excess @ np.linalg.solve(spread, excess))
     expected = [_rarer(pooled, place, float(share)) for place, share in enumerate(shares)]
     if min(expected) < 1 or np.mean(np.array(expected) < FEWEST) > 0.2:
@@ -214,18 +216,18 @@ def _rarer(pooled: Pooled, place: int, share: float) -> float:
 
 
 def crosstab_segment(
-    segment: str, codes: Sequence[str], sizes: Sequence[int], groups: Sequence[Evidence], *, confidence: float = 0.95
+    segment: str, codes: Sequence[str], sizes: Sequence[int], groups: Sequence[Evidence], aim: Aim = USUAL
 ) -> Crosstab:
     """A segment by a question, from the submissions (``sizes``) and the evidence of each of the segment's groups."""
-    alpha, n = 1 - confidence, sum(sizes)
-    rows = [_group_share(code, size, n, alpha) for code, size in zip(codes, sizes, strict=True)]
+    n = sum(sizes)
+    rows = [_group_share(code, size, n, aim) for code, size in zip(codes, sizes, strict=True)]
     items = [*zip(*(_items(evidence) for evidence in groups), strict=True)]
-    tables = [_by_group(rows, item, alpha) for item in items]
+    tables = [_by_group(rows, item, aim) for item in items]
     return Crosstab(
         rows=segment,
         columns=groups[0].question.id,
         submissions=n,
-        confidence=confidence,
+        confidence=aim.confidence,
         row_totals=rows,
         column_totals=[share for table in tables for share in table.columns],
         cells=_by_row([tables]),
@@ -247,20 +249,20 @@ def flipped(table: Crosstab) -> Crosstab:
     )
 
 
-def _group_share(code: str, size: int, n: int, alpha: float) -> Share:
+def _group_share(code: str, size: int, n: int, aim: Aim) -> Share:
     if not n:
         return Share(code, None, None, None, 0.0, 1.0, TOO_NOISY)
-    raw = share_of_support(CLEAR, size, n, alpha)
+    raw = share_of_support(CLEAR, size, n, aim)
     return Share(code, raw.unbiased, *raw, too_noisy(raw.high - raw.low, 1.0))
 
 
-def _by_group(rows: list[Share], items: Sequence[_Item], alpha: float) -> _Table:
+def _by_group(rows: list[Share], items: Sequence[_Item], aim: Aim) -> _Table:
     pooled = [item.totals() for item in items]
     first = items[0]
     everybody = first._replace(heard=tuple(heard for item in items for heard in item.heard))
-    columns = _totals(everybody, alpha)
+    columns = _totals(everybody, aim)
     raw = [
-        [_in_group(row, shares, place, alpha) for place in range(len(first.codes))]
+        [_in_group(row, shares, place, aim) for place in range(len(first.codes))]
         for row, shares in zip(rows, pooled, strict=True)
     ]
     unbiased = np.array([[0.0 if each is None else each.unbiased for each in line] for line in raw])
@@ -274,10 +276,10 @@ def _by_group(rows: list[Share], items: Sequence[_Item], alpha: float) -> _Table
     ]
     known = [shares for shares in pooled if shares is not None]
     n = round(sum(part.n for shares in known for part in shares.parts))
-    return _Table(n, rows, columns[first.shown], [line[first.shown] for line in cells], _same_shares(known))
+    return _Table(n, rows, columns[first.shown], [line[first.shown] for line in cells], _same_shares(known, aim))
 
 
-def _in_group(row: Share, shares: Pooled | None, place: int, alpha: float) -> Raw | None:
+def _in_group(row: Share, shares: Pooled | None, place: int, aim: Aim) -> Raw | None:
     """The share of the group times that of the answer in it.
 
     Limits recovered from those of both, as in ``mover``: what each contributes to the product, with the other at its
@@ -285,7 +287,7 @@ def _in_group(row: Share, shares: Pooled | None, place: int, alpha: float) -> Ra
     """
     if shares is None or row.estimate is None or row.standard_error is None:
         return None
-    own = share_of_support(*shares.together([place]), alpha)
+    own = share_of_support(*shares.together([place]), aim)
     share = clip(own.unbiased)
     assert own.standard_error is not None
     low = math.hypot(row.estimate * (share - own.low), share * (row.estimate - row.low))
@@ -295,7 +297,7 @@ def _in_group(row: Share, shares: Pooled | None, place: int, alpha: float) -> Ra
     return Raw(row.estimate * own.unbiased, error, max(centre - low, 0.0), min(centre + high, 1.0))
 
 
-def _same_shares(groups: list[Pooled]) -> Independence:
+def _same_shares(groups: list[Pooled], aim: Aim) -> Independence:
     """The test that the answers have the same shares in all groups.
 
     With u_g of covariance C_g at the shares of all, and m their mean weighted by C_g^-1, the sum of
@@ -307,7 +309,7 @@ def _same_shares(groups: list[Pooled]) -> Independence:
     mean = np.sum([each.n * each.unbiased for each in groups], axis=0) / n
     likely = np.array(project(mean.tolist()))
     seen = np.array([each.unbiased[:-1] for each in groups])
-    precision = np.array([np.linalg.inv(each.covariance(likely)[:-1, :-1]) for each in groups])
+    precision = np.array([np.linalg.inv(each.covariance(likely, aim)[:-1, :-1]) for each in groups])
     common = np.linalg.solve(precision.sum(axis=0), np.einsum("gij,gj->i", precision, seen))
     statistic = float(np.einsum("gi,gij,gj->", seen - common, precision, seen - common))
     freedom = (len(groups) - 1) * (len(likely) - 1)

@@ -16,18 +16,24 @@ from msgspec.structs import replace
 from .distribution import Point, likely_distribution
 from .evidence import Counted, Evidence
 from .influence import consistent, question_influence, sum_influence
-from .intervals import clip, sampling_factor
+from .intervals import USUAL, Aim, clip
 from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
 from .summaries import Summary, summarize
 
+ROUGHLY = 0.25
+"""The largest error, as a part of itself, with which a number of equivalent answers is worth saying."""
 NOT_HONEST = "not consistent with honest reports"
 
 
 class Mean(msgspec.Struct, frozen=True):
-    """A mean in the question's own units; it takes one report for a value and two for a standard error."""
+    """A mean in the question's own units; it takes one report for a value and two for a standard error.
+
+    ``unbiased`` may lie outside the question's range; ``value`` is possible, and lies between ``low`` and ``high``.
+    """
 
     value: float | None
+    unbiased: float | None
     standard_error: float | None
     low: float
     high: float
@@ -50,7 +56,7 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
 
     ``answers``: the submissions whose booklet reports on it; of a multi_choice, on any of its options, and each share
     has its own. ``open_equivalent``: how many unprotected answers would be as precise; None for means, for shares among
-    those whom a question is asked, and where nothing is known.
+    those whom a question is asked, and where the reports do not tell it well enough.
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
     ``notes``: what a reader must know first. ``summaries`` are there for scales with shares; ``applies`` where a
     question is asked of some people only, and ``shares`` are then among those; ``among_answering`` where people may
@@ -86,27 +92,19 @@ class _Numbers(NamedTuple):
 
 
 def estimate_question(
-    evidence: Evidence,
-    *,
-    confidence: float = 0.95,
-    simultaneous: bool = False,
-    population: int | None = None,
-    distribution: bool = False,
+    evidence: Evidence, aim: Aim = USUAL, *, simultaneous: bool = False, distribution: bool = False
 ) -> QuestionEstimate:
     """The estimate from the sufficient statistics of all reports that are about the question.
 
     ``simultaneous``: the k intervals of the question are right together (Bonferroni: each at 1 - alpha/k).
-    ``population``: how many people the respondents were drawn from without replacement; with as many as answered, the
-    intervals are for the respondents themselves, of whom those who report on the question are a sample.
+    Where they are for the respondents themselves, those who report on the question are a sample of these.
     """
-    if not 0 < confidence < 1:
-        raise ValueError("confidence must lie between 0 and 1")
     for part in evidence.parts:
         _check(part)
-    question, alpha = evidence.question, 1 - confidence
-    numbers = _numbers(evidence, alpha, simultaneous, population)
+    question = evidence.question
+    numbers = _numbers(evidence, aim, simultaneous)
     # Sampling counts here whatever the interval is for: an open answer, too, is from a population.
-    sampled = numbers.shares if population is None else _numbers(evidence, alpha).shares
+    sampled = numbers.shares if aim.sampling(evidence.answers) == 1 else _numbers(evidence, Aim()).shares
     # Equivalent open answers are *their* variance over SE^2. The reports to a mean hardly show that variance, and its
     # bound, (value - min)(max - value), would flatter us: open_equivalent stays None.
     is_plain = numbers.mean is None and not evidence.is_conditional
@@ -133,29 +131,27 @@ def estimate_question(
     )
 
 
-def estimate_weighted(
-    evidence: Evidence, *, confidence: float = 0.95, simultaneous: bool = False, population: int | None = None
-) -> Weighted:
+def estimate_weighted(evidence: Evidence, aim: Aim = USUAL, *, simultaneous: bool = False) -> Weighted:
     """The numbers from weighted evidence, which is as certain as so many answers without weights (weights.py)."""
-    return Weighted(evidence.answers, *_numbers(evidence, 1 - confidence, simultaneous, population))
+    return Weighted(evidence.answers, *_numbers(evidence, aim, simultaneous))
 
 
-def _numbers(evidence: Evidence, alpha: float, simultaneous: bool = False, population: int | None = None) -> _Numbers:
+def _numbers(evidence: Evidence, aim: Aim, simultaneous: bool = False) -> _Numbers:
     question = evidence.question
     if question.asks_mean:
-        return _Numbers([], mean_of(evidence, alpha, population))
-    shares = shares_of(evidence, alpha, simultaneous, population)
+        return _Numbers([], mean_of(evidence, aim))
+    shares = shares_of(evidence, aim, simultaneous)
     applies: Applies | UnsetType = UNSET
     answering: list[Share] | UnsetType = UNSET
     summaries: list[Summary] | UnsetType = UNSET
     if evidence.is_conditional:
-        applies = applies_to(evidence, alpha, population)
+        applies = applies_to(evidence, aim)
     if question.decline:
-        found = among_answering(evidence, alpha, simultaneous, population)
+        found = among_answering(evidence, aim, simultaneous)
         answering = [found[j] for j in question.reading_order if j < len(found)]
     if question.labels:
         possible = [share.estimate for share in shares if share.estimate is not None]
-        summaries = summarize(evidence, possible, alpha, population)
+        summaries = summarize(evidence, possible, aim)
     return _Numbers([shares[j] for j in question.reading_order], None, summaries, applies, answering)
 
 
@@ -166,30 +162,39 @@ def _check(part: Counted) -> None:
 
 
 def _open_equivalent(shares: Sequence[Share], n: float) -> int | None:
-    """The m, rounded down, at which the variances s(1-s)/m of m unprotected answers sum to as much as SE^2."""
+    """The m, rounded down, at which the variances s(1-s)/m of m unprotected answers sum to as much as SE^2.
+
+    What the reports leave open is the sum of s(1-s). To second order each term varies by (1-2s)^2 SE^2 + 2 SE^4; shares
+    that sum to 1 move together, by which all vary at most k/(k-1) times as much. Where that is more than ``ROUGHLY`` of
+    the sum, as for rare answers, the number would say little and mislead: there is none.
+    """
     known = [(s.estimate, s.standard_error) for s in shares if s.estimate is not None and s.standard_error is not None]
     if len(known) < len(shares):
         return None
-    return int(min(n, sum(s * (1 - s) for s, _ in known) / sum(error**2 for _, error in known)))
+    spread = sum(s * (1 - s) for s, _ in known)
+    unsure = sum(((1 - 2 * s) * e) ** 2 + 2 * e**4 for s, e in known) * len(known) / max(len(known) - 1, 1)
+    if unsure > (ROUGHLY * spread) ** 2:
+        return None
+    return int(min(n, spread / sum(error**2 for _, error in known)))
 
 
-def mean_of(evidence: Evidence, alpha: float, population: int | None = None) -> Mean:
+def mean_of(evidence: Evidence, aim: Aim) -> Mean:
     """The mean answer, in the question's own units."""
     question = evidence.question
     low, high = question.range
     if not evidence.answers:
-        return Mean(None, None, low, high, TOO_NOISY)
+        return Mean(None, None, None, low, high, TOO_NOISY)
     between = question.is_continuous
     # A number is rounded at random to a neighbouring level, one of m - 1 steps: a variance of at most (step/2)^2.
     levels = min(part.channel.answers for part in evidence.parts)
     rounding = (0.5 / (levels - 1)) ** 2 if between else 0.0
     scores = [mean_scores(part.channel, between) for part in evidence.parts]
-    factor = sampling_factor(evidence.answers, population)
-    raw = pooled_scores(scores, evidence.parts, alpha, factor, rounding)
+    raw = pooled_scores(scores, evidence.parts, aim, rounding).raw(aim)
     error = None if raw.standard_error is None else raw.standard_error * (high - low)
     # Both ends come out exactly in this form.
-    value, bottom, top = (low * (1 - part) + high * part for part in (clip(raw.unbiased), raw.low, raw.high))
-    return Mean(value, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
+    parts = clip(raw.unbiased), raw.unbiased, raw.low, raw.high
+    value, unbiased, bottom, top = (low * (1 - part) + high * part for part in parts)
+    return Mean(value, unbiased, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
 
 
 def _distribution(evidence: Evidence) -> list[Point] | UnsetType:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.special import chdtrc, ndtri
 
 from .evidence import Array, Pooled
-from .intervals import Raw, sampling_factor, share_limits
+from .intervals import Aim, Raw, share_limits
 
 ROUNDS = 40
 BEYOND = 1.5
@@ -69,7 +69,7 @@ class Sums:
     def _covariance(self, shares: Array) -> Array:
         square = shares[..., :, None] * shares[..., None, :]
         total = self.none + np.einsum("...c,...cij->...ij", shares, self.own) - square / self.n
-        if self.sampling < 1:
+        if self.sampling != 1:
             among = shares[..., :, None] * np.eye(shares.shape[-1]) - square
             total = total - (1 - self.sampling) * among / self.n
         return np.asarray(total)
@@ -106,8 +106,7 @@ def ratios(
     shares: Pooled,
     numerators: Sequence[Sequence[int]],
     among: Sequence[int],
-    alpha: float,
-    population: int | None = None,
+    aim: Aim,
     minus: Sequence[int] = (),
 ) -> list[Ratio]:
     """The share of the answers in each numerator, less that of those in ``minus``, among those who gave one in
@@ -116,7 +115,7 @@ def ratios(
     Where the denominator could be 0, every ratio is possible; ``raw`` is None where its estimate is not above 0.
     """
     floor, below = -1.0 if minus else 0.0, shares.together(among)
-    sums = _sums(shares, numerators, among, minus, sampling_factor(shares.n, population))
+    sums = _sums(shares, numerators, among, minus, aim.sampling(shares.n))
     whole = floor - BEYOND, 1 + BEYOND
     total = float(sum(shares.unbiased[j] for j in among))
     if total <= 0:
@@ -124,8 +123,10 @@ def ratios(
     unbiased = (sums.unbiased @ sums.gains) / total
     start = np.clip(unbiased, floor, 1.0)
     errors = np.sqrt(sums.statistic(start)[1]) / total
-    clear = share_limits(*below, alpha, population)[0] > 0
-    limits = sums.limits(start, alpha, whole) if clear else np.broadcast_to(np.array(whole)[:, None], (2, len(start)))
+    clear = share_limits(*below, aim)[0] > 0
+    limits = (
+        sums.limits(start, aim.alpha, whole) if clear else np.broadcast_to(np.array(whole)[:, None], (2, len(start)))
+    )
     cut = np.clip(limits, floor, 1.0)
     return [
         Ratio(

@@ -15,9 +15,9 @@ from msgspec import UNSET, UnsetType
 from deniable_protocol.checks import DECLINED
 
 from .evidence import Evidence, Pooled
-from .intervals import Raw, Supported, clip, sampling_factor, share_of_support
+from .intervals import Aim, Raw, Supported, clip, share_of_support
 from .ratios import Ratio, ratios
-from .scores import pooled_scores, share_scores
+from .scores import Scored, pooled_scores, share_scores
 
 TOO_NOISY = "too noisy to say"
 
@@ -58,46 +58,43 @@ class Known(NamedTuple):
     raw: Raw | None = None
     support: Supported | None = None
     ratio: Ratio | None = None
+    scored: Scored | None = None
 
 
-def known_shares(evidence: Evidence, alpha: float, population: int | None = None) -> list[Known]:
+def known_shares(evidence: Evidence, aim: Aim) -> list[Known]:
     """Of each code of the question, in channel order."""
     if evidence.is_scored:
-        return _scored(evidence, alpha, population)
+        return _scored(evidence, aim)
     if evidence.is_exclusive:
-        return _of_item(evidence, evidence.shares[0], range(len(evidence.question.codes)), alpha, population)
+        return _of_item(evidence, evidence.shares[0], range(len(evidence.question.codes)), aim)
     # Of an option, the share of yes.
-    return [known for shares in evidence.shares for known in _of_item(evidence, shares, [1], alpha, population)]
+    return [known for shares in evidence.shares for known in _of_item(evidence, shares, [1], aim)]
 
 
-def _of_item(
-    evidence: Evidence, shares: Pooled | None, places: Sequence[int], alpha: float, population: int | None
-) -> list[Known]:
+def _of_item(evidence: Evidence, shares: Pooled | None, places: Sequence[int], aim: Aim) -> list[Known]:
     if shares is None:
         return [Known()] * len(places)
     if evidence.is_conditional:
         asked = range(len(shares.unbiased))
-        found = ratios(shares, [[place] for place in places], asked, alpha, population)
+        found = ratios(shares, [[place] for place in places], asked, aim)
         return [Known(each.raw, None, each) for each in found]
     supports = [shares.together([place]) for place in places]
-    return [Known(share_of_support(*support, alpha, population), support) for support in supports]
+    return [Known(share_of_support(*support, aim), support) for support in supports]
 
 
-def _scored(evidence: Evidence, alpha: float, population: int | None) -> list[Known]:
+def _scored(evidence: Evidence, aim: Aim) -> list[Known]:
     codes = range(len(evidence.question.codes))
     if not evidence.answers:
         return [Known()] * len(codes)
-    factor = sampling_factor(evidence.answers, population)
     scores = ([share_scores(part.channel)[place] for part in evidence.parts] for place in codes)
-    return [Known(pooled_scores(each, evidence.parts, alpha, factor)) for each in scores]
+    found = [pooled_scores(each, evidence.parts, aim) for each in scores]
+    return [Known(each.raw(aim), scored=each) for each in found]
 
 
-def shares_of(
-    evidence: Evidence, alpha: float, simultaneous: bool = False, population: int | None = None
-) -> list[Share]:
+def shares_of(evidence: Evidence, aim: Aim, simultaneous: bool = False) -> list[Share]:
     """The shares in channel order."""
     codes = evidence.question.codes
-    known = [each.raw for each in known_shares(evidence, alpha / len(codes) if simultaneous else alpha, population)]
+    known = [each.raw for each in known_shares(evidence, aim.split(len(codes)) if simultaneous else aim)]
     if evidence.is_exclusive:
         return _possible(codes, known)
     estimates = [None if raw is None else clip(raw.unbiased) for raw in known]
@@ -106,27 +103,23 @@ def shares_of(
     return [msgspec.structs.replace(share, answers=n) for share, n in zip(found, about, strict=True)]
 
 
-def among_answering(
-    evidence: Evidence, alpha: float, simultaneous: bool = False, population: int | None = None
-) -> list[Share]:
+def among_answering(evidence: Evidence, aim: Aim, simultaneous: bool = False) -> list[Share]:
     """The shares, in channel order, among those who did not decline."""
     places = [place for place, code in enumerate(evidence.question.codes) if code != DECLINED]
     codes = [evidence.question.codes[place] for place in places]
-    level = alpha / len(places) if simultaneous else alpha
+    aim = aim.split(len(places)) if simultaneous else aim
     (shares,) = evidence.shares
     if shares is None:
         return _possible(codes, [None] * len(codes))
-    return _possible(
-        codes, [each.raw for each in ratios(shares, [[place] for place in places], places, level, population)]
-    )
+    return _possible(codes, [each.raw for each in ratios(shares, [[place] for place in places], places, aim)])
 
 
-def applies_to(evidence: Evidence, alpha: float, population: int | None = None) -> Applies:
+def applies_to(evidence: Evidence, aim: Aim) -> Applies:
     """The share of people whom the question is asked."""
     shares = evidence.applies()
     if shares is None:
         return Applies(None, None, None, 0.0, 1.0, TOO_NOISY)
-    raw = share_of_support(*shares.together([0]), alpha, population)
+    raw = share_of_support(*shares.together([0]), aim)
     return Applies(clip(raw.unbiased), *raw, too_noisy(raw.high - raw.low, 1.0))
 
 
