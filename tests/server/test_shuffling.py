@@ -52,7 +52,7 @@ def worst_excess(table: list[list[float]], people: int, epsilon: float) -> float
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])
-@pytest.mark.parametrize("people", [2, 3, 6, 9])
+@pytest.mark.parametrize("people", [2, 3, 8])
 def test_yes_and_no_by_enumeration(epsilon: str, people: int) -> None:
     """The least epsilon for the worst answers of all others, to a millionth; never below it."""
     table = rows(band(2, Fraction(epsilon), width=1))
@@ -132,7 +132,7 @@ def test_the_closed_form_is_far_too_pessimistic() -> None:
     assert [round(ratio, 1) for ratio in ratios] == [4.5, 6.0, 7.1, 5.1, 7.5]
 
 
-@pytest.mark.parametrize("people", [2, 30, 1_000, 50_000])
+@pytest.mark.parametrize("people", [2, 30, 1_000])
 def test_more_people_hide_better(people: int) -> None:
     """And bits are hidden better than what any channel may send, and nothing says more than epsilon."""
     assert shuffled(1.0, 2 * people, 1e-6) <= shuffled(1.0, people, 1e-6) <= 1
@@ -159,16 +159,17 @@ def test_shuffling_is_stated_at_the_respondents_there_will_be() -> None:
     assert plan_shuffled(yes_no).respondents == 4_997
     assert plan_shuffled(yes_no).epsilon == pytest.approx(0.0522, abs=1e-4)
     assert plan_shuffled(yes_no, respondents=100).epsilon == pytest.approx(0.4837, abs=1e-4)
-    assert plan_shuffled(yes_no, respondents=10**6).epsilon == pytest.approx(0.00286, abs=1e-5)
+    assert plan_shuffled(yes_no, respondents=10**5).epsilon == pytest.approx(0.01017, abs=1e-5)
 
 
-def test_the_plan_says_whether_the_value_is_exact() -> None:
+def test_the_plan_says_whether_the_value_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exact for yes and no; otherwise a bound, as for more people than are counted."""
-    assert plan_shuffled({"type": "yes_no"}).kind == "exact"
-    assert plan_shuffled(choice(3), respondents=1_000).kind == "bound"
-    most = plan_shuffled({"type": "yes_no"}, respondents=10**9)
-    assert most.kind == "bound"
-    assert most.epsilon == plan_shuffled({"type": "yes_no"}, respondents=shuffling.MOST).epsilon
+    yes_no = {"type": "yes_no"}
+    assert plan_shuffled(choice(3), respondents=500).kind == "bound"
+    counted = plan_shuffled(yes_no, respondents=500)
+    assert counted.kind == "exact"
+    monkeypatch.setattr(shuffling, "MOST", 500)
+    assert plan_shuffled(yes_no, respondents=501) == Shuffled(counted.epsilon, 501, "bound")
 
 
 def test_the_command_says_what_shuffling_is_worth(tmp_path: Any) -> None:

@@ -16,7 +16,6 @@ probability e^-epsilon at least what x or y would, each half of the time. These 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import Literal
 
@@ -39,6 +38,8 @@ CLOSE = 1e-7
 """How far above the least epsilon a result may be, as a part of it."""
 NONE = 1e-9
 """An epsilon that is as good as none."""
+TINY = 1e-300
+"""Stands for 0 where a logarithm is taken."""
 
 
 class Shuffled(msgspec.Struct, frozen=True):
@@ -71,7 +72,7 @@ def _least(excess: Callable[[float], float], epsilon: float, delta: float, guess
     allowed = delta * (1 - SLACK)
 
     def above(log_epsilon: float) -> float:
-        return math.log(max(excess(math.exp(log_epsilon)), sys.float_info.min) / allowed)
+        return math.log(max(excess(math.exp(log_epsilon)), TINY) / allowed)
 
     high = min(2 * guess, epsilon)
     while high < epsilon and excess(high) > allowed:
