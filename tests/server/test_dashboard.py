@@ -315,6 +315,8 @@ def test_the_plan_of_a_survey_warns_before_it_is_published(http: FlaskClient) ->
             "Margins by respondents",
             "The booklets and their probabilities",
             "What other designs need",
+            "With rotation each person answers one wave",
+            "If submissions are shuffled",
             "Publish warned",
         )
     ]
