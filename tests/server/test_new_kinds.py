@@ -301,7 +301,7 @@ def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
     tabulated = tabulate(source, CrosstabQuery(rows="day", columns="other"))
     assert len(tabulated.cells) == 5 * 8 and tabulated.independence.p_value is not None
     other = survey.document.survey.questions[1]
-    sites = [Answered((i,), source.evidence(other, cell)) for i, cell in enumerate((first, second))]
+    sites = [Answered({(i,): 1}, source.evidence(other, cell)) for i, cell in enumerate((first, second))]
     assert regress(other, "sun", {"site": ["a", "b"]}, sites).converged
     export(storage, survey, tmp_path / "exported")
     with opened(str(tmp_path / "exported")) as engine:
