@@ -175,7 +175,7 @@ def test_what_is_asked_for_changes_what_it_should(http: FlaskClient) -> None:
 
     assert width("simultaneous=1") > width("") > width(f"population={2 * PEOPLE}") > width("target=respondents")
     curve = get(http, "wave-1/estimates?distribution=1")["questions"][4]["distribution"]
-    assert [point["at"] for point in curve] == [5.0 * i for i in range(9)]
+    assert [point["at"] for point in curve] == pytest.approx([40 * i / 48 for i in range(49)])
     scale = get(http, "wave-1/estimates")["questions"][3]
     assert [summary["id"] for summary in scale["summaries"]] == ["top_two", "bottom_two", "net_score"]
 

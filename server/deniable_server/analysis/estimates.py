@@ -34,7 +34,7 @@ class EstimateQuery(Query):
         "target": "What the intervals are about: population (default), or respondents for those who answered.",
         "population": "Population size, if a large part of it answered (finite-population correction).",
         "weight": "segment:code:share, for every code of a segment: also show estimates weighted to these shares.",
-        "distribution": "Also show the likely distribution of number questions: a curve without intervals.",
+        "distribution": "Also show the likely distribution of number questions, with limits.",
     }
     flags: ClassVar[frozenset[str]] = frozenset({"simultaneous", "distribution"})
 
