@@ -63,8 +63,8 @@ def expected(document: Document, n: int) -> tuple[list[list[int]], list[int]]:
     counts = []
     for number, part in enumerate(document.parts):
         channel = part.channel
-        if not part.paths:  # hours: the third of nine levels
-            exact = [n * float(channel.probability(2, report)) for report in channel.reports()]
+        if not part.paths:  # hours: a quarter of the way
+            exact = [n * float(channel.probability(12, report)) for report in channel.reports()]
         else:
             shares = [path_chance(document, number, path) for path in part.paths]
             found = [(float(each.p), float(each.q)) for each in channel.supports()]

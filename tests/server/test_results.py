@@ -175,7 +175,7 @@ def test_what_is_asked_for_changes_what_it_should(http: FlaskClient) -> None:
 
     assert width("simultaneous=1") > width("") > width(f"population={2 * PEOPLE}") > width("target=respondents")
     curve = get(http, "wave-1/estimates?distribution=1")["questions"][4]["distribution"]
-    assert [point["at"] for point in curve] == [5.0 * i for i in range(9)]
+    assert [point["at"] for point in curve] == pytest.approx([40 * i / 48 for i in range(49)])
     scale = get(http, "wave-1/estimates")["questions"][3]
     assert [summary["id"] for summary in scale["summaries"]] == ["top_two", "bottom_two", "net_score"]
 
@@ -207,7 +207,7 @@ def test_the_table_of_estimates(http: FlaskClient) -> None:
     assert response.content_type.startswith("text/csv")
     assert 'filename="wave-1-estimates.csv"' in response.headers["Content-Disposition"]
     rows = list(csv.DictReader(io.StringIO(response.text)))
-    per_block = 2 * (2 + 5 + 2 + 5 + 3 + 1) + 9  # shares, summaries, mean; plain and weighted; and the curve
+    per_block = 2 * (2 + 5 + 2 + 5 + 3 + 1) + 2 * 49  # shares, summaries, mean; plain and weighted; and the curve
     assert len(rows) == 3 * per_block
     assert {(row["segment"], row["group"]) for row in rows} == {("", ""), ("year", "first"), ("year", "later")}
     for row in rows[:per_block]:
@@ -220,6 +220,13 @@ def test_the_table_of_estimates(http: FlaskClient) -> None:
             ]
         elif row["kind"] == "mean":
             assert float(row["estimate"]) == numbers["mean"]["value"]
+        elif row["kind"].startswith("likely"):
+            point = next(each for each in question["distribution"] if each["at"] == float(row["answer"]))
+            if row["kind"] == "likely share at":
+                assert float(row["estimate"]) == point["share"] and row["low"] == row["high"] == ""
+            else:
+                found = [float(row[name]) for name in ("estimate", "low", "high")]
+                assert found == [point["up_to"], point["low"], point["high"]]
     empty = list(csv.DictReader(io.StringIO(http.get("/api/v1/surveys/unanswered/estimates.csv").text)))
     assert empty[0]["estimate"] == "" and empty[0]["low"] == "0.0" and empty[0]["note"] == "too noisy to say"
 

@@ -37,7 +37,7 @@ class EstimateQuery(Query):
         "population": "Population size, if a large part of it answered (finite-population correction).",
         "weight": "segment:code:share, for every code of a segment: also show estimates weighted to these shares.",
         "trim": "The largest weight, as a multiple of the average: 1.1 to 1000. Default: any.",
-        "distribution": "Also show the likely distribution of number questions: a curve without intervals.",
+        "distribution": "Also show the likely distribution of number questions, with limits.",
     }
     flags: ClassVar[frozenset[str]] = frozenset({"anytime", "simultaneous", "distribution"})
 

@@ -146,8 +146,9 @@ def _question_rows(asked: Question, question: QuestionEstimate) -> Iterator[list
     for *numbers, written in _number_rows(asked, question, question.answers):
         yield ["no", *numbers, note, written]
     for point in question.distribution or ():
-        shape = ["likely share at", point.at, point.share, *[""] * 5, "a curve without intervals", ""]
-        yield ["no", question.answers, *shape]
+        start = ["no", question.answers]
+        yield [*start, "likely share at", point.at, point.share, *[""] * 5, "a single share has no limits", ""]
+        yield [*start, "likely share up to", point.at, point.up_to, "", "", point.low, point.high, "", "", ""]
     if question.weighted is not UNSET:
         for *numbers, written in _number_rows(asked, question.weighted, question.weighted.effective_answers):
             yield ["yes", *numbers, note, written]

@@ -20,6 +20,7 @@ from .ask import asks
 from .common import out
 
 BARS = "·▁▂▃▄▅▆▇█"
+MOST_BARS = 25
 
 
 @click.command(short_help="Shares and means, with intervals.")
@@ -113,10 +114,11 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
 
 
 def curve(estimate: QuestionEstimate) -> list[Line]:
-    """The likely distribution as a row of bars. It has no interval, and says so."""
-    points = estimate.distribution or ()
+    """The likely distribution as a row of bars, of many levels every second one."""
+    points = estimate.distribution or []
     if not points:
         return []
+    points = points[:: 1 + (len(points) > MOST_BARS)]
     top = max(point.share for point in points)
     bars = "".join(BARS[round(point.share / top * (len(BARS) - 1))] for point in points)
-    return [Line(f"likely, {points[0].at:g} to {points[-1].at:g}, no interval", bars, "", "")]
+    return [Line(f"likely, {points[0].at:g} to {points[-1].at:g}", bars, "", "")]

@@ -135,7 +135,7 @@ def estimate_question(
         summaries=summaries,
         applies=numbers.applies,
         among_answering=numbers.among_answering,
-        distribution=_distribution(evidence) if distribution else UNSET,
+        distribution=_distribution(evidence, aim) if distribution else UNSET,
     )
 
 
@@ -244,10 +244,10 @@ def mean_of(evidence: Evidence, aim: Aim) -> Mean:
     return Mean(value, unbiased, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
 
 
-def _distribution(evidence: Evidence) -> list[Point] | UnsetType:
+def _distribution(evidence: Evidence, aim: Aim) -> list[Point] | UnsetType:
     """Of a number, from the part with most reports: levels of several channels are not the same."""
     question = evidence.question
     if not (question.asks_mean and question.is_continuous):
         return UNSET
     part = max(evidence.parts, key=lambda each: each.n)
-    return likely_distribution(part.channel, part.counts, *question.range)
+    return likely_distribution(part.channel, part.counts, *question.range, aim)
