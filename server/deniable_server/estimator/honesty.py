@@ -68,10 +68,14 @@ def check_honesty(document: Document, cell: Cell, repeats: Counts) -> list[str]:
     ``cell`` has all submissions of the survey, and ``repeats`` counts their whole reports.
     """
     kinds = [
-        [*_booklets(document, cell)],
-        [*_features(document, cell)],
-        [*_whole_reports(document, cell, repeats)],
-        [*_together(document, cell, repeats)],
+        kind
+        for kind in (
+            [*_booklets(document, cell)],
+            [*_features(document, cell)],
+            [*_whole_reports(document, cell, repeats)],
+            [*_together(document, cell, repeats)],
+        )
+        if kind
     ]
     found = [_most_frequent(kind, FALSE_ALARMS / len(kinds)) for kind in kinds]
     worst = sorted((each for each in found if each is not None), key=lambda each: -each.excess)
@@ -176,8 +180,9 @@ def _whole_reports(document: Document, cell: Cell, repeats: Counts) -> Iterator[
             for weight, booklet in zip(_weights(document), document.booklets, strict=True)
             if number in booklet.parts
         )
-        words = f"the same report on {_names(document, number)} came"
-        yield _events(words, counts, cell.submissions, asked * _most(part.channel)[: len(counts)])
+        words, most = f"the same report on {_names(document, number)} came", _most(part.channel)[: len(counts)]
+        possible = most > 0
+        yield _events(words, counts[possible], cell.submissions, asked * most[possible])
 
 
 def _together(document: Document, cell: Cell, repeats: Counts) -> Iterator[Events]:
