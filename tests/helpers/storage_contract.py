@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from deniable_protocol import Document, parse_survey, publish, randomize, survey_from_tree, verify
-from deniable_server.errors import IdConflict, StorageError, SurveyClosed, SurveyDiffers
+from deniable_server.errors import HeldBack, IdConflict, StorageError, SurveyClosed, SurveyDiffers
 from deniable_server.planning.design import publish_survey
 from deniable_server.statistics import Statistics, nothing, reports_of, tally
 from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
@@ -221,6 +221,26 @@ def test_a_closed_survey_takes_nothing_new(
     (listed,) = storage.surveys()
     assert (listed.status, listed.submissions, listed.closed_on) == ("closed", 3, "2026-03-01")
     assert server.status(survey) == "closed"
+
+
+def test_results_are_held_back_everywhere_until_there_are_enough(
+    storage: Storage, survey: Published, reopen: Open, example_answers: dict
+) -> None:
+    """What one server holds back, all do, also after a restart: until the submissions are enough, or it is closed."""
+    rows = rows_of(survey, example_answers, 5)
+    server = reopen()
+    storage.hold_results(survey, 5)
+    server.accept(survey, rows[:4])
+    for each in (storage, server, reopen()):
+        with pytest.raises(HeldBack):
+            each.check_shown(survey)
+    server.accept(survey, rows[4:])
+    storage.check_shown(survey)
+    server.hold_results(survey, None)
+    with pytest.raises(HeldBack):
+        storage.check_shown(survey)
+    storage.close_survey(survey)
+    server.check_shown(survey)
 
 
 @pytest.mark.parametrize("folded", [False, True])

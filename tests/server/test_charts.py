@@ -149,7 +149,7 @@ def estimates(draw: st.DrawFn) -> tuple[Question, QuestionEstimate]:
     if draw(st.booleans()):
         other = estimated(draw, question, channel)
         weighted = Weighted(
-            float(other.answers), other.shares, other.mean, other.summaries, other.applies, other.among_answering
+            float(other.answers), 1.0, other.shares, other.mean, other.summaries, other.applies, other.among_answering
         )
         estimate = msgspec.structs.replace(estimate, weighted=weighted)
     return question, estimate
@@ -238,7 +238,7 @@ def test_what_is_not_known_is_not_pointed_at() -> None:
 def test_weighted_estimates_stand_beside_the_others() -> None:
     """Weighted numbers have a mark of their own, a sentence below the chart, and a table of their own."""
     plain = shares_of((0.2, 0.1, 0.3), (0.8, 0.7, 0.9))
-    weighted = Weighted(50.0, shares_of((0.25, 0.1, 0.4), (None, 0.0, 1.0)).shares, None)
+    weighted = Weighted(50.0, 2.0, shares_of((0.25, 0.1, 0.4), (None, 0.0, 1.0)).shares, None)
     chart = question_chart(choice("A", "B"), msgspec.structs.replace(plain, weighted=weighted))
     assert isinstance(chart, Bars) and chart.rows[0].weighted == Mark(10, 40, 25) and chart.rows[1].weighted is not None
     assert chart.rows[1].weighted.at is None and len(chart.tables) == 2
@@ -266,13 +266,13 @@ def test_whose_shares_they_are_is_said() -> None:
 def test_a_mean_lies_on_its_own_scale() -> None:
     """6.5 of 0 to 40 lies at 16.3%; the ends of a scale have their labels, a number its unit."""
     drinks = ask("number", min=0, max=40, unit="drinks")[0]
-    mean = QuestionEstimate("q", "number", 100, [], Mean(6.5, 0.1, 6.0, 7.0), None, None, [])
+    mean = QuestionEstimate("q", "number", 100, [], Mean(6.5, 6.5, 0.1, 6.0, 7.0), None, None, [])
     chart = question_chart(drinks, mean)
     assert isinstance(chart, MeanChart) and chart.mark == Mark(15, 17.5, 16.2)
     assert [tick.text for tick in chart.axis.ticks] == ["0", "10", "20", "30", "40"]
     assert "drinks" in read(chart).text
     scale = ask("scale", labels=["Never", "Rarely", "Often"], measure="mean")[0]
-    chart = question_chart(scale, msgspec.structs.replace(mean, mean=Mean(1.5, 0.1, 1.0, 2.0)))
+    chart = question_chart(scale, msgspec.structs.replace(mean, mean=Mean(1.5, 1.5, 0.1, 1.0, 2.0)))
     assert isinstance(chart, MeanChart) and chart.ends == ("Never", "Often") and chart.mark == Mark(0, 50, 25)
     assert "Never" in read(chart).text
 
@@ -285,7 +285,7 @@ def test_a_mean_lies_on_its_own_scale() -> None:
 def test_scales_are_divided_evenly(low: float, high: float, texts: list[str]) -> None:
     """At round steps where there are some, and never so many that they would not fit on a phone."""
     question = ask("number", min=low, max=high)[0]
-    estimate = QuestionEstimate("q", "number", 1, [], Mean(high, None, low, high, TOO_NOISY), None, None, [])
+    estimate = QuestionEstimate("q", "number", 1, [], Mean(high, high, None, low, high, TOO_NOISY), None, None, [])
     chart = question_chart(question, estimate)
     assert isinstance(chart, MeanChart) and [tick.text for tick in chart.axis.ticks] == texts
 
@@ -466,7 +466,7 @@ def test_hostile_texts_stay_texts() -> None:
     question = choice(HOSTILE, HOSTILE * 3)
     estimate = shares_of((0.231, 0.212, 0.25), (0.35, 0.32, 0.38))
     number = ask("number", min=0, max=1, unit=HOSTILE)[0]
-    mean = QuestionEstimate("q", "number", 100, [], Mean(0.5, 0.1, 0.4, 0.6), None, None, [])
+    mean = QuestionEstimate("q", "number", 100, [], Mean(0.5, 0.5, 0.1, 0.4, 0.6), None, None, [])
     scale = ask("scale", labels=[HOSTILE, HOSTILE], measure="mean")[0]
     for chart in (
         question_chart(question, estimate),
@@ -474,7 +474,7 @@ def test_hostile_texts_stay_texts() -> None:
         differences_chart(question, rows_of((0.03, -0.01, 0.07)), {"n": HOSTILE, "s": HOSTILE}),
         question_chart(number, mean),
         groups_chart(number, [(HOSTILE, mean)]),
-        question_chart(scale, msgspec.structs.replace(mean, mean=Mean(1.5, 0.1, 1.4, 1.6))),
+        question_chart(scale, msgspec.structs.replace(mean, mean=Mean(1.5, 1.5, 0.1, 1.4, 1.6))),
     ):
         reader = read(chart)
         assert "<script>alert(1)</script>" in reader.text and "49" not in reader.text

@@ -388,6 +388,27 @@ def test_a_published_survey_cannot_be_replaced(http: FlaskClient, app: Flask) ->
         assert page.status_code == 409 and "Choose another id" in page.text
 
 
+def test_results_that_are_held_back(http: FlaskClient, app: Flask) -> None:
+    """The form holds results back from every page until there are enough submissions; the page says until when."""
+    storage = storage_of(app)
+    page = http.get(f"{DASHBOARD}/hold")
+    known = sum(storage.days(storage.find("campus-health")).values())  # type: ignore[arg-type]
+    for form, shown_now, said in (
+        ({"until": "number", "number": f"{known + 1:,}"}, False, f"{known + 1:,} submissions. It has {known:,} now"),
+        ({"until": "closed"}, False, "held back until it is closed."),
+        ({"until": "number", "number": str(known)}, True, ""),
+        ({"until": "now"}, True, ""),
+    ):
+        assert http.post(f"{DASHBOARD}/hold", data={**form, "word": word_in(page)}).status_code == 303
+        for path in ("", "/compare?question=vaped&by=campus", "/crosstab?rows=vaped&columns=campus"):
+            response = http.get(f"{DASHBOARD}{path}")
+            assert response.status_code == (200 if shown_now else 403) and said in response.text
+            assert ("<figure" in response.text) == shown_now
+    for wrong in ("", "-1", "many", "1" * 13):
+        refused = http.post(f"{DASHBOARD}/hold", data={"until": "number", "number": wrong, "word": word_in(page)})
+        assert refused.status_code == 422 and "whole number" in refused.text
+
+
 def test_closing_asks_first(http: FlaskClient, app: Flask) -> None:
     """The page says what closing does; confirming it closes the survey, and the dashboard says so."""
     storage = storage_of(app)

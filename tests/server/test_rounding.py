@@ -133,7 +133,7 @@ def test_means_read_the_same(interval: tuple[float, float, float]) -> None:
     """A mean reads the same in the sentence and in the terminal."""
     low, value, high = interval
     question, _ = ask("number", min=0, max=40)
-    mean = Mean(value, 0.1, low, high)
+    mean = Mean(value, value, 0.1, low, high)
     (line,) = lines(question, QuestionEstimate("q", "number", 1000, [], mean, None, None, []))
     said = sentences.about_mean(question, mean)
     assert line.low in said or low == 0

@@ -112,14 +112,14 @@ WAGE = ask("number", min=0, max=250_000, unit="EUR")[0]
 @pytest.mark.parametrize(
     ("question", "mean", "said"),
     [
-        (SCALE, Mean(3.4, 0.1, 3.21, 3.58),
+        (SCALE, Mean(3.4, 3.4, 0.1, 3.21, 3.58),
          "about 3.40, between 3.21 and 3.58, on a scale from 1 (Not at all) to 5 (Very)"),
-        (DRINKS, Mean(6.21, 0.1, 5.93, 6.5), "about 6.21 drinks, between 5.93 and 6.50"),
-        (DRINKS, Mean(0.3, 0.1, 0.0, 0.9), "about 0.30 drinks, at most 0.90"),
-        (DRINKS, Mean(39.9, 0.1, 39.2, 40.0), "about 39.90 drinks, at least 39.20"),
-        (WAGE, Mean(89_123.0, 0.1, 87_210.0, 91_020.0), "about 89,100 EUR, between 87,200 and 91,100"),
-        (DRINKS, Mean(20.0, 9.0, 4.6, 36.2, TOO_NOISY), "too noisy to say: anywhere between 4 and 37 drinks"),
-        (DRINKS, Mean(None, None, 0.0, 40.0, TOO_NOISY), "no data"),
+        (DRINKS, Mean(6.21, 6.21, 0.1, 5.93, 6.5), "about 6.21 drinks, between 5.93 and 6.50"),
+        (DRINKS, Mean(0.3, 0.3, 0.1, 0.0, 0.9), "about 0.30 drinks, at most 0.90"),
+        (DRINKS, Mean(39.9, 39.9, 0.1, 39.2, 40.0), "about 39.90 drinks, at least 39.20"),
+        (WAGE, Mean(89_123.0, 89_123.0, 0.1, 87_210.0, 91_020.0), "about 89,100 EUR, between 87,200 and 91,100"),
+        (DRINKS, Mean(20.0, 20.0, 9.0, 4.6, 36.2, TOO_NOISY), "too noisy to say: anywhere between 4 and 37 drinks"),
+        (DRINKS, Mean(None, None, None, 0.0, 40.0, TOO_NOISY), "no data"),
     ],
 )  # fmt: skip
 def test_a_mean_in_words(question: Any, mean: Mean, said: str) -> None:
@@ -129,9 +129,9 @@ def test_a_mean_in_words(question: Any, mean: Mean, said: str) -> None:
 
 def test_net_scores_are_in_points() -> None:
     """A score can be negative; a summary has no note, and is judged by its interval."""
-    score = Summary("net_score", ["4", "5"], ["1", "2"], -0.123, 0.04, -0.21, -0.04)
+    score = Summary("net_score", ["4", "5"], ["1", "2"], -0.123, -0.123, 0.04, -0.21, -0.04)
     assert sentences.about_score(score) == "about −12.3 points, between −21.0 and −4.0"
-    estimate = question_estimate("scale", summaries=[Summary("top_two", ["4"], [], 0.3, 0.1, 0.1, 0.7), score])
+    estimate = question_estimate("scale", summaries=[Summary("top_two", ["4"], [], 0.3, 0.3, 0.1, 0.1, 0.7), score])
     assert sentences.summaries(estimate) == [
         ("Top two", "too noisy to say: anywhere between 10% and 70%"),
         ("Net score", "about −12.3 points, between −21.0 and −4.0"),
@@ -166,7 +166,7 @@ def test_headlines_of_the_other_types() -> None:
     yes_no = ask("yes_no", decline=True)[0]
     shares = [share(0.231, 0.212, 0.25, "yes"), share(0.7, 0.6, 0.8, "no"), share(0.05, 0.0, 0.1, "declined")]
     assert sentences.headline(yes_no, question_estimate(shares=shares)) == "Yes: about 23.1%, between 21.2% and 25.0%"
-    mean = Mean(6.21, 0.1, 5.93, 6.5)
+    mean = Mean(6.21, 6.21, 0.1, 5.93, 6.5)
     assert sentences.headline(DRINKS, question_estimate(mean=mean)) == "About 6.21 drinks, between 5.93 and 6.50"
     assert sentences.headline(DRINKS, Weighted(99.5, [], mean)) == "About 6.21 drinks, between 5.93 and 6.50"
     for nothing in (question_estimate(answers=0, mean=mean), Weighted(0.0, [], mean)):
@@ -207,9 +207,9 @@ def test_the_influence_on_all_that_stands_beside_it() -> None:
     start = "10 false submissions could move a share by up to 1 point"
     assert sentences.influence(CHOICE, each, groups) == f"{start}, within one group by up to 20 points"
     summaries = [
-        Summary("top_two", ["4", "5"], [], 0.3, 0.1, 0.1, 0.7, 0.0012),
-        Summary("bottom_two", ["1", "2"], [], 0.3, 0.1, 0.1, 0.7, 0.0014),
-        Summary("net_score", ["4", "5"], ["1", "2"], 0.0, 0.1, -0.2, 0.2, 0.15),
+        Summary("top_two", ["4", "5"], [], 0.3, 0.3, 0.1, 0.1, 0.7, 0.0012),
+        Summary("bottom_two", ["1", "2"], [], 0.3, 0.3, 0.1, 0.1, 0.7, 0.0014),
+        Summary("net_score", ["4", "5"], ["1", "2"], 0.0, 0.0, 0.1, -0.2, 0.2, 0.15),
     ]
     scale = question_estimate("scale", answers=1000, fake_influence=0.001, summaries=summaries)
     more = "that of several points by up to 1.4 points, the net score by up to 150 points"

@@ -48,6 +48,7 @@ class CrosstabQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            deff=given.deff(),
             rows=given.required("rows"),
             columns=given.required("columns"),
         )
@@ -70,6 +71,7 @@ class SurveyCrosstab(msgspec.Struct, frozen=True):
     cells: list[JointShare]
     independence: Independence
     notes: list[str]
+    deff: float = 1.0
 
 
 def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
@@ -111,6 +113,7 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
         cells=result.cells,
         independence=result.independence,
         notes=source.notes,
+        deff=query.deff,
     )
 
 

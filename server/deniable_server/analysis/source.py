@@ -109,9 +109,11 @@ class StoredSurvey(Source):
         return self._storage.status(self.published)
 
     def _statistics(self) -> Statistics:
+        self._storage.check_shown(self.published)
         return self._storage.statistics(self.published)
 
     def count(self, crossing: Crossing) -> None:
+        self._storage.check_shown(self.published)
         with self._storage.submissions(self.published) as submissions:
             crossing.add(submissions)
 

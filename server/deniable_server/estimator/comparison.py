@@ -23,7 +23,7 @@ from deniable_server.errors import NotComparable
 from .evidence import Evidence
 from .intervals import USUAL, Aim, Raw, Supported, clip, likely_share, share_limits
 from .ratios import same_ratio
-from .scores import mean_scores, pooled_scores
+from .scores import Scored, Spread, mean_scores, pooled_scores
 from .shares import Known, known_shares, too_noisy
 
 FEWEST = 5
@@ -141,25 +141,32 @@ def _of_shares(first: Group, second: Group, aim: Aim) -> list[Difference]:
     rows = []
     for j in first.question.reading_order:
         one, two = known[0][j], known[1][j]
-        p_value, limits = None, (-1.0, 1.0)
+        p_value: float | None = None
+        limits = -1.0, 1.0
         if one.raw is not None and two.raw is not None:
-            limits = mover(uncut(one, first.answers, aim), uncut(two, second.answers, aim))
-            p_value = _p_value(one, two, (first.answers, second.answers), aim)
+            if one.scored is not None or two.scored is not None:
+                p_value, limits = of_scores(_scored(one), _scored(two), aim.alpha)
+            else:
+                p_value, limits = _p_value(one, two, aim), mover(uncut(one, aim), uncut(two, aim))
         rows.append(_difference(first, second, first.question.codes[j], one.raw, two.raw, limits, p_value))
     return rows
 
 
-def _p_value(one: Known, two: Known, answers: tuple[float, float], aim: Aim) -> float | None:
-    """Of one share behind both, by what is known of them."""
-    assert one.raw is not None and two.raw is not None
+def _p_value(one: Known, two: Known, aim: Aim) -> float | None:
+    """Of one share behind both, where they are from supports, or ratios of these."""
     if one.support is not None and two.support is not None:
         return score_test(one.support, two.support, aim)
     if one.ratio is not None and two.ratio is not None:
         return same_ratio(one.ratio.sums, two.ratio.sums, FEWEST)
-    if not one.raw.standard_error or not two.raw.standard_error:
-        return None
-    errors = (one.raw.standard_error, answers[0]), (two.raw.standard_error, answers[1])
-    return welch(one.raw.unbiased - two.raw.unbiased, *errors, aim.alpha)[0]
+    return None
+
+
+def _scored(known: Known) -> Scored:
+    """A share by its mean and its error, as beside one that is from scores."""
+    if known.scored is not None:
+        return known.scored
+    assert known.raw is not None and known.support is not None
+    return Scored(Spread(*known.raw[:2], known.support.n))
 
 
 def _difference(
@@ -186,19 +193,16 @@ def _difference(
     return Difference(first.label, second.label, code, estimate, difference, error, low, high, p_value, None, note)
 
 
-def uncut(known: Known, n: float, aim: Aim) -> Raw:
-    """The possible share, with its limits as they were before they were cut off at 0 and 1; from n reports."""
+def uncut(known: Known, aim: Aim) -> Raw:
+    """The possible share, of a support or a ratio, with its limits as they were before they were cut off at 0 and 1."""
     raw = known.raw
     assert raw is not None
-    share = clip(raw.unbiased)
-    if known.ratio is not None:
-        low, high = known.ratio.limits
-    elif known.support is not None:
+    if known.support is not None:
         low, high = share_limits(*known.support, aim)
     else:
-        margin = -float(stdtrit(n - 1, aim.alpha / 2)) * raw.standard_error if raw.standard_error else math.inf
-        low, high = share - margin, share + margin
-    return raw._replace(unbiased=share, low=low, high=high)
+        assert known.ratio is not None
+        low, high = known.ratio.limits
+    return raw._replace(unbiased=clip(raw.unbiased), low=low, high=high)
 
 
 def mover(one: Raw, two: Raw) -> tuple[float, float]:
@@ -236,7 +240,51 @@ def score_test(one: Supported, two: Supported, aim: Aim = USUAL) -> float | None
     return 2 * float(ndtr(-abs(seen[0] - seen[1]) / math.sqrt(variance))) if variance > 0 else 1.0
 
 
-# --- means -------------------------------------------------------------------------------------------------------
+# --- means, and shares from scores -------------------------------------------------------------------------------
+
+
+def _of_means(first: Group, second: Group, aim: Aim) -> Difference:
+    one, two = _mean(first, aim), _mean(second, aim)
+    low, high = first.question.range
+    if one is None or two is None:
+        return _difference(first, second, None, None, None, (-1.0, 1.0), None, high - low)
+    raw, (p_value, limits) = (one.raw(aim), two.raw(aim)), of_scores(one, two, aim.alpha)
+    return _difference(first, second, None, *raw, limits, p_value, high - low)
+
+
+def _mean(group: Group, aim: Aim) -> Scored | None:
+    evidence = group.evidence
+    if not evidence.answers:
+        return None
+    scores = [mean_scores(part.channel, group.question.is_continuous) for part in evidence.parts]
+    return pooled_scores(scores, evidence.parts, aim)
+
+
+def of_scores(one: Scored, two: Scored, alpha: float) -> tuple[float | None, tuple[float, float]]:
+    """The p-value of no difference between two mean scores, and the limits of the difference.
+
+    Where noise is room enough for rare answers, they are Welch's. Otherwise limits are recovered from those of each,
+    which make room, and the p-value is the level at which they reach 0: by bisection, to six digits.
+    """
+    first, second = one.seen, two.seen
+    if not first.error or not second.error:
+        return None, (-1.0, 1.0)
+    if one.room is None and two.room is None:
+        p_value, margin = welch(first.mean - second.mean, (first.error, first.n), (second.error, second.n), alpha)
+        # The interval lies around the possible estimate. Errors are symmetric and have one peak: moving a mean towards
+        # its truth, whatever the other's error, never makes it less likely that the interval covers the difference.
+        centre = clip(first.mean) - clip(second.mean)
+        return p_value, (max(centre - margin, -1.0), min(centre + margin, 1.0))
+
+    def limits(level: float) -> tuple[float, float]:
+        return mover(*(Raw(clip(each.seen.mean), None, *each.limits(level)) for each in (one, two)))
+
+    least, most = -700.0, 0.0  # logarithms
+    for _ in range(30):
+        middle = (least + most) / 2
+        low, high = limits(math.exp(middle))
+        least, most = (middle, most) if low <= 0 <= high else (least, middle)
+    return math.exp(most), limits(alpha)
 
 
 def welch(difference: float, one: tuple[float, float], two: tuple[float, float], alpha: float) -> tuple[float, float]:
@@ -248,26 +296,3 @@ def welch(difference: float, one: tuple[float, float], two: tuple[float, float],
     freedom = (v1 + v2) ** 2 / (v1**2 / (one[1] - 1) + v2**2 / (two[1] - 1))
     error = math.sqrt(v1 + v2)
     return 2 * float(stdtr(freedom, -abs(difference) / error)), -float(stdtrit(freedom, alpha / 2)) * error
-
-
-def _of_means(first: Group, second: Group, aim: Aim) -> Difference:
-    one, two = _mean(first, aim), _mean(second, aim)
-    p_value, limits = None, (-1.0, 1.0)
-    if one is not None and two is not None and one.standard_error and two.standard_error:
-        errors = (one.standard_error, first.answers), (two.standard_error, second.answers)
-        p_value, margin = welch(one.unbiased - two.unbiased, *errors, aim.alpha)
-        # The interval lies around the possible estimate. Errors are symmetric and have one peak: moving a mean towards
-        # its truth, whatever the other's error, never makes it less likely that the interval covers the difference.
-        centre = clip(one.unbiased) - clip(two.unbiased)
-        limits = max(centre - margin, -1.0), min(centre + margin, 1.0)
-    low, high = first.question.range
-    return _difference(first, second, None, one, two, limits, p_value, high - low)
-
-
-def _mean(group: Group, aim: Aim) -> Raw | None:
-    """The mean score, 0 to 1 along the range; unlike the mean that is shown, it may lie outside."""
-    evidence = group.evidence
-    if not evidence.answers:
-        return None
-    scores = [mean_scores(part.channel, group.question.is_continuous) for part in evidence.parts]
-    return pooled_scores(scores, evidence.parts, aim)

@@ -7,11 +7,13 @@ estimate_question(gather(document, question, counts, sizes, answers))         # 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
+
+from deniable_protocol.checks import DECLINED
 
 from .distribution import Point, likely_distribution
 from .evidence import Counted, Evidence
@@ -20,22 +22,35 @@ from .intervals import USUAL, Aim, clip
 from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
 from .summaries import Summary, summarize
+from .weights import APPLIES, Number, Weighed
+
+ROUGHLY = 0.25
+"""The largest error, as a part of itself, with which a number of equivalent answers is worth saying."""
 
 
 class Mean(msgspec.Struct, frozen=True):
-    """A mean in the question's own units; it takes one report for a value and two for a standard error."""
+    """A mean in the question's own units; it takes one report for a value and two for a standard error.
+
+    ``unbiased`` may lie outside the question's range; ``value`` is possible, and lies between ``low`` and ``high``.
+    """
 
     value: float | None
+    unbiased: float | None
     standard_error: float | None
     low: float
     high: float
     note: str | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
 
 class Weighted(msgspec.Struct, frozen=True):
-    """The same with reports weighted to known margins; as sure as ``effective_answers`` that need no weights."""
+    """The same with reports weighted to known margins, each number with its design effect ``deff``: how many times
+    larger its variance is than that of as many reports without weights. ``deff`` here is the largest of them, and
+    ``effective_answers`` how many answers without weights would be as sure; None and 0 where there are no reports.
+    """
 
     effective_answers: float
+    deff: float | None
     shares: list[Share]
     mean: Mean | None
     summaries: list[Summary] | UnsetType = UNSET
@@ -48,7 +63,7 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
 
     ``answers``: the submissions whose booklet reports on it; of a multi_choice, on any of its options, and each share
     has its own. ``open_equivalent``: how many unprotected answers would be as precise; None for means, for shares among
-    those whom a question is asked, and where nothing is known.
+    those whom a question is asked, and where the reports do not tell it well enough.
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
     ``notes``: what a reader must know first. ``summaries`` are there for scales with shares; ``applies`` where a
     question is asked of some people only, and ``shares`` are then among those; ``among_answering`` where people may
@@ -120,9 +135,48 @@ def estimate_question(
     )
 
 
-def estimate_weighted(evidence: Evidence, aim: Aim = USUAL, *, simultaneous: bool = False) -> Weighted:
-    """The numbers from weighted evidence, which is as certain as so many answers without weights (weights.py)."""
-    return Weighted(evidence.answers, *_numbers(evidence, aim, simultaneous))
+def estimate_weighted(weighed: Weighed, aim: Aim = USUAL, *, simultaneous: bool = False) -> Weighted:
+    """The same numbers from weighted reports, each from evidence that is as certain as itself (weights.py)."""
+    plain = weighed.evidence()
+    numbers = _numbers(plain, aim, simultaneous)
+    known: dict[float, _Numbers] = {}
+    effects: list[float] = []
+    for kind, made in _made_of(plain, numbers).items():
+        found = []
+        for i, number in enumerate(made):
+            surer = weighed.surer(number)
+            if surer not in known:
+                known[surer] = _numbers(weighed.evidence(surer), aim, simultaneous)
+            value, effect = getattr(known[surer], kind), weighed.deff(number, surer)
+            effects += [] if effect is None else [effect]
+            found.append(replace(value[i] if isinstance(value, list) else value, deff=effect or UNSET))
+        own: Any = found if isinstance(getattr(numbers, kind), list) else found[0]
+        numbers = numbers._replace(**{kind: own})
+    deff = max(effects, default=None)
+    return Weighted(weighed.reports / deff if deff else 0.0, deff, *numbers)
+
+
+def _made_of(evidence: Evidence, numbers: _Numbers) -> dict[str, list[Number]]:
+    """What the numbers of each kind are the sums of, in the order in which they are shown."""
+    question, codes = evidence.question, range(len(evidence.question.codes))
+    if numbers.mean is not None:
+        return {"mean": [Number(0)]}
+
+    def share(place: int, among: tuple[int, ...] | None) -> Number:
+        if evidence.is_exclusive:
+            return Number(0, tuple(float(place == j) for j in codes), among)
+        return Number(place, (0.0, 1.0), None if among is None else (0, 1))
+
+    asked = tuple(codes) if evidence.is_conditional else None
+    made = {"shares": [share(j, asked) for j in question.reading_order]}
+    if numbers.applies is not UNSET:
+        made["applies"] = [Number(APPLIES, (1.0, 0.0))]
+    if numbers.among_answering is not UNSET:
+        answering = tuple(j for j in codes if question.codes[j] != DECLINED)
+        made["among_answering"] = [share(j, answering) for j in question.reading_order if j in answering]
+    if numbers.summaries:
+        made["summaries"] = [Number(0, each.signs(len(codes)), asked) for each in numbers.summaries]
+    return made
 
 
 def _numbers(evidence: Evidence, aim: Aim, simultaneous: bool = False) -> _Numbers:
@@ -151,11 +205,20 @@ def _check(part: Counted) -> None:
 
 
 def _open_equivalent(shares: Sequence[Share], n: float) -> int | None:
-    """The m, rounded down, at which the variances s(1-s)/m of m unprotected answers sum to as much as SE^2."""
+    """The m, rounded down, at which the variances s(1-s)/m of m unprotected answers sum to as much as SE^2.
+
+    What the reports leave open is the sum of s(1-s). To second order each term varies by (1-2s)^2 SE^2 + 2 SE^4; shares
+    that sum to 1 move together, by which all vary at most k/(k-1) times as much. Where that is more than ``ROUGHLY`` of
+    the sum, as for rare answers, the number would say little and mislead: there is none.
+    """
     known = [(s.estimate, s.standard_error) for s in shares if s.estimate is not None and s.standard_error is not None]
     if len(known) < len(shares):
         return None
-    return int(min(n, sum(s * (1 - s) for s, _ in known) / sum(error**2 for _, error in known)))
+    spread = sum(s * (1 - s) for s, _ in known)
+    unsure = sum(((1 - 2 * s) * e) ** 2 + 2 * e**4 for s, e in known) * len(known) / max(len(known) - 1, 1)
+    if unsure > (ROUGHLY * spread) ** 2:
+        return None
+    return int(min(n, spread / sum(error**2 for _, error in known)))
 
 
 def mean_of(evidence: Evidence, aim: Aim) -> Mean:
@@ -163,17 +226,18 @@ def mean_of(evidence: Evidence, aim: Aim) -> Mean:
     question = evidence.question
     low, high = question.range
     if not evidence.answers:
-        return Mean(None, None, low, high, TOO_NOISY)
+        return Mean(None, None, None, low, high, TOO_NOISY)
     between = question.is_continuous
     # A number is rounded at random to a neighbouring level, one of m - 1 steps: a variance of at most (step/2)^2.
     levels = min(part.channel.answers for part in evidence.parts)
     rounding = (0.5 / (levels - 1)) ** 2 if between else 0.0
     scores = [mean_scores(part.channel, between) for part in evidence.parts]
-    raw = pooled_scores(scores, evidence.parts, aim, rounding)
+    raw = pooled_scores(scores, evidence.parts, aim, rounding).raw(aim)
     error = None if raw.standard_error is None else raw.standard_error * (high - low)
     # Both ends come out exactly in this form.
-    value, bottom, top = (low * (1 - part) + high * part for part in (clip(raw.unbiased), raw.low, raw.high))
-    return Mean(value, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
+    parts = clip(raw.unbiased), raw.unbiased, raw.low, raw.high
+    value, unbiased, bottom, top = (low * (1 - part) + high * part for part in parts)
+    return Mean(value, unbiased, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
 
 
 def _distribution(evidence: Evidence) -> list[Point] | UnsetType:

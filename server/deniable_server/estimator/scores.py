@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
+from scipy.linalg import null_space
+from scipy.optimize import NonlinearConstraint, minimize
 from scipy.special import stdtrit
 
 from deniable_protocol import Band, Channel, decode
@@ -73,10 +74,13 @@ def worst_variance(channel: Channel, between: bool = False) -> float:
     return _worst(table, levels, np.array(mean_scores(channel, between).values), between)
 
 
+@lru_cache(maxsize=256)
 def table_of(channel: Channel) -> Array:
-    """The probability of each report under each answer, a row per answer."""
+    """The probability of each report under each answer, a row per answer; not to be changed."""
     reports = [*channel.reports()]
-    return np.array([[float(channel.probability(x, report)) for report in reports] for x in range(channel.answers)])
+    table = np.array([[float(channel.probability(x, report)) for report in reports] for x in range(channel.answers)])
+    table.flags.writeable = False
+    return table
 
 
 def _tuned(channel: Band, between: bool) -> list[float]:
@@ -85,34 +89,47 @@ def _tuned(channel: Band, between: bool) -> list[float]:
     Unbiased scores of least variance at a reference distribution r of the levels are D^-1 Q'(Q D^-1 Q')^-1 x with
     D = diag(r Q). With r the least favourable one they are minimax; and as the variances are convex in g, that is the
     smallest t with  sum_y P(y | v) g_y^2 - v^2 <= t  for all values v, under Q g = x: a convex programme, started from
-    r uniform. Were it not solved, the start is unbiased as well.
+    r uniform. Were it not solved, the start is unbiased as well. The channel looks the same from both ends, and so do
+    the scores: g is sought among start + (directions that change no mean and have opposite signs at both ends).
     """
     table, levels = table_of(channel), np.linspace(-0.5, 0.5, channel.levels)
     mixed, values = _values(table, levels, between)
-    weights = table / table.sum(axis=0)
-    start = weights.T @ np.linalg.solve(weights @ table.T, levels)
+    lower = values <= 0  # the upper half mirrors it
+    mixed, values = mixed[lower], values[lower]
+    start = _unbiased(table, levels)
+    start = (start - start[::-1]) / 2
+    opposite = np.eye(len(start))[: len(start) // 2]
+    opposite = (opposite - opposite[:, ::-1]).T
+    free = opposite @ null_space((table @ opposite)[: (len(table) + 1) // 2])
     unit = _worst(table, levels, start, between)  # t is sought in units of the start's, which is then 1
-    unknowns = len(start) + 1
-    unbiased = LinearConstraint(np.pad(table, ((0, 0), (0, 1))), levels, levels)
+
+    def scores(found: Array) -> Array:
+        return start + free @ found[:-1]
+
     below = NonlinearConstraint(
-        lambda gt: gt[-1] - (mixed @ gt[:-1] ** 2 - values**2) / unit,
+        lambda found: found[-1] - (mixed @ scores(found) ** 2 - values**2) / unit,
         0.0,
         np.inf,
-        jac=lambda gt: np.hstack([-2 * mixed * gt[:-1] / unit, np.ones((len(values), 1))]),
+        jac=lambda found: np.hstack([-2 * (mixed * scores(found)) @ free / unit, np.ones((len(values), 1))]),
     )
-    solved = minimize(  # type: ignore[call-overload]  # the stubs know no tuple of both kinds of constraint
-        lambda gt: float(gt[-1]),
-        np.append(start, 1.0),
-        jac=lambda gt: np.eye(unknowns)[-1],
-        constraints=(unbiased, below),
+    last = np.eye(free.shape[1] + 1)[-1]
+    solved = minimize(  # type: ignore[call-overload]  # the stubs know no such objective
+        lambda found: float(found[-1]),
+        last,
+        jac=lambda found: last,
+        constraints=below,
         method="SLSQP",
         options={"maxiter": 300, "ftol": 1e-12},
     )
-    # The channel looks the same from both ends, and so shall the scores. What the solver left of bias is taken off.
-    found = (solved.x[:-1] - solved.x[-2::-1]) / 2
-    found += np.linalg.pinv(table) @ (levels - table @ found)
-    best = min((start, found), key=lambda g: _worst(table, levels, g, between))
+    best = min((start, scores(solved.x)), key=lambda g: _worst(table, levels, g, between))
     return [float(score) + 0.5 for score in best]
+
+
+def _unbiased(table: Array, values: Array) -> Array:
+    """Scores with these expectations under each answer, of the least variance where all answers are equally common."""
+    weights = table / table.sum(axis=0)
+    scores: Array = weights.T @ np.linalg.solve(weights @ table.T, values)
+    return scores
 
 
 def _values(table: Array, levels: Array, between: bool) -> tuple[Array, Array]:
@@ -141,30 +158,61 @@ def _scores(channel: Channel, values: Iterable[float]) -> Scores:
     scores, table = np.array([*values]), table_of(channel)
     centres = table @ scores
     noise = np.array([row @ (scores - centre) ** 2 for row, centre in zip(table, centres, strict=True)])
-    decoded = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
-    return Scores(tuple(map(float, scores)), tuple(map(float, decoded @ noise)), float(noise.min()), float(noise.max()))
+    if isinstance(channel, Band):
+        unbiased = _unbiased(table, noise)
+    else:  # tables may be too near to singular for floating point
+        unbiased = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()]) @ noise
+    return Scores(tuple(map(float, scores)), tuple(map(float, unbiased)), float(noise.min()), float(noise.max()))
 
 
-def score_mean(scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float = 0.0) -> Raw:
-    """The mean score with its t interval, moved into [0, 1] first as in ``share_of_support``.
+class Spread(NamedTuple):
+    """The mean of n scores and its standard error, which one score does not have."""
 
-    The variance of a score is at least its variance given the answer. A sample that happens to show less, as any does
-    in which all reports agree, is not believed: otherwise 30 reports at epsilon 4 can cover 76% instead of 95%.
-    ``rounding`` is the most that rounding to levels adds to the noise.
+    mean: float
+    error: float | None
+    n: float
+
+    def limits(self, alpha: float) -> tuple[float, float]:
+        """Around the mean, or the end of the range that is next to it."""
+        if self.error is None:
+            return -math.inf, math.inf
+        margin, centre = -float(stdtrit(self.n - 1, alpha / 2)) * self.error, clip(self.mean)
+        return centre - margin, centre + margin
+
+
+class Scored(NamedTuple):
+    """What reports show of a mean; and ``room``: what they would with one more at the bottom, or at the top.
+
+    With little noise, what a sample shows is what people say, and a few who say something else may be missing from it.
+    One more report at either end of the scores makes room for them: without it, 100 reports at epsilon 10 of which a
+    few percent are at the other end can cover 62%. Where the channel's noise is more than that, there is no need.
     """
-    mean = _average(scores.values, counts, n)
-    if n <= 1:
-        return Raw(mean, None, 0.0, 1.0)
-    error, low, high = _t_limits(scores, counts, n, aim, rounding)
-    if scores.least < CLEAR_ENOUGH:
-        # With little noise, what a sample shows is what people say, and a few who say something else may be missing
-        # from it. One more report at either end of the scores makes room for them: without it, 100 reports at
-        # epsilon 10 of which a few percent are at the other end can cover 62%.
-        for end, value in enumerate((min(scores.values), max(scores.values))):
-            more = [count + (score == value) for count, score in zip(counts, scores.values, strict=True)]
-            limits = _t_limits(scores, more, n + (sum(more) - sum(counts)), aim, rounding)
-            low, high = (min(low, limits[1]), high) if end == 0 else (low, max(high, limits[2]))
-    return Raw(mean, error, clip(low), clip(high))
+
+    seen: Spread
+    room: tuple[Spread, Spread] | None = None
+
+    def limits(self, alpha: float) -> tuple[float, float]:
+        """As they are before they are cut off at 0 and 1."""
+        low, high = self.seen.limits(alpha)
+        if self.room is None:
+            return low, high
+        return min(low, self.room[0].limits(alpha)[0]), max(high, self.room[1].limits(alpha)[1])
+
+    def raw(self, aim: Aim) -> Raw:
+        low, high = self.limits(aim.alpha)
+        return Raw(self.seen.mean, self.seen.error, clip(low), clip(high))
+
+
+def score_mean(scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float = 0.0) -> Scored:
+    """The mean score of reports; ``rounding`` is the most that rounding to levels adds to the noise."""
+    seen = _spread(scores, counts, n, aim, rounding)
+    if scores.least >= CLEAR_ENOUGH or seen.error is None:
+        return Scored(seen)
+    ends = []
+    for value in (min(scores.values), max(scores.values)):
+        more = [count + (score == value) for count, score in zip(counts, scores.values, strict=True)]
+        ends.append(_spread(scores, more, n + (sum(more) - sum(counts)), aim, rounding))
+    return Scored(seen, (ends[0], ends[1]))
 
 
 def pooled_scores(
@@ -172,7 +220,7 @@ def pooled_scores(
     parts: Sequence[tuple[Channel, Sequence[float], float]],
     aim: Aim,
     rounding: float = 0.0,
-) -> Raw:
+) -> Scored:
     """The mean score over several parts, each with scores of its own; parts with the same channel are one.
 
     Parts are weighed by their reports over the most noise that a report can have, which the counts do not decide.
@@ -182,24 +230,30 @@ def pooled_scores(
         before = found.get(channel, (each, np.zeros(len(counts)), 0.0))
         found[channel] = each, before[1] + np.asarray(counts, dtype=float), before[2] + n
     kept = [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
-    if len(kept) == 1:
-        return score_mean(*kept[0], aim, rounding)
+    means = [score_mean(*each, aim, rounding) for each in kept]
+    if len(means) == 1:
+        return means[0]
     certainty = [n / (each.most + 1) for each, _, n in kept]
     weights = [one / sum(certainty) for one in certainty]
-    raw = [score_mean(*each, aim, rounding) for each in kept]
-    mean = sum(weight * each.unbiased for weight, each in zip(weights, raw, strict=True))
-    if any(each.standard_error is None for each in raw):
-        return Raw(mean, None, 0.0, 1.0)
-    error = math.hypot(*(weight * (each.standard_error or 0.0) for weight, each in zip(weights, raw, strict=True)))
-    margin = -float(stdtrit(min(n for _, _, n in kept) - 1, aim.alpha / 2)) * error
-    return Raw(mean, error, clip(clip(mean) - margin), clip(clip(mean) + margin))
+    rooms = [each.room or (each.seen, each.seen) for each in means]
+    bottom, top = (_weighed(weights, [room[end] for room in rooms]) for end in (0, 1))
+    needed = any(each.room is not None for each in means)
+    return Scored(_weighed(weights, [each.seen for each in means]), (bottom, top) if needed else None)
 
 
-def _t_limits(
-    scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float
-) -> tuple[float, float, float]:
-    """The standard error, and the limits around the mean score or the end of the range that is next to it."""
+def _weighed(weights: Sequence[float], parts: Sequence[Spread]) -> Spread:
+    mean = sum(weight * part.mean for weight, part in zip(weights, parts, strict=True))
+    errors = [weight * part.error for weight, part in zip(weights, parts, strict=True) if part.error is not None]
+    return Spread(mean, math.hypot(*errors) if len(errors) == len(parts) else None, min(part.n for part in parts))
+
+
+def _spread(scores: Scores, counts: Sequence[float], n: float, aim: Aim, rounding: float) -> Spread:
+    """With at least the variance that the score has given the answer. A sample that shows less, as any in which all
+    reports agree, is not believed: otherwise 30 reports at epsilon 4 can cover 76% instead of 95%.
+    """
     mean = _average(scores.values, counts, n)
+    if n <= 1:
+        return Spread(mean, None, n)
     spread = sum(c * (v - mean) ** 2 for c, v in zip(counts, scores.values, strict=True)) / (n - 1)
     variance = max(spread, scores.least)
     # f times what is not noise. Where f is below 1, noise is taken at its most, and above 1 without that of rounding.
@@ -207,9 +261,7 @@ def _t_limits(
         noise = min(max(_average(scores.noise, counts, n), scores.least), scores.most)
         noise += rounding if sampling < 1 else 0.0
         variance = sampling * variance + (1 - sampling) * min(noise, variance)
-    error = math.sqrt(variance / n)
-    margin, centre = -float(stdtrit(n - 1, aim.alpha / 2)) * error, clip(mean)
-    return error, centre - margin, centre + margin
+    return Spread(mean, math.sqrt(variance / n), n)
 
 
 def _average(values: tuple[float, ...], counts: Sequence[float], n: float) -> float:

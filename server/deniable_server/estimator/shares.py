@@ -17,7 +17,7 @@ from deniable_protocol.checks import DECLINED
 from .evidence import Evidence, Pooled
 from .intervals import Aim, Raw, Supported, clip, share_of_support
 from .ratios import Ratio, ratios
-from .scores import pooled_scores, share_scores
+from .scores import Scored, pooled_scores, share_scores
 
 TOO_NOISY = "too noisy to say"
 
@@ -28,7 +28,7 @@ class Share(msgspec.Struct, frozen=True):
     ``unbiased`` may lie outside [0, 1]; ``estimate`` is a possible share, and lies between ``low`` and ``high``. Among
     those whom a question is asked, or who answer it, a share is a ratio and only nearly unbiased.
     ``note`` is there where the interval spans more than half of all that is possible. ``answers``: how many reports are
-    about this option, where it is one of a multi_choice.
+    about this option, where it is one of a multi_choice. ``deff``: the design effect of weights, where there are some.
     """
 
     code: str
@@ -39,6 +39,7 @@ class Share(msgspec.Struct, frozen=True):
     high: float
     note: str | UnsetType = UNSET
     answers: int | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
 
 class Applies(msgspec.Struct, frozen=True):
@@ -50,6 +51,7 @@ class Applies(msgspec.Struct, frozen=True):
     low: float
     high: float
     note: str | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
 
 class Known(NamedTuple):
@@ -58,6 +60,7 @@ class Known(NamedTuple):
     raw: Raw | None = None
     support: Supported | None = None
     ratio: Ratio | None = None
+    scored: Scored | None = None
 
 
 def known_shares(evidence: Evidence, aim: Aim) -> list[Known]:
@@ -86,7 +89,8 @@ def _scored(evidence: Evidence, aim: Aim) -> list[Known]:
     if not evidence.answers:
         return [Known()] * len(codes)
     scores = ([share_scores(part.channel)[place] for part in evidence.parts] for place in codes)
-    return [Known(pooled_scores(each, evidence.parts, aim)) for each in scores]
+    found = [pooled_scores(each, evidence.parts, aim) for each in scores]
+    return [Known(each.raw(aim), scored=each) for each in found]
 
 
 def shares_of(evidence: Evidence, aim: Aim, simultaneous: bool = False) -> list[Share]:

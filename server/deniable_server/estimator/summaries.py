@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from scipy.special import stdtrit
 
 from .evidence import Array, Evidence, Pooled
-from .intervals import Aim, clip, share_of_support
+from .intervals import Aim, Raw, central_share, clip, share_of_support
 from .ratios import ratios
 from .scores import combined_scores, pooled_scores
 
@@ -28,17 +28,21 @@ FEWEST = 4
 class Summary(msgspec.Struct, frozen=True):
     """The share of the points in ``of``, minus the share of those in ``minus``.
 
-    ``fake_influence``: the most that one false submission moves it; not there where reports are weighted.
+    ``unbiased`` is made of the unbiased shares, and can be impossible; ``estimate`` of the possible ones.
+    ``fake_influence``: the most that one false submission moves it; not there where reports are weighted. ``deff``: the
+    design effect of weights, where there are some.
     """
 
     id: str
     of: list[str]
     minus: list[str]
     estimate: float | None
+    unbiased: float | None
     standard_error: float | None
     low: float
     high: float
     fake_influence: float | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
     def signs(self, answers: int) -> tuple[float, ...]:
         """1 for the answers that count, -1 for those that count against it; the points, and then perhaps "declined"."""
@@ -65,49 +69,45 @@ def summarize(evidence: Evidence, shares: Sequence[float], aim: Aim) -> list[Sum
     for name, of, minus in wanted:
         floor = -1.0 if minus else 0.0
         if not shares:
-            found.append(Summary(name, of, minus, None, None, floor, 1.0))
+            found.append(Summary(name, of, minus, None, None, None, floor, 1.0))
             continue
         places = [[int(point) - 1 for point in some] for some in (of, minus)]
-        error, low, high = _limits(evidence, places[0], places[1], shares, aim)
+        raw = _raw(evidence, places[0], places[1], shares, aim)
         estimate = sum(shares[j] for j in places[0]) - sum(shares[j] for j in places[1])
-        found.append(Summary(name, of, minus, estimate, error, min(low, estimate), max(high, estimate)))
+        found.append(Summary(name, of, minus, estimate, *raw[:2], min(raw.low, estimate), max(raw.high, estimate)))
     return found
 
 
-def _limits(
-    evidence: Evidence, of: Sequence[int], minus: Sequence[int], shares: Sequence[float], aim: Aim
-) -> tuple[float | None, float, float]:
-    """The standard error, and the limits."""
+def _raw(evidence: Evidence, of: Sequence[int], minus: Sequence[int], shares: Sequence[float], aim: Aim) -> Raw:
     if evidence.is_scored:
         floor = -1.0 if minus else 0.0
         signs = tuple(float(j in of) - float(j in minus) for j in range(len(shares)))
         # The score is moved between 0 and 1 and back.
         scores = [combined_scores(part.channel, signs, floor) for part in evidence.parts]
-        raw = pooled_scores(scores, evidence.parts, aim)
+        raw = pooled_scores(scores, evidence.parts, aim).raw(aim)
         error = None if raw.standard_error is None else raw.standard_error * (1 - floor)
-        return error, floor + (1 - floor) * raw.low, floor + (1 - floor) * raw.high
+        unbiased, low, high = (floor + (1 - floor) * each for each in (raw.unbiased, raw.low, raw.high))
+        return Raw(unbiased, error, low, high)
     (pooled,) = evidence.shares
     assert pooled is not None
     if evidence.is_conditional:
         found = ratios(pooled, [of], range(len(shares)), aim, minus)[0].raw
         assert found is not None, "shares among those asked are known where these are some"
-        return found[1:]
+        return found
     if not minus:
-        return share_of_support(*pooled.together(of), aim)[1:]
+        return share_of_support(*pooled.together(of), aim)
     return _difference(pooled, of, minus, np.array(shares), aim)
 
 
-def _difference(
-    pooled: Pooled, of: Sequence[int], minus: Sequence[int], shares: Array, aim: Aim
-) -> tuple[float, float, float]:
-    """Error and limits of the share of the first answers minus that of the second.
+def _difference(pooled: Pooled, of: Sequence[int], minus: Sequence[int], shares: Array, aim: Aim) -> Raw:
+    """The share of the first answers minus that of the second.
 
     Limits recovered from those of the two shares and their correlation r [1]: with a the distance of the first's lower
     limit and b that of the second's upper one, sqrt(a^2 + b^2 - 2rab) below; and so above. They fall short where the
     score is nearly 1 or -1, since the shares' limits stop there; plain t limits do for a handful of reports. The wider
     of the two falls short in neither case.
     """
-    top, bottom = (share_of_support(*pooled.together(each), aim) for each in (of, minus))
+    top, bottom = (central_share(*pooled.together(each), aim) for each in (of, minus))
     signs = np.zeros((2, len(shares)))
     signs[0, of] = signs[1, minus] = 1.0
     (first, both), (_, second) = signs @ pooled.covariance(shares, aim) @ signs.T
@@ -120,5 +120,7 @@ def _difference(
     down, up = distance(high - top.low, bottom.high - low), distance(top.high - high, low - bottom.low)
     error = math.sqrt(first + second - 2 * both)
     margin = -float(stdtrit(pooled.n - 1, aim.alpha / 2)) * error if pooled.n > 1 else 2.0
-    centre = min(max(top.unbiased - bottom.unbiased, -1.0), 1.0)
-    return error, max(min(high - low - down, centre - margin), -1.0), min(max(high - low + up, centre + margin), 1.0)
+    unbiased = top.unbiased - bottom.unbiased
+    centre = min(max(unbiased, -1.0), 1.0)
+    limits = min(high - low - down, centre - margin), max(high - low + up, centre + margin)
+    return Raw(unbiased, error, max(limits[0], -1.0), min(limits[1], 1.0))

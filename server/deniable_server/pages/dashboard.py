@@ -21,7 +21,7 @@ from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, e
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.source import Source
-from deniable_server.errors import BadQuery, Withheld
+from deniable_server.errors import BadQuery, HeldBack, Withheld
 from deniable_server.estimator import QuestionEstimate
 from deniable_server.storage import utc_today
 from deniable_server.web.auth import may, signed_in
@@ -83,8 +83,8 @@ def overview(survey: str) -> ResponseReturnValue:
     shown = {**given, "distribution": ["1"]}
     try:
         result = estimates(source, EstimateQuery.read(source.survey, shown))
-    except (BadQuery, Withheld) as error:
-        return _view("overview.html", source, given, 422, refusal=str(error))
+    except (BadQuery, HeldBack, Withheld) as error:
+        return _refused("overview.html", source, given, error)
     notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
     everywhere = sentences.survey_notices(result.notes)
     everywhere += [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
@@ -121,8 +121,8 @@ def comparison(survey: str) -> ResponseReturnValue:
     if "question" in given and ("by" in given or "with" in given):
         try:
             result = compare(source, CompareQuery.read(source.survey, given))
-        except (BadQuery, Withheld) as error:
-            return _view("compare.html", source, given, 422, refusal=str(error), **shown)
+        except (BadQuery, HeldBack, Withheld) as error:
+            return _refused("compare.html", source, given, error, **shown)
         question = next(each for each in source.survey.questions if each.id == result.question)
         names, answers = _names(source.survey, result), answer_texts(question)
         unit = getattr(question, "unit", None) or ""
@@ -154,14 +154,21 @@ def cross_tabulation(survey: str) -> ResponseReturnValue:
     if "rows" in given and "columns" in given:
         try:
             result = crosstab(source, CrosstabQuery.read(asked, given))
-        except (BadQuery, Withheld) as error:
-            return _view("crosstab.html", source, given, 422, refusal=str(error), **shown)
+        except (BadQuery, HeldBack, Withheld) as error:
+            return _refused("crosstab.html", source, given, error, **shown)
         rows, columns = result.rows, result.columns
         shown |= {
             "result": result,
             "chart": crosstab_chart(result, answers[rows], answers[columns], named[rows], named[columns]),
         }
     return _view("crosstab.html", source, given, **shown)
+
+
+def _refused(
+    template: str, source: Source, given: Given, error: BadQuery | HeldBack | Withheld, **values: Any
+) -> Response:
+    code = 403 if isinstance(error, HeldBack) else 422
+    return _view(template, source, given, code, refusal=str(error), **values)
 
 
 def _view(template: str, source: Source, given: Given, code: int = 200, **values: Any) -> Response:
@@ -192,6 +199,7 @@ def _given(query: type[Query]) -> Given:
         if name.startswith(WEIGHT) and "weight" in known:
             given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value.replace(',', '.')}")
         elif name in known:
+            value = value.replace(",", ".") if name in ("deff", "trim") else value
             given.setdefault(name, []).append(value)
     return given
 
@@ -241,8 +249,9 @@ def _weighted(question: Question, estimate: QuestionEstimate) -> str:
     """What the weighted numbers say first; empty without weights."""
     if not estimate.weighted:
         return ""
-    applies = sentences.applies(estimate.weighted)
-    return f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+    applies, effect = sentences.applies(estimate.weighted), estimate.weighted.deff
+    said = f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+    return said if effect is None else f"{said}. Design effect: {effect:.2f} at most"
 
 
 def _method(question: Question, words: str) -> str:
@@ -259,7 +268,9 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
     found = []
     for rows, columns in pairs[:MOST_CROSSED]:
         title = " and ".join(sentences.quoted(named[name]) for name in (rows, columns))
-        query = CrosstabQuery(rows=rows, columns=columns, where=result.where, confidence=result.confidence)
+        query = CrosstabQuery(
+            rows=rows, columns=columns, where=result.where, confidence=result.confidence, deff=result.deff
+        )
         try:
             table = crosstab(source, query)
         except (BadQuery, Withheld) as error:

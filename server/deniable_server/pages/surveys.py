@@ -107,6 +107,45 @@ def close(survey: str) -> ResponseReturnValue:
     return redirect(url_for("dashboard.overview", survey=survey), 303)
 
 
+# --- holding results back --------------------------------------------------------------------------------------------
+
+
+@surveys.get("/surveys/<survey>/hold")
+@shown_to("admin")
+def ask_to_hold(survey: str) -> ResponseReturnValue:
+    return _holding(survey)
+
+
+@surveys.post("/surveys/<survey>/hold")
+@shown_to("admin")
+def hold(survey: str) -> ResponseReturnValue:
+    published = find(survey)
+    number = request.form.get("number", "").replace(",", "").strip()
+    until: int | None = 0
+    match request.form.get("until"):
+        case "closed":
+            until = None
+        case "number":
+            if not (number.isascii() and number.isdecimal() and 1 <= len(number) <= 12):
+                return _holding(survey, "Give a whole number of submissions, such as 1000.")
+            until = int(number)
+    here().hold_results(published, until, _holder())
+    return redirect(url_for("dashboard.overview", survey=survey), 303)
+
+
+def _holding(survey: str, problem: str = "") -> ResponseReturnValue:
+    published, storage = find(survey), here().storage
+    return page(
+        "hold.html",
+        422 if problem else 200,
+        survey=published.document.survey,
+        status=storage.status(published),
+        until=storage.results_from(published),
+        submissions=sum(storage.days(published).values()),
+        problem=problem,
+    )
+
+
 # --- sharing ---------------------------------------------------------------------------------------------------------
 
 

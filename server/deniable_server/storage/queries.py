@@ -94,6 +94,12 @@ def status(view: View, number: int) -> str:
     return str(found[0][0]) if found else "closed"
 
 
+def results_from(view: View, number: int) -> int | None:
+    """While a survey is open, from how many submissions on its results are shown; None: not before it is closed."""
+    rows: list[tuple[int | None]] = view.rows("SELECT results_from FROM surveys WHERE number = :number", number=number)
+    return rows[0][0]
+
+
 def listed(view: View) -> list[tuple[str, str, str, str | None, int]]:
     """All surveys by id: id, status, first and last day, number of submissions."""
     return view.rows(

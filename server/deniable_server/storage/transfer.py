@@ -26,7 +26,7 @@ Progress = Callable[[int], None]
 Reading = Callable[..., AbstractContextManager[View]]
 """Called with the numbers of surveys, gives one state of the database that has their submissions."""
 
-SURVEY = ("id", "document", "digest", "status", "published_on", "closed_on")
+SURVEY = ("id", "document", "digest", "status", "published_on", "closed_on", "results_from")
 TOKEN = ("id", "role", "label", "digest", "created_on", "survey", "expires_on", "maker")
 SESSION = ("digest", "token", "began_at", "idle_at", "expires_at")
 DATES = {"published_on", "closed_on", "created_on", "expires_on"}

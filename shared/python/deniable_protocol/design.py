@@ -17,6 +17,7 @@ from .exact import ONE, N, exp_floor, largest_favour
 from .parts import Item, paths_of
 from .questions import Question
 
+LEVELS = 49  # of a number's band; 48 steps can be divided into many widths
 GAUSSIAN_BINS = 193  # coarser bins waste delta: 129 of them up to 5%, these at most 2.1%
 
 
@@ -32,17 +33,14 @@ def design(items: Sequence[Item], epsilon: Fraction, size: int | None = None) ->
     return DESIGNS[item.channel_kind](item.question, epsilon)
 
 
-def _levels(question: Question, epsilon: Fraction) -> int:
-    """A level per code; a number is put on as many as its epsilon can tell apart."""
-    return len(question.codes) or (17 if epsilon >= 4 else 9)
-
-
 def _subset(question: Question, epsilon: Fraction) -> Channel:
     return subset(len(question.codes), epsilon, 1 if question.mechanism == "krr" else None)
 
 
 def _band(question: Question, epsilon: Fraction) -> Channel:
-    return band(_levels(question, epsilon), epsilon)
+    if question.codes:
+        return band(len(question.codes), epsilon)
+    return band(LEVELS, epsilon, number_width(epsilon))
 
 
 def _drawn(question: Question, epsilon: Fraction) -> Channel:
@@ -50,9 +48,9 @@ def _drawn(question: Question, epsilon: Fraction) -> Channel:
 
 
 def _table(question: Question, epsilon: Fraction) -> Channel:
-    levels, delta = _levels(question, epsilon), question.exact_delta
     if question.mechanism == "exponential":
-        return exponential(levels, epsilon)
+        return exponential(len(question.codes), epsilon)
+    levels, delta = 17 if epsilon >= 4 else 9, question.exact_delta
     return laplace(levels, epsilon) if delta is None else gaussian(levels, epsilon, delta)
 
 
@@ -88,6 +86,18 @@ def band(levels: int, epsilon: Fraction, width: int | None = None) -> Band:
     widths = range(1, levels) if width is None else (width,)
     candidates = [Band(levels, w, largest_favour(exp_epsilon, levels - 1, w)) for w in widths]
     return candidates[0] if len(candidates) == 1 else min(candidates, key=worst_variance)
+
+
+def number_width(epsilon: Fraction) -> int:
+    """Of a number's band: 48/k, with the largest divisor k of 48 for which (k-1) k (k+1) <= e^epsilon.
+
+    A width w that divides the m - 1 steps costs the mean nothing: report y tells by y // w what k-ary response on
+    k + 1 coarse levels would, to which the number is rounded at random, and by the rest where between them it lies. The
+    noise of the mean grows with k, the rounding falls with k^2; near k^3 = e^epsilon they balance.
+    """
+    exp_epsilon, steps = exp_floor(epsilon), LEVELS - 1
+    fitting = (k for k in range(1, steps + 1) if steps % k == 0 and (k - 1) * k * (k + 1) * ONE <= exp_epsilon)
+    return steps // max(fitting)
 
 
 def worst_variance(channel: Band) -> float:

@@ -122,6 +122,8 @@ MIGRATIONS = (
                     CHECK (status IN ('open', 'closing', 'closed')),
                 published_on date NOT NULL,  -- day of publication (UTC)
                 closed_on date,  -- day of closing (UTC)
+                results_from bigint DEFAULT 0  -- while open, from how many submissions on results are shown; NULL: none
+                    CHECK (results_from >= 0),
                 CHECK ((status = 'open') = (closed_on IS NULL))
             )
             """,

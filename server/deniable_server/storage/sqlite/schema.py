@@ -43,6 +43,8 @@ TABLES = (
             CHECK (published_on GLOB '????-??-??'),
         closed_on TEXT  -- day of closing (UTC)
             CHECK (closed_on GLOB '????-??-??'),
+        results_from INTEGER DEFAULT 0  -- while it is open, from how many submissions on results are shown; NULL: none
+            CHECK (results_from >= 0),
         CHECK ((status = 'open') = (closed_on IS NULL))
     )
     """,
