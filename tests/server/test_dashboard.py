@@ -187,7 +187,9 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
         ("campus-health", "How stressed have you felt this month?")
     }
     (method,) = {row["method"] for row in rows if row["question"] == "drinks"}
-    assert method.startswith("bands ") and method.endswith("; limits that are valid at every look (a confidence sequence)")
+    assert method.startswith("bands ") and method.endswith(
+        "; limits that are valid at every look (a confidence sequence)"
+    )
 
 
 def test_no_text_of_a_survey_is_a_formula(http: FlaskClient, app: Flask) -> None:

@@ -30,7 +30,7 @@ from deniable_server.cli import cli
 from deniable_server.errors import Kind
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
-from deniable_server.statistics import Content, Statistics, merge, tally
+from deniable_server.statistics import Content, Statistics, nothing, tally
 from deniable_server.storage import Published, Status
 from deniable_server.storage.tokens import make_token
 from tests.helpers.servers import storage_of
@@ -244,8 +244,7 @@ def test_two_batches_are_one(seeds: list[int], cut: int) -> None:
         return msgspec.json.encode(estimates(Counted(document, statistics), EstimateQuery(by="campus")))
 
     whole = estimated(tally(document, contents))
-    parts = [tally(document, contents[:cut]), tally(document, contents[cut:])]
-    assert estimated(merge(parts)) == whole
+    assert estimated(tally(document, contents[:cut]) + tally(document, contents[cut:])) == whole
     assert estimated(tally(document, contents[::-1])) == whole
 
 
@@ -463,17 +462,6 @@ def test_an_answer_is_explained(http: FlaskClient, database: str) -> None:
     assert [term["code"] for term in several["coefficients"]] == ["later", "south", "west"]
 
 
-def test_forged_reports_are_warned_of(tmp_path: Path) -> None:
-    """Comparisons and tables, too, name a question whose reports honest people cannot have given."""
-    document = verify(publish(survey_from_tree(wave("forged", "1"))))
-    contents = [Content(0, (1, 2, i % 4, 2, i % 16), (i % 2, 0)) for i in range(400)]
-    source = Counted(document, tally(document, contents), contents)
-    warned = compare(source, CompareQuery(question="vaped", by="campus")).notes
-    assert warned[0] == "north: not consistent with honest reports"
-    table = crosstab(source, CrosstabQuery(rows="vaped", columns="help"))
-    assert table.notes[0] == "vaped: not consistent with honest reports"
-
-
 def test_waves_with_other_words_are_warned_of(http: FlaskClient) -> None:
     """The same words: no note. Other words: it says so. Other options: refused. The same survey: refused."""
     assert get(http, "wave-1/compare?question=vaped&with=wave-2")["notes"] == []
@@ -481,7 +469,8 @@ def test_waves_with_other_words_are_warned_of(http: FlaskClient) -> None:
     for name, text in (("one", "Ever vaped?"), ("two", "Vaped at work?")):
         tree = wave(name, "1")
         tree["questions"][0]["text"] = text
-        source = Counted(verify(publish(survey_from_tree(tree))), {}, other=source)
+        document = verify(publish(survey_from_tree(tree)))
+        source = Counted(document, nothing(document), other=source)
     assert source is not None
     assert "differently" in compare(source, CompareQuery(question="vaped", other="one")).notes[0]
     refused(http, "wave-1/compare?question=vaped&with=wave-1")

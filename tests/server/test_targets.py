@@ -17,16 +17,13 @@ from scipy import stats
 from deniable_protocol import Band, Subset, Table, decode
 from deniable_protocol.design import LEVELS, band, exponential, number_width, subset
 from deniable_server.estimator import (
-    NOT_HONEST,
     TOO_NOISY,
-    Counted,
     alone,
     estimate_question,
     share_of_support,
     support,
 )
 from deniable_server.estimator.finite import Finite, finite_limits
-from deniable_server.estimator.influence import FALSE_ALARMS, consistent
 from deniable_server.estimator.intervals import Aim, Rule, joint_support
 from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
 from tests.helpers.surveys import ask
@@ -268,34 +265,6 @@ def test_short_scales_have_no_summaries() -> None:
 
 
 # --- what a reader is told first -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("kind", "own", "counts", "n"),
-    [
-        ("yes_no", {}, [0, 100], 100),
-        ("yes_no", {}, [400, 600 + 300], 1300),  # 69%: fewer than the 73% that all-yes gives, so honest
-        ("choice", {"options": [{"code": c, "text": c} for c in "abcde"]}, [0, 25, 25, 25, 25], 100),
-        ("number", {"min": 0, "max": 9}, [0] * 95 + [200], 200),
-        ("multi_choice", {"options": [{"code": c, "text": c} for c in "ab"]}, [100, 100, 0, 0], 200),
-    ],
-)
-def test_impossible_rates_are_flagged(kind: str, own: dict[str, Any], counts: list[int], n: int) -> None:
-    """A rate that honest answers cannot give is flagged; a high rate that they can give is not."""
-    question, channel = ask(kind, 1, **own)
-    notes = estimate_question(alone(question, channel, counts, n)).notes
-    assert (NOT_HONEST in notes) == (n != 1300)
-
-
-@pytest.mark.parametrize("epsilon", ["0.5", "3"])
-@pytest.mark.parametrize("n", [20, 500])
-def test_honest_reports_are_rarely_flagged(epsilon: str, n: int) -> None:
-    """Exactly summed, where everybody says no, or yes, a flag comes in at most one case in a thousand."""
-    channel = band(2, Fraction(epsilon))
-    for rate in (support(channel).q, support(channel).p):
-        weight = stats.binom.pmf(np.arange(n + 1), n, rate)
-        flagged = sum(weight[y] for y in range(n + 1) if not consistent([Counted(channel, [n - y, y], n)]))
-        assert flagged <= FALSE_ALARMS
 
 
 def test_too_noisy_to_say() -> None:

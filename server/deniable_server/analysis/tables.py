@@ -120,7 +120,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
         for question in questions:
             start = [where, target, segment, code, submissions, question.id, question.type]
             known, answers = asked[question.id]
-            for *numbers, note, written in _question_rows(known, question):
+            for *numbers, note, written in _question_rows(known, question, estimates.notes):
                 yield [
                     *start,
                     *numbers,
@@ -141,8 +141,8 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def _question_rows(asked: Question, question: QuestionEstimate) -> Iterator[list[Any]]:
-    note = "; ".join(question.notes)
+def _question_rows(asked: Question, question: QuestionEstimate, notes: list[str]) -> Iterator[list[Any]]:
+    note = "; ".join([*notes, *question.notes])
     for *numbers, written in _number_rows(asked, question, question.answers):
         yield ["no", *numbers, note, written]
     for point in question.distribution or ():

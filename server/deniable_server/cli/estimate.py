@@ -13,11 +13,11 @@ from deniable_protocol import Survey
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
 from deniable_server.analysis.rounding import short_text, two_digits
 from deniable_server.analysis.tables import Line, lines
-from deniable_server.estimator import NOT_HONEST, QuestionEstimate
+from deniable_server.estimator import QuestionEstimate
 from deniable_server.wording import EVERY_LOOK
 
 from .ask import asks
-from .common import out
+from .common import out, warn
 
 BARS = "·▁▂▃▄▅▆▇█"
 MOST_BARS = 25
@@ -34,6 +34,7 @@ def estimate(survey: Survey, result: SurveyEstimates) -> None:
     status = "" if result.status == "open" else ", closed"
     title = f"{survey.title}: {result.submissions:,} submissions, ε = {result.epsilon} each{filters}{status}"
     show(survey, result.questions, title, result)
+    warn(result.notes)
     say_what_for(result)
     for group in result.groups or ():
         show(survey, group.questions, f"{group.segment} {group.code}: {group.submissions:,} submissions", result)
@@ -91,9 +92,6 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
     for estimate in questions:
         question = asked[estimate.id]
         heading = Text(question.text).append(f" ({question.id})", style="dim")
-        for note in estimate.notes:
-            if note == NOT_HONEST:
-                heading.append(f"\n⚠ {note}", style="yellow")
         others = lines(question, estimate.weighted) if estimate.weighted is not UNSET else []
         whose = ""
         for line, other in zip_longest([*lines(question, estimate), *curve(estimate)], others):

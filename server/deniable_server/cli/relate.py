@@ -27,7 +27,7 @@ from deniable_server.wording import (
 )
 
 from .ask import asks
-from .common import out
+from .common import out, warn
 
 
 @click.command("compare", short_help="Differences between groups or surveys.")
@@ -133,11 +133,6 @@ def joint_list(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, 
 
 def chosen(where: dict[str, str]) -> str:
     return "".join(f", {segment} {code}" for segment, code in where.items())
-
-
-def warn(notes: list[str]) -> None:
-    for note in notes:
-        out.print(Text(f"⚠ {note}", style="yellow"))
 
 
 def interval(share: Share | JointShare) -> str:
