@@ -160,7 +160,7 @@ def test_a_mean_of_two_levels_is_a_share() -> None:
 
 
 def test_the_interval_at_the_planned_size_is_a_shade_wider() -> None:
-    """The printed interval has a continuity correction: 0.7% wider at 4,997, and exactly 3 points at 5,065."""
+    """The printed interval is exact, with whole counts: 0.7% wider at 4,997, and exactly 3 points at 5,067."""
     channel = channel_of(yes_no(1))
     assert isinstance(channel, Band)
 
@@ -169,7 +169,7 @@ def test_the_interval_at_the_planned_size_is_a_shade_wider() -> None:
         return (raw.high - raw.low) / 2
 
     assert half(4_997) == pytest.approx(0.03 * 1.007, rel=1e-3)
-    assert half(5_064) > 0.03 >= half(5_065)
+    assert half(5_066) > 0.03 >= half(5_067)
 
 
 # --- differences between groups ----------------------------------------------------------------------------------

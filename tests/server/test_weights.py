@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from deniable_protocol.design import band
 from deniable_server.errors import ImpossibleWeights
 from deniable_server.estimator import Evidence, alone, estimate_question, estimate_weighted, support
+from deniable_server.estimator.intervals import USUAL
+from deniable_server.estimator.raking import rake
 from deniable_server.estimator.scores import mean_scores, table_of
-from deniable_server.estimator.weights import rake, weigh
+from deniable_server.estimator.shares import shares_of
+from deniable_server.estimator.weights import Weighed
 from tests.helpers.surveys import ask
 
 positive = st.integers(1, 500)
@@ -86,7 +89,7 @@ def test_equal_weights_change_nothing(kind: str, own: dict[str, Any]) -> None:
             counts = [drawn.count(report) for report in reports]
         parts.append((weight, alone(question, channel, counts, n)))
         total = total + np.array(counts)
-    weighted = estimate_weighted(weigh(parts))
+    weighted = estimate_weighted(Weighed(parts))
     assert weighted.effective_answers == pytest.approx(1000)
     plain = estimate_question(alone(question, channel, total.tolist(), 1000))
     pairs = [*zip(weighted.shares, plain.shares, strict=True)]
@@ -106,7 +109,7 @@ def test_the_weighted_share_is_the_mix_of_the_groups() -> None:
     for weight, n, share in ((1.5, 4000, 0.2), (0.5, 4000, 0.8)):
         yes = round(n * (rule.q + share * rule.gap))
         parts.append((weight, alone(question, channel, [n - yes, yes], n)))
-    yes = estimate_weighted(weigh(parts)).shares[0]
+    yes = estimate_weighted(Weighed(parts)).shares[0]
     assert yes.estimate == pytest.approx(0.75 * 0.2 + 0.25 * 0.8, abs=1e-3)
 
 
@@ -124,13 +127,11 @@ def test_weighted_intervals_cover() -> None:
     for _ in range(4000):
         held = [rng.binomial(n, rule.q + s * rule.gap) for n, s in zip(sizes, shares, strict=True)]
         parts = [(w, alone(question, channel, [n - y, y], n)) for w, n, y in zip(weights, sizes, held, strict=True)]
-        weighted = weigh(parts)
+        weighted = Weighed(parts)
         yes = estimate_weighted(weighted).shares[0]
         covered += yes.low <= truth <= yes.high
         # The usual effective size, which knows only the weights, is too sure here: the heavier group varies more.
-        kish = 3000**2 / (2000 + 100 * 100)
-        scaled = [count * kish / weighted.answers for count in weighted.parts[0].counts]
-        usual = estimate_weighted(alone(question, channel, scaled, kish)).shares[0]
+        usual = shares_of(weighted.evidence(), USUAL)[1]
         plain += usual.low <= truth <= usual.high
     assert 0.95 <= covered / 4000 <= 0.99
     assert plain / 4000 < 0.92
@@ -147,7 +148,7 @@ def test_a_small_heavy_group_is_not_believed(sizes: tuple[int, int], weight: flo
     for _ in range(1000):
         held = [int(rng.binomial(n, rule.q + 0.05 * rule.gap)) for n in sizes]
         parts = [(w, alone(question, channel, [n - y, y], n)) for w, n, y in zip(weights, sizes, held, strict=True)]
-        yes = estimate_weighted(weigh(parts)).shares[0]
+        yes = estimate_weighted(Weighed(parts)).shares[0]
         covered += yes.low <= 0.05 <= yes.high
     assert covered / 1000 >= 0.92
 
@@ -160,17 +161,19 @@ def test_odd_weights_end_in_numbers() -> None:
     ]
     for scale in (1.0, 1e-200):
         scaled = [(weight * scale, evidence) for weight, evidence in parts]
-        assert estimate_weighted(weigh(scaled)).shares[0].estimate == 1.0
+        assert estimate_weighted(Weighed(scaled)).shares[0].estimate == 1.0
 
 
 def test_effective_answers() -> None:
-    """With the same variance in all parts, the effective number is (sum of w)^2 / (sum of w^2), and never above n."""
+    """With the same variance in all cells, or none, the effective number is (sum of w)^2 / (sum of w^2)."""
     question, channel = ask("yes_no", 1)
     even, agreed = (alone(question, channel, counts, 1000) for counts in ([500, 500], [1000, 0]))
-    assert weigh([(2.0, even), (0.5, even)]).answers == pytest.approx(2500**2 / (4 * 1000 + 0.25 * 1000))
-    # All reports agree, so that they show no variance: the weights alone decide.
-    assert weigh([(2.0, agreed), (0.5, agreed)]).answers == pytest.approx(2500**2 / (4 * 1000 + 0.25 * 1000))
-    nobody = estimate_weighted(weigh([(0.0, even)]))
+    expected = 2500**2 / (4 * 1000 + 0.25 * 1000)
+    for evidence in (even, agreed):  # reports that agree show no variance: the weights alone decide
+        found = estimate_weighted(Weighed([(2.0, evidence), (0.5, evidence)]))
+        assert found.effective_answers == pytest.approx(expected)
+        assert found.deff == pytest.approx(2000 / expected)
+    nobody = estimate_weighted(Weighed([(0.0, even)]))
     assert nobody.effective_answers == 0
     assert nobody.shares[0].estimate is None
 
@@ -182,7 +185,7 @@ def test_weighted_means_recover_the_mix() -> None:
     table = table_of(channel)
     counted = [(weight, np.round(10**6 * table[level]).astype(int).tolist()) for weight, level in ((0.5, 1), (1.5, 7))]
     parts = [(weight, alone(question, channel, counts, sum(counts))) for weight, counts in counted]
-    mean = estimate_weighted(weigh(parts)).mean
+    mean = estimate_weighted(Weighed(parts)).mean
     assert mean is not None
     assert mean.value == pytest.approx(0.25 * 1 + 0.75 * 7, abs=1e-3)
     assert len(mean_scores(channel, between=True).values) == len(counted[0][1])

@@ -38,6 +38,7 @@ class CompareQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            deff=given.deff(),
             question=given.question("question"),
             by=given.segment("by"),
             other=given.one("with"),
@@ -58,6 +59,7 @@ class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={
     notes: list[str]
     by: str | None = None
     other: str | None = None
+    deff: float = 1.0
 
 
 def compare(source: Source, query: CompareQuery) -> SurveyComparison:
@@ -84,6 +86,7 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
         notes=notes,
         by=query.by,
         other=None if query.other is None else groups[1].label,
+        deff=query.deff,
     )
 
 

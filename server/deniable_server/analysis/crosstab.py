@@ -49,6 +49,7 @@ class CrosstabQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            deff=given.deff(),
             rows=given.required("rows"),
             columns=given.required("columns"),
         )
@@ -71,6 +72,7 @@ class SurveyCrosstab(msgspec.Struct, frozen=True):
     cells: list[JointShare]
     independence: Independence
     notes: list[str]
+    deff: float = 1.0
 
 
 def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
@@ -116,6 +118,7 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
             for each in (rows, columns)
             if isinstance(each, Named)
         ),
+        deff=query.deff,
     )
 
 

@@ -37,6 +37,7 @@ class RegressQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            deff=given.deff(),
             question=given.question("question"),
             answer=given.one("answer") or "yes",
             on=tuple(given.segments("on")),

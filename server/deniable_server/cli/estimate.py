@@ -44,12 +44,14 @@ def say_what_for(result: SurveyEstimates) -> None:
         said.append("Intervals are about those who answered, not about the population.")
     if result.population is not None:
         said.append(f"Intervals are for a population of {result.population:,}.")
+    if result.deff != 1:
+        said.append(f"Intervals are for a sample with a design effect of {result.deff:g}.")
     if result.simultaneous:
         said.append("Intervals are correct for all options of a question at once.")
-    if result.weighting is not None:
+    if (weighting := result.weighting) is not None:
         known = [
             f"{segment} {code} {short_text(two_digits(100 * share))}%"
-            for segment, shares in result.weighting.margins.items()
+            for segment, shares in weighting.margins.items()
             for code, share in shares.items()
         ]
         kept = [
@@ -58,7 +60,11 @@ def say_what_for(result: SurveyEstimates) -> None:
             if question.weighted is not UNSET and question.answers
         ]
         worth = f"100 answers are worth at least {100 * min(kept, default=0):.0f} unweighted ones"
-        said.append(f"Weighted to {', '.join(known)}: {worth}.")
+        said.append(f"Weighted to {', '.join(known)}: {worth}; design effect of the weights {weighting.deff:.2f}.")
+        if weighting.trim:
+            said.append(f"Weights are at most {weighting.trim:g}: {weighting.trimmed or 0:,} submissions have that.")
+        if weighting.missed:
+            said.append(f"So margins are missed: {', '.join(weighting.missed)}.")
     if said:
         out.print(Text(" ".join(said)))
 

@@ -21,7 +21,7 @@ from scipy.special import chdtrc
 
 from .crosstab import FEWEST, ONE_VALUE, TOO_FEW, Crosstab, Independence, JointShare
 from .evidence import Array, Evidence, Heard, Paths, Pooled, not_shown, pool_sets
-from .intervals import CLEAR, USUAL, Aim, Raw, clip, share_of_support
+from .intervals import CLEAR, USUAL, Aim, Raw, central_share, clip, share_of_support
 from .margins import keep_margins
 from .shares import TOO_NOISY, Share, project, too_noisy
 
@@ -287,7 +287,7 @@ def _in_group(row: Share, shares: Pooled | None, place: int, aim: Aim) -> Raw | 
     """
     if shares is None or row.estimate is None or row.standard_error is None:
         return None
-    own = share_of_support(*shares.together([place]), aim)
+    own = central_share(*shares.together([place]), aim)
     share = clip(own.unbiased)
     assert own.standard_error is not None
     low = math.hypot(row.estimate * (share - own.low), share * (row.estimate - row.low))

@@ -28,7 +28,7 @@ class Share(msgspec.Struct, frozen=True):
     ``unbiased`` may lie outside [0, 1]; ``estimate`` is a possible share, and lies between ``low`` and ``high``. Among
     those whom a question is asked, or who answer it, a share is a ratio and only nearly unbiased.
     ``note`` is there where the interval spans more than half of all that is possible. ``answers``: how many reports are
-    about this option, where it is one of a multi_choice.
+    about this option, where it is one of a multi_choice. ``deff``: the design effect of weights, where there are some.
     """
 
     code: str
@@ -39,6 +39,7 @@ class Share(msgspec.Struct, frozen=True):
     high: float
     note: str | UnsetType = UNSET
     answers: int | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
 
 class Applies(msgspec.Struct, frozen=True):
@@ -50,6 +51,7 @@ class Applies(msgspec.Struct, frozen=True):
     low: float
     high: float
     note: str | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
 
 class Known(NamedTuple):

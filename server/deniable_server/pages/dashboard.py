@@ -198,6 +198,7 @@ def _given(query: type[Query]) -> Given:
         if name.startswith(WEIGHT) and "weight" in known:
             given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value.replace(',', '.')}")
         elif name in known:
+            value = value.replace(",", ".") if name in ("deff", "trim") else value
             given.setdefault(name, []).append(value)
     return given
 
@@ -247,8 +248,9 @@ def _weighted(question: Question, estimate: QuestionEstimate) -> str:
     """What the weighted numbers say first; empty without weights."""
     if not estimate.weighted:
         return ""
-    applies = sentences.applies(estimate.weighted)
-    return f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+    applies, effect = sentences.applies(estimate.weighted), estimate.weighted.deff
+    said = f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+    return said if effect is None else f"{said}. Design effect: {effect:.2f} at most"
 
 
 def _method(question: Question, words: str) -> str:
@@ -265,7 +267,9 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
     found = []
     for rows, columns in pairs[:MOST_CROSSED]:
         title = " and ".join(sentences.quoted(named[name]) for name in (rows, columns))
-        query = CrosstabQuery(rows=rows, columns=columns, where=result.where, confidence=result.confidence)
+        query = CrosstabQuery(
+            rows=rows, columns=columns, where=result.where, confidence=result.confidence, deff=result.deff
+        )
         try:
             table = crosstab(source, query)
         except (BadQuery, Withheld) as error:
