@@ -10,7 +10,7 @@ person sends is like x's with probability e^epsilon/(1+e^epsilon) if x is true a
 if y is true. No report is more than e^epsilon times less likely under another answer, so everybody else sends with
 probability e^-epsilon at least what x or y would, each half of the time. These clones hide the person.
 
-[1] Feldman, McMillan and Talwar 2021, FOCS, theorem 3.2.
+[1] Feldman, McMillan and Talwar 2021, FOCS.
 """
 
 from __future__ import annotations
