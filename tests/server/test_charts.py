@@ -149,7 +149,7 @@ def estimates(draw: st.DrawFn) -> tuple[Question, QuestionEstimate]:
     if draw(st.booleans()):
         other = estimated(draw, question, channel)
         weighted = Weighted(
-            float(other.answers), other.shares, other.mean, other.summaries, other.applies, other.among_answering
+            float(other.answers), 1.0, other.shares, other.mean, other.summaries, other.applies, other.among_answering
         )
         estimate = msgspec.structs.replace(estimate, weighted=weighted)
     return question, estimate
@@ -238,7 +238,7 @@ def test_what_is_not_known_is_not_pointed_at() -> None:
 def test_weighted_estimates_stand_beside_the_others() -> None:
     """Weighted numbers have a mark of their own, a sentence below the chart, and a table of their own."""
     plain = shares_of((0.2, 0.1, 0.3), (0.8, 0.7, 0.9))
-    weighted = Weighted(50.0, shares_of((0.25, 0.1, 0.4), (None, 0.0, 1.0)).shares, None)
+    weighted = Weighted(50.0, 2.0, shares_of((0.25, 0.1, 0.4), (None, 0.0, 1.0)).shares, None)
     chart = question_chart(choice("A", "B"), msgspec.structs.replace(plain, weighted=weighted))
     assert isinstance(chart, Bars) and chart.rows[0].weighted == Mark(10, 40, 25) and chart.rows[1].weighted is not None
     assert chart.rows[1].weighted.at is None and len(chart.tables) == 2

@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import ClassVar, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
 from deniable_protocol import Question
@@ -117,6 +118,7 @@ class Bars:
     rows: tuple[ChartRow, ...]
     tables: tuple[NumberTable, ...]
     weighted: bool
+    smoothed: bool
 
 
 @dataclass(frozen=True)
@@ -226,6 +228,7 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
     texts = answer_texts(question)
     weighted = [] if estimate.weighted is UNSET else estimate.weighted.shares
     axis = share_axis(max(share.high for share in (*estimate.shares, *weighted)))
+    weighted = [_smoothed(share) for share in weighted]
     marks: list[Mark | None] = [share_mark(share, axis) for share in weighted]
     tables = _share_tables(estimate, texts, "", limits_at(confidence))
     if estimate.weighted is not UNSET:
@@ -234,12 +237,18 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
         about=f"Shares. {sentences.headline(question, estimate)}",
         axis=axis,
         rows=tuple(
-            share_row(texts[share.code], share, axis, mark)
+            share_row(texts[share.code], _smoothed(share), axis, mark)
             for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True)
         ),
         tables=tuple(tables),
         weighted=bool(weighted),
+        smoothed=any(share.smoothed is not UNSET for share in estimate.shares),
     )
+
+
+def _smoothed(share: Share) -> Share:
+    """As a chart of many options shows it; its tables have the estimates."""
+    return share if share.smoothed is UNSET else msgspec.structs.replace(share, estimate=share.smoothed)
 
 
 def share_mark(share: Share, axis: Axis) -> Mark:
