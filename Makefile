@@ -73,6 +73,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/design.py --json figures/design.json
 	$(BIN)/python bench/joint_coverage.py --json figures/joint_coverage.json
 	$(BIN)/python bench/joint_accuracy.py --json figures/joint_accuracy.json
+	$(BIN)/python bench/fakes.py --json figures/fakes.json
 	$(BIN)/python bench/estimating.py --json figures/estimating.json
 	$(BIN)/python bench/serve.py --json figures/serve.json
 	$(BIN)/python bench/servers.py --json figures/servers.json
