@@ -67,6 +67,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/peers.py
 	$(BIN)/python bench/randomize.py --json figures/randomize.json
 	$(BIN)/python bench/coverage.py --fine --json figures/coverage.json
+	$(BIN)/python bench/real_coverage.py --json figures/real_coverage.json
 	$(BIN)/python bench/accuracy.py --json figures/accuracy.json
 	$(BIN)/python bench/design.py --json figures/design.json
 	$(BIN)/python bench/joint_coverage.py --json figures/joint_coverage.json

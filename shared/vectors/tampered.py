@@ -32,7 +32,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "scale-mean": question("scale", labels=["1", "2", "3", "4", "5"], measure="mean", epsilon="2.0"),
     "scale-exponential": question("scale", labels=["1", "2", "3", "4"], mechanism="exponential"),
     "number": question("number", min=0, max=40, unit="drinks"),
-    "number-17": question("number", min=-1.5, max=2.25, epsilon="4.0"),
+    "number-narrow": question("number", min=-1.5, max=2.25, epsilon="4.0"),
     "number-awkward": question("number", min=0.1, max=0.7),
     "number-bins": question("number", min=0, max=100, measure="shares", bins=[18, 30.5, 65], decline=True),
     "number-laplace": question("number", min=0, max=1, mechanism="laplace", epsilon="9.5"),
@@ -216,9 +216,9 @@ def tampered_privacy() -> Iterator[tuple[str, str]]:
     tree = small_document("choice-decline-krr")
     yield "krr of size 2", dump(edited(tree, (*CHANNEL, "size"), 2))
     tree = small_document("number")
-    for width in (0, 9, 17):
-        yield f"band: width {width} of 9 levels", dump(edited(tree, (*CHANNEL, "width"), width))
-    yield "band: 18 levels", dump(edited(tree, (*CHANNEL, "levels"), 18))
+    for width in (0, 49, 97):
+        yield f"band: width {width} of 49 levels", dump(edited(tree, (*CHANNEL, "width"), width))
+    yield "band: 52 levels", dump(edited(tree, (*CHANNEL, "levels"), 52))
 
 
 def tampered_surveys() -> Iterator[tuple[str, str]]:

@@ -38,6 +38,7 @@ PAGES = {
     "where one is signed in": "/sessions",
     "publishing": "/publish",
     "closing": f"{RESULTS}/close",
+    "holding results back": f"{RESULTS}/hold",
     "an address that is not there": "/nowhere",
 }
 
@@ -140,6 +141,7 @@ def test_hostile_texts_run_nothing(context: BrowserContext, server: Server) -> N
         "/surveys/hostile/crosstab?rows=one&columns=segment",
         "/surveys/hostile/share",
         "/surveys/hostile/close",
+        "/surveys/hostile/hold",
     ):
         page.goto(server.base + path)
         page.set_viewport_size({"width": 360, "height": 740})

@@ -17,9 +17,9 @@ import msgspec
 import pytest
 
 from deniable_protocol import Document, parse_survey, publish, randomize, survey_from_tree, verify
-from deniable_server.errors import IdConflict, StorageError, SurveyClosed, SurveyDiffers
+from deniable_server.errors import HeldBack, IdConflict, StorageError, SurveyClosed, SurveyDiffers
 from deniable_server.planning.design import publish_survey
-from deniable_server.statistics import Statistics, merge, reports_of, tally
+from deniable_server.statistics import Statistics, nothing, reports_of, tally
 from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
 from deniable_server.web.submission_reader import SubmissionReader
 from tests.helpers.surveys import JOINT, JOINT_BOOKLETS, JOINT_PARTS, joint, several, textbook
@@ -102,7 +102,7 @@ def test_an_id_twice_in_one_batch(storage: Storage, survey: Published, example_a
     first, second = rows_of(survey, example_answers, 2)
     with pytest.raises(IdConflict):
         storage.accept(survey, [first, second, other(first)])
-    assert storage.statistics(survey) == {}
+    assert storage.statistics(survey) == nothing(survey.document)
     assert storage.accept(survey, [first, second, first]) == Accepted(2, 1)
 
 
@@ -191,7 +191,7 @@ def test_statistics_of_parts_add_up(survey: Published, example_answers: dict) ->
     """Splitting submissions in any two batches changes nothing."""
     rows = rows_of(survey, example_answers, 60)
     for cut in (0, 1, 30, 60):
-        assert merge([recounted(survey, rows[:cut]), recounted(survey, rows[cut:])]) == recounted(survey, rows)
+        assert recounted(survey, rows[:cut]) + recounted(survey, rows[cut:]) == recounted(survey, rows)
 
 
 def test_submissions_are_streamed_by_id(storage: Storage, survey: Published, example_answers: dict) -> None:
@@ -221,6 +221,26 @@ def test_a_closed_survey_takes_nothing_new(
     (listed,) = storage.surveys()
     assert (listed.status, listed.submissions, listed.closed_on) == ("closed", 3, "2026-03-01")
     assert server.status(survey) == "closed"
+
+
+def test_results_are_held_back_everywhere_until_there_are_enough(
+    storage: Storage, survey: Published, reopen: Open, example_answers: dict
+) -> None:
+    """What one server holds back, all do, also after a restart: until the submissions are enough, or it is closed."""
+    rows = rows_of(survey, example_answers, 5)
+    server = reopen()
+    storage.hold_results(survey, 5)
+    server.accept(survey, rows[:4])
+    for each in (storage, server, reopen()):
+        with pytest.raises(HeldBack):
+            each.check_shown(survey)
+    server.accept(survey, rows[4:])
+    storage.check_shown(survey)
+    server.hold_results(survey, None)
+    with pytest.raises(HeldBack):
+        storage.check_shown(survey)
+    storage.close_survey(survey)
+    server.check_shown(survey)
 
 
 @pytest.mark.parametrize("folded", [False, True])
@@ -276,9 +296,9 @@ def test_every_booklet_is_counted_part_by_part(reopen: Open, made: Callable[[], 
     for start in range(0, 230, 46):
         storage.accept(survey, rows[start : start + 46])
     for again in (storage, reopen()):
-        cells = again.statistics(survey)
-        assert cells == again.recount(survey) == recounted(survey, rows)
-        for (campus,), cell in cells.items():
+        statistics = again.statistics(survey)
+        assert statistics == again.recount(survey) == recounted(survey, rows)
+        for (campus,), cell in statistics.cells.items():
             drawn = Counter(booklet for booklet, _, segments in contents if segments == [campus])
             assert cell.booklets.tolist() == [drawn[number] for number in range(len(document.booklets))]
             assert cell.submissions == drawn.total()

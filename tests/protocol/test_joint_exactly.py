@@ -81,14 +81,14 @@ def test_shares_are_unbiased(document: Document) -> None:
 def expected_vector(document: Document, chances: Chances, number: int) -> list[Fraction]:
     """E[z] of a part's reports, among the submissions whose booklet has it."""
     channel = document.parts[number].channel
-    total, mean = Fraction(0), [Fraction(0)] * channel.answers
-    for (booklet, *reports), chance in chances.items():
+    reports: dict[int, Fraction] = defaultdict(Fraction)
+    for (booklet, *sent), chance in chances.items():
         parts = document.booklets[booklet].parts
         if number in parts:
-            total += chance
-            z = decode(channel, reports[parts.index(number)])
-            mean = [have + chance * more for have, more in zip(mean, z, strict=True)]
-    return [value / total for value in mean]
+            reports[sent[parts.index(number)]] += chance
+    total = sum(reports.values())
+    vectors = [[chance / total * z for z in decode(channel, report)] for report, chance in reports.items()]
+    return [sum(column, Fraction(0)) for column in zip(*vectors, strict=True)]
 
 
 def truth(document: Document, answers: dict[str, Any], part: Part, place: int, code: int) -> int:

@@ -13,6 +13,7 @@ import pytest
 from deniable_protocol import (
     CHANNELS,
     AnswerError,
+    Band,
     DocumentError,
     decode,
     exp_floor,
@@ -21,6 +22,7 @@ from deniable_protocol import (
     verify,
 )
 from deniable_protocol.checks import Checker
+from deniable_protocol.design import LEVELS, band, number_width
 from deniable_protocol.receive import check_submission
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "vectors"
@@ -40,6 +42,8 @@ def test_favour_vectors() -> None:
             assert largest_favour(exp_epsilon, k - d, d) == favour
         for m, (w, favour) in enumerate(test["band"], start=2):
             assert largest_favour(exp_epsilon, m - 1, w) == favour
+        epsilon, (width, favour) = Fraction(test["epsilon"]), test["number"]
+        assert band(LEVELS, epsilon, number_width(epsilon)) == Band(49, width, favour)
 
 
 def test_verify_vectors() -> None:

@@ -249,7 +249,7 @@ def test_a_bug_is_a_500_that_says_nothing(
 # --- roles -----------------------------------------------------------------------------------------------------------
 
 ANALYST = [("GET", "/api/v1/surveys"), ("GET", f"{SURVEY}/estimates"), ("GET", f"{SURVEY}/reports.csv")]
-ADMIN = [("POST", "/api/v1/surveys"), ("POST", "/api/v1/plan"), ("POST", f"{SURVEY}/close")]
+ADMIN = [("POST", "/api/v1/surveys"), ("POST", "/api/v1/plan"), ("POST", f"{SURVEY}/close"), ("POST", f"{SURVEY}/hold")]
 
 
 @pytest.mark.parametrize(("method", "path"), ANALYST + ADMIN)
@@ -279,7 +279,7 @@ def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask
         ("GET", "/api/v1/surveys/<survey>"),
         ("POST", "/api/v1/surveys/<survey>/submissions"),
     }
-    assert len(stated) == 12
+    assert len(stated) == 13
 
 
 @pytest.mark.parametrize(("method", "path"), ADMIN)
@@ -293,6 +293,30 @@ def test_an_admin_may_read(http: FlaskClient, app: Flask, method: str, path: str
     """Admins may do what analysts may."""
     for role in ("analyst", "admin"):
         assert http.open(path, method=method, headers=bearer(app, role)).status_code == 200
+
+
+def test_results_that_are_held_back(http: FlaskClient, app: Flask, submission: dict[str, Any]) -> None:
+    """Nothing that tells the answers is given out, to admins either, before the survey has so many submissions or is
+    closed; then it is.
+    """
+    admin, hold = bearer(app, "admin"), f"{SURVEY}/hold"
+    paths = [f"{SURVEY}/{path}" for path in ("estimates", "estimates.csv", "reports.csv")]
+    paths += [f"{SURVEY}/compare?question=vaped&by=campus", f"{SURVEY}/crosstab?rows=vaped&columns=campus"]
+    paths += [f"{SURVEY}/regression?question=vaped&answer=yes&on=campus"]
+    before = [http.get(path, headers=admin).status_code for path in paths]
+    for until in ("closed", 10**9):
+        response = http.post(hold, headers=admin, json={"until": until})
+        assert response.status_code == 200 and response.json is not None and response.json["held_until"] == until
+        for path in paths:
+            assert_problem(http.get(path, headers=admin), Kind.HELD_BACK)
+    for wrong in ({}, {"until": "never"}, {"until": -1}, {"until": 1.5}, {"until": None}, {"until": 1, "x": 1}, [1]):
+        assert_problem(http.post(hold, headers=admin, json=wrong), Kind.INVALID)
+    http.post(hold, headers=admin, json={"until": 0})
+    assert [http.get(path, headers=admin).status_code for path in paths] == before
+    http.post(hold, headers=admin, json={"until": "closed"})
+    assert http.post(f"{SURVEY}/submissions", json=submission).status_code == 201
+    http.post(f"{SURVEY}/close", headers=admin)
+    assert http.get(f"{SURVEY}/estimates", headers=admin).status_code == 200
 
 
 def test_tokens_are_kept_as_digests(app: Flask, tmp_path: Path) -> None:

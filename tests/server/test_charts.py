@@ -149,7 +149,7 @@ def estimates(draw: st.DrawFn) -> tuple[Question, QuestionEstimate]:
     if draw(st.booleans()):
         other = estimated(draw, question, channel)
         weighted = Weighted(
-            float(other.answers), other.shares, other.mean, other.summaries, other.applies, other.among_answering
+            float(other.answers), 1.0, other.shares, other.mean, other.summaries, other.applies, other.among_answering
         )
         estimate = msgspec.structs.replace(estimate, weighted=weighted)
     return question, estimate
@@ -238,7 +238,7 @@ def test_what_is_not_known_is_not_pointed_at() -> None:
 def test_weighted_estimates_stand_beside_the_others() -> None:
     """Weighted numbers have a mark of their own, a sentence below the chart, and a table of their own."""
     plain = shares_of((0.2, 0.1, 0.3), (0.8, 0.7, 0.9))
-    weighted = Weighted(50.0, shares_of((0.25, 0.1, 0.4), (None, 0.0, 1.0)).shares, None)
+    weighted = Weighted(50.0, 2.0, shares_of((0.25, 0.1, 0.4), (None, 0.0, 1.0)).shares, None)
     chart = question_chart(choice("A", "B"), msgspec.structs.replace(plain, weighted=weighted))
     assert isinstance(chart, Bars) and chart.rows[0].weighted == Mark(10, 40, 25) and chart.rows[1].weighted is not None
     assert chart.rows[1].weighted.at is None and len(chart.tables) == 2
@@ -290,8 +290,8 @@ def test_scales_are_divided_evenly(low: float, high: float, texts: list[str]) ->
     assert isinstance(chart, MeanChart) and [tick.text for tick in chart.axis.ticks] == texts
 
 
-def test_a_likely_shape_says_that_it_has_no_intervals() -> None:
-    """Columns and a table of the likely distribution, named as what they are."""
+def test_a_likely_shape_has_limits() -> None:
+    """A column per level; and a table of a dozen values with the share up to each and its limits, in order."""
     question, channel = ask("number", min=0, max=40)
     counts = [10] * channel.feature_count
     chart = question_chart(
@@ -299,7 +299,11 @@ def test_a_likely_shape_says_that_it_has_no_intervals() -> None:
     )
     assert isinstance(chart, MeanChart) and len(chart.columns) == channel.answers
     assert max(column.height for column in chart.columns) == 100
-    assert read(chart).text.count("likely shape, without intervals") == 2
+    assert read(chart).text.count("likely shape") == 2
+    table = chart.tables[-1]
+    assert [label for label, _ in table.lines] == ["0", "3.33333", "6.66667", "10", "13.3333", "16.6667", "20",
+                                                   "23.3333", "26.6667", "30", "33.3333", "36.6667"]  # fmt: skip
+    assert all(float(low) <= float(value) <= float(high) for _, (value, low, high) in table.lines)
 
 
 # --- groups and differences -------------------------------------------------------------------------------------------

@@ -30,7 +30,16 @@ from deniable_server.estimator.comparison import (
     score_test,
     uncut,
 )
-from deniable_server.estimator.intervals import CLEAR, Aim, Raw, Rule, score_limits, share_of_support, support
+from deniable_server.estimator.intervals import (
+    CLEAR,
+    Aim,
+    Raw,
+    Rule,
+    central_share,
+    score_limits,
+    share_of_support,
+    support,
+)
 from deniable_server.estimator.scores import mean_scores, table_of
 from deniable_server.estimator.shares import Known
 from tests.helpers.surveys import ask, questions
@@ -149,9 +158,9 @@ def limits(count: Supported) -> Raw:
 @pytest.mark.parametrize("rule", [support(subset(3, Fraction(1))), support(band(2, Fraction(4)))])
 @pytest.mark.parametrize("n", [5, 2000])
 def test_limits_are_cut_off_only_at_the_ends(rule: Rule, n: int) -> None:
-    """The limits that a difference is made of are those of the share, cut off at 0 and 1 or not."""
+    """The limits that a difference is made of are the central ones of the share, cut off at 0 and 1 or not."""
     for y in range(0, n + 1, max(n // 50, 1)):
-        share, whole = share_of_support(rule, y, n, Aim()), limits(Supported(rule, y, n))
+        share, whole = central_share(rule, y, n, Aim()), limits(Supported(rule, y, n))
         assert np.clip([whole.low, whole.high], 0, 1) == pytest.approx([share.low, share.high], abs=1e-12)
         assert whole.low < whole.unbiased < whole.high
 

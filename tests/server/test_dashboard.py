@@ -172,7 +172,8 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
     downloads = [link for link in page.links if "/estimates" in link]
     assert len(downloads) == 2
     for link in downloads:
-        asked = {"where": ["campus:north"], "confidence": ["0.9"], "distribution": ["1"]}  # as the page shows it
+        # As the page of an open survey shows it.
+        asked = {"where": ["campus:north"], "confidence": ["0.9"], "anytime": ["1"], "distribution": ["1"]}
         assert parse_qs(urlsplit(link).query) == asked
     table = csv.DictReader(io.StringIO(http.get(downloads[0]).text))
     rows = list(table)
@@ -186,7 +187,9 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
         ("campus-health", "How stressed have you felt this month?")
     }
     (method,) = {row["method"] for row in rows if row["question"] == "drinks"}
-    assert method.startswith("bands ") and method.endswith("; t limits on the unbiased scores of the reports")
+    assert method.startswith("bands ") and method.endswith(
+        "; limits that are valid at every look (a confidence sequence)"
+    )
 
 
 def test_no_text_of_a_survey_is_a_formula(http: FlaskClient, app: Flask) -> None:
@@ -314,6 +317,8 @@ def test_the_plan_of_a_survey_warns_before_it_is_published(http: FlaskClient) ->
             "Margins by respondents",
             "The booklets and their probabilities",
             "What other designs need",
+            "With rotation each person answers one wave",
+            "If submissions are shuffled",
             "Publish warned",
         )
     ]
@@ -386,6 +391,27 @@ def test_a_published_survey_cannot_be_replaced(http: FlaskClient, app: Flask) ->
             "/publish", data={"word": word, "survey": SMALL.replace("SMALL", "campus-health"), "step": step}
         )
         assert page.status_code == 409 and "Choose another id" in page.text
+
+
+def test_results_that_are_held_back(http: FlaskClient, app: Flask) -> None:
+    """The form holds results back from every page until there are enough submissions; the page says until when."""
+    storage = storage_of(app)
+    page = http.get(f"{DASHBOARD}/hold")
+    known = sum(storage.days(storage.find("campus-health")).values())  # type: ignore[arg-type]
+    for form, shown_now, said in (
+        ({"until": "number", "number": f"{known + 1:,}"}, False, f"{known + 1:,} submissions. It has {known:,} now"),
+        ({"until": "closed"}, False, "held back until it is closed."),
+        ({"until": "number", "number": str(known)}, True, ""),
+        ({"until": "now"}, True, ""),
+    ):
+        assert http.post(f"{DASHBOARD}/hold", data={**form, "word": word_in(page)}).status_code == 303
+        for path in ("", "/compare?question=vaped&by=campus", "/crosstab?rows=vaped&columns=campus"):
+            response = http.get(f"{DASHBOARD}{path}")
+            assert response.status_code == (200 if shown_now else 403) and said in response.text
+            assert ("<figure" in response.text) == shown_now
+    for wrong in ("", "-1", "many", "1" * 13):
+        refused = http.post(f"{DASHBOARD}/hold", data={"until": "number", "number": wrong, "word": word_in(page)})
+        assert refused.status_code == 422 and "whole number" in refused.text
 
 
 def test_closing_asks_first(http: FlaskClient, app: Flask) -> None:

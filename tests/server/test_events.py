@@ -31,7 +31,7 @@ def events(lines: pytest.LogCaptureFixture) -> list[str]:
 def test_what_people_with_tokens_do_is_logged(
     http: FlaskClient, app: Flask, example: bytes, lines: pytest.LogCaptureFixture
 ) -> None:
-    """Signing in and out, sharing, publishing and closing: when, by which token, of which survey."""
+    """Signing in and out, sharing, publishing, holding back and closing: when, by which token, of which survey."""
     secret = enter(http, app, "admin")
     (admin,) = storage_of(app).tokens.all()
     who = f"token={admin.id} role=admin"
@@ -43,6 +43,8 @@ def test_what_people_with_tokens_do_is_logged(
     bearer = {"Authorization": f"Bearer {secret}"}
     for _ in range(3):
         assert http.post("/api/v1/surveys/b1/close", headers=bearer).status_code == 200
+    assert http.post(f"/api/v1{DASHBOARD}/hold", headers=bearer, json={"until": 70}).status_code == 200
+    send(http, f"{DASHBOARD}/hold", f"{DASHBOARD}/hold", until="closed")
     send(http, f"{DASHBOARD}/close", f"{DASHBOARD}/close")
     send(http, "/sign-out", "/")
     assert "canary" not in lines.text and secret not in lines.text and "127.0.0.1" not in lines.text
@@ -53,6 +55,8 @@ def test_what_people_with_tokens_do_is_logged(
         f"event=survey-published {who} survey=b1",
         f"event=token-used {who}",
         *[f"event=survey-closed {who} survey=b1"] * 3,
+        f"event=results-held {who} survey=campus-health until=70",
+        f"event=results-held {who} survey=campus-health until=closed",
         f"event=survey-closed {who} survey=campus-health",
         f"event=signed-out {who}",
     ]

@@ -26,7 +26,7 @@ from deniable_server.cli import cli
 from deniable_server.errors import Kind
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, Respondent, simulate_directly
-from deniable_server.statistics import Content, Statistics, merge, tally
+from deniable_server.statistics import Content, Statistics, tally
 from deniable_server.storage.tokens import make_token
 from tests.helpers.servers import storage_of
 from tests.helpers.surveys import CAMPUS, documents, joint, several, textbook
@@ -172,7 +172,7 @@ def test_both_designs_find_the_same(http: FlaskClient) -> None:
 
 
 def test_groups_and_weights(http: FlaskClient) -> None:
-    """Groups count submissions, their questions answers; margins equal to those who answered change nothing."""
+    """Groups count submissions, their questions answers; margins equal to those who answered change no estimate."""
     result = get(http, "joint/estimates?by=campus")
     whole = by_id(result)
     assert sum(group["submissions"] for group in result["groups"]) == PEOPLE
@@ -181,7 +181,8 @@ def test_groups_and_weights(http: FlaskClient) -> None:
     margins = "&".join(f"weight=campus:{group['code']}:{group['submissions']}" for group in result["groups"])
     for question in get(http, f"joint/estimates?{margins}")["questions"]:
         weighted = question["weighted"]
-        assert weighted["effective_answers"] == pytest.approx(question["answers"])
+        # A little surer, by what the groups explain of the answers; or as good as less one answer for each of them.
+        assert question["answers"] - len(result["groups"]) < weighted["effective_answers"] < question["answers"] * 1.05
         for kind in ("shares", "among_answering"):
             for ours, theirs in zip(weighted.get(kind, []), question.get(kind, []), strict=True):
                 assert ours["estimate"] == pytest.approx(theirs["estimate"])
@@ -235,7 +236,7 @@ def test_any_design_in_any_order(raw: bytes, seeds: list[int], cut: int) -> None
         return msgspec.json.encode(estimates(Counted(document, statistics), EstimateQuery()))
 
     whole = estimated(tally(document, contents))
-    assert estimated(merge([tally(document, contents[:cut]), tally(document, contents[cut:])])) == whole
+    assert estimated(tally(document, contents[:cut]) + tally(document, contents[cut:])) == whole
     assert estimated(tally(document, contents[::-1])) == whole
 
 

@@ -190,6 +190,7 @@ def test_a_session_reads_and_changes_nothing_by_the_interface_for_programs(http:
 
 CHANGES = [
     ("/surveys/campus-health/close", {}),
+    ("/surveys/campus-health/hold", {"until": "closed"}),
     ("/publish", {"survey": "", "step": "publish"}),
     ("/surveys/campus-health/share", {"days": "30"}),
     ("/sign-out", {}),
@@ -249,7 +250,7 @@ def test_before_a_session_the_browser_says_where_a_form_is_from(http: FlaskClien
 
 # --- roles -----------------------------------------------------------------------------------------------------------
 
-FOR_ADMINS = ["/publish", "/surveys/campus-health/close"]
+FOR_ADMINS = ["/publish", "/surveys/campus-health/close", "/surveys/campus-health/hold"]
 FOR_ANALYSTS = ["/", "/surveys/campus-health/share", "/surveys/other", "/api/v1/surveys/campus-health/reports.csv"]
 FOR_READERS = [DASHBOARD, f"{DASHBOARD}/compare", f"{DASHBOARD}/crosstab", ESTIMATES, f"{ESTIMATES}.csv"]
 

@@ -42,7 +42,7 @@ function run(name, each) {
   });
 }
 
-run("favour", ({ epsilon, subset, band }) => {
+run("favour", ({ epsilon, subset, band, number }) => {
   subset.forEach(([size, favour], i) => {
     const [u, v] = contrast({ kind: "subset", options: i + 2, size });
     assert.equal(largestFavour(epsilon, u, v), favour);
@@ -51,6 +51,8 @@ run("favour", ({ epsilon, subset, band }) => {
     const [u, v] = contrast({ kind: "band", levels: i + 2, width });
     assert.equal(largestFavour(epsilon, u, v), favour);
   });
+  const [u, v] = contrast({ kind: "band", levels: 49, width: number[0] });
+  assert.equal(largestFavour(epsilon, u, v), number[1]);
 });
 
 run("verify", async ({ document, repeat, result, reason, place }) => {

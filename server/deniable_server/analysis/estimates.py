@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from deniable_protocol import Question
-from deniable_server.errors import BadQuery, ImpossibleWeights, Withheld
+from deniable_server.errors import BadQuery, ImpossibleWeights
 from deniable_server.estimator import QuestionEstimate, Weighted, estimate_question, estimate_weighted
 from deniable_server.estimator.intervals import Aim
-from deniable_server.estimator.weights import rake, weigh
+from deniable_server.estimator.raking import design_effect, rake, reached
+from deniable_server.estimator.weights import Raked, Weighed
 from deniable_server.statistics import Cell, Codes
 from deniable_server.wording import method_in_words
 
@@ -34,15 +36,17 @@ class EstimateQuery(Query):
         "target": "What the intervals are about: population (default), or respondents for those who answered.",
         "population": "Population size, if a large part of it answered (finite-population correction).",
         "weight": "segment:code:share, for every code of a segment: also show estimates weighted to these shares.",
-        "distribution": "Also show the likely distribution of number questions: a curve without intervals.",
+        "trim": "The largest weight, as a multiple of the average: 1.1 to 1000. Default: any.",
+        "distribution": "Also show the likely distribution of number questions, with limits.",
     }
-    flags: ClassVar[frozenset[str]] = frozenset({"simultaneous", "distribution"})
+    flags: ClassVar[frozenset[str]] = frozenset({"anytime", "simultaneous", "distribution"})
 
     by: str | None = None
     simultaneous: bool = False
     target: str = "population"
     population: int | None = None
     weights: Margins = field(default_factory=dict)
+    trim: float | None = None
     distribution: bool = False
 
     @property
@@ -54,17 +58,22 @@ class EstimateQuery(Query):
         query = cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
+            deff=given.deff(),
             by=given.segment("by"),
             simultaneous=given.flag("simultaneous"),
             target=given.one("target") or "population",
             population=given.population(),
             weights=given.weights(),
+            trim=given.trim(),
             distribution=given.flag("distribution"),
         )
         if query.target not in ("population", "respondents"):
             raise BadQuery("target takes population or respondents")
-        if query.target == "respondents" and (query.weights or query.population):
-            raise BadQuery("weights and a population size need target=population")
+        if query.target == "respondents" and (query.weights or query.population or query.deff != 1):
+            raise BadQuery("weights, a population size and a design effect need target=population")
+        if query.trim is not None and not query.weights:
+            raise BadQuery("trim is for weights, and there are none")
         return query
 
 
@@ -79,16 +88,40 @@ class GroupEstimates(msgspec.Struct, frozen=True):
 
 
 class Weighting(msgspec.Struct, frozen=True):
-    """The margins that submissions are weighted to, and the extremes of the weights, which are 1 on average."""
+    """The margins that submissions are weighted to, and the extremes of the weights, which are 1 on average.
+
+    ``deff`` is the design effect of the weights where variance is the same everywhere, 1 + the square of their relative
+    standard deviation (Kish). With ``trim``, the largest weight: ``trimmed`` says how many submissions have it, and
+    ``reached`` which margins the weighted submissions have instead of those that were wanted.
+    """
 
     margins: Margins
     smallest: float
     largest: float
+    deff: float
+    trim: float | UnsetType = UNSET
+    trimmed: int | UnsetType = UNSET
+    reached: Margins | UnsetType = UNSET
+
+    @property
+    def missed(self) -> list[str]:
+        """The margins that trimmed weights do not reach, in words."""
+        pairs = [
+            (f"{segment} {code}", share, sum(self.margins[segment][each] for each in code.split("+")))
+            for segment, shares in (self.reached or {}).items()
+            for code, share in shares.items()
+        ]
+        return [
+            f"{name} {100 * share:.1f}% instead of {100 * wanted:.1f}%"
+            for name, share, wanted in pairs
+            if abs(share - wanted) >= 0.0005
+        ]
 
 
 class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything that is estimated of a survey, and what was asked for. ``epsilon`` is what one submission may show,
-    all of it together. ``methods`` says of each question how its numbers were made, for people who read them elsewhere.
+    all of it together. ``methods`` says of each question how its numbers were made, for people who read them elsewhere;
+    ``notes`` what a reader must know of the whole survey, whatever part of it is asked about.
     """
 
     survey: str
@@ -100,19 +133,21 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     where: dict[str, str]
     questions: list[QuestionEstimate]
     methods: dict[str, str]
+    notes: list[str]
     groups: list[GroupEstimates] | None = None
     target: str = "population"
     population: int | None = None
     simultaneous: bool = False
+    anytime: bool = False
     weighting: Weighting | None = None
+    deff: float = 1.0
 
 
 def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
     """All questions, of all submissions that are asked about, and of their groups."""
     grouping = source.grouping
-    # Estimates under different weights can be subtracted as those of groups can.
-    grouping.check([*query.where, *([] if query.by is None else [query.by]), *query.weights])
-    weights = _weights(grouping, query.weights)
+    grouping.check([*query.where, *([] if query.by is None else [query.by])])
+    weights = _Weights(grouping, query.weights, query.trim) if query.weights else None
     cells = grouping.select(query.where)
     submissions = sum(cell.submissions for cell in cells.values())
     if query.population is not None and query.population < submissions:
@@ -126,17 +161,23 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
         confidence=query.confidence,
         where=query.where,
         questions=_questions(source, cells, query, weights),
-        methods={question.id: method_in_words(source.document, question) for question in source.survey.questions},
+        methods={
+            question.id: method_in_words(source.document, question, anytime=query.anytime)
+            for question in source.survey.questions
+        },
+        notes=source.notes,
         groups=None if query.by is None else _groups(source, cells, query, query.by, weights),
         target=query.target,
         population=query.population,
         simultaneous=query.simultaneous,
-        weighting=Weighting(query.weights, min(weights.values()), max(weights.values())) if weights else None,
+        anytime=query.anytime,
+        weighting=None if weights is None else weights.described(),
+        deff=query.deff,
     )
 
 
 def _groups(
-    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, by: str, weights: Mapping[Codes, float]
+    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, by: str, weights: _Weights | None
 ) -> list[GroupEstimates]:
     groups = []
     for group in source.grouping.groups(by):
@@ -157,10 +198,10 @@ def _groups(
 
 
 def _questions(
-    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, weights: Mapping[Codes, float]
+    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, weights: _Weights | None
 ) -> list[QuestionEstimate]:
     total = source.grouping.total(cells)
-    weighed = _by_weight(source.grouping, cells, weights)
+    weighed = [] if weights is None else weights.divide(cells)
     found = []
     for question in source.survey.questions:
         estimate = estimate_question(
@@ -169,55 +210,80 @@ def _questions(
             simultaneous=query.simultaneous,
             distribution=query.distribution,
         )
-        if weights:
-            estimate = msgspec.structs.replace(estimate, weighted=_weighted(source, question, weighed, query))
+        if weights is not None:
+            each = [(weight, source.evidence(question, cell)) for weight, cell in weighed]
+            estimate = msgspec.structs.replace(
+                estimate, weighted=_weighted(Weighed(each, weights.raked), source.minimum, query)
+            )
         found.append(estimate)
     return found
 
 
-def _by_weight(
-    grouping: Grouping, cells: Mapping[Codes, Cell], weights: Mapping[Codes, float]
-) -> list[tuple[float, Cell]]:
-    """The cells of each weight together: there are fewer weights than cells, and the estimates are the same."""
-    alike: dict[float, dict[Codes, Cell]] = {}
-    for codes, cell in cells.items() if weights else ():
-        alike.setdefault(weights[codes], {})[codes] = cell
-    return [(weight, grouping.total(some)) for weight, some in alike.items()]
-
-
-def _weighted(
-    source: Source, question: Question, weighed: list[tuple[float, Cell]], query: EstimateQuery
-) -> Weighted | UnsetType:
-    each = [(weight, source.evidence(question, cell)) for weight, cell in weighed]
-    evidence = weigh(each) if each else source.evidence_of(question, {})
-    if 0 < evidence.answers < source.minimum:
+def _weighted(weighed: Weighed, minimum: int, query: EstimateQuery) -> Weighted | UnsetType:
+    if 0 < weighed.even < minimum:
         return UNSET  # weights that leave so few are not shown
-    return estimate_weighted(evidence, query.aim, simultaneous=query.simultaneous)
+    return estimate_weighted(weighed, query.aim, simultaneous=query.simultaneous)
 
 
-def _weights(grouping: Grouping, wanted: Margins) -> dict[Codes, float]:
+class _Weights:
     """Weights of all cells of the survey: margins are those of the whole population, whatever part is shown.
 
     Codes that are merged elsewhere are merged here: with no weight for the others, a small one would be alone.
     """
-    if not wanted:
-        return {}
-    places, margins = [], {}
-    for number, (name, shares) in enumerate(wanted.items()):
-        groups = grouping.groups(name)
-        if not groups:
-            raise Withheld(f"{name} has too few submissions to be weighted")
-        places.append(grouping.numbers(name))
-        margins[number] = [sum(shares[code] for code in group.codes) for group in groups]
-        for group, share in zip(groups, margins[number], strict=True):
-            if share and not grouping.within(grouping.statistics, name, group):
-                raise BadQuery(f"weights: {name}:{group.code} has a share, but nobody answered from there")
-    merged = {codes: tuple(group[codes[place]] for place, group in places) for codes in grouping.statistics}
-    sizes = Counter[Codes]()
-    for codes, cell in grouping.statistics.items():
-        sizes[merged[codes]] += cell.submissions
-    try:
-        weights = rake(sizes, margins)
-    except ImpossibleWeights as error:
-        raise BadQuery(f"weights: {error}") from None
-    return {codes: weights[merged[codes]] for codes in grouping.statistics if merged[codes] in weights}
+
+    def __init__(self, grouping: Grouping, wanted: Margins, trim: float | None) -> None:
+        grouping.check_margins(wanted)
+        self._grouping, self._wanted, self._trim = grouping, wanted, trim
+        places, margins = [], {}
+        for number, (name, shares) in enumerate(wanted.items()):
+            groups = grouping.groups(name)
+            places.append(grouping.numbers(name))
+            margins[number] = [sum(shares[code] for code in group.codes) for group in groups]
+            for group, share in zip(groups, margins[number], strict=True):
+                if share and not grouping.within(grouping.statistics, name, group):
+                    raise BadQuery(f"weights: {name}:{group.code} has a share, but nobody answered from there")
+        self._merged = {codes: tuple(group[codes[place]] for place, group in places) for codes in grouping.statistics}
+        self._sizes = Counter[Codes]()
+        for codes, cell in grouping.statistics.items():
+            self._sizes[self._merged[codes]] += cell.submissions
+        try:
+            self._weights = rake(self._sizes, margins, trim)
+        except ImpossibleWeights as error:
+            raise BadQuery(f"weights: {error}") from None
+
+    @cached_property
+    def raked(self) -> Raked | None:
+        """None where weights are trimmed: these do not follow the margins."""
+        if self._trimmed:
+            return None
+        return Raked([*self._weights], [*self._weights.values()], [self._sizes[codes] for codes in self._weights])
+
+    @property
+    def _trimmed(self) -> int:
+        """The submissions that have the largest weight."""
+        most = math.inf if self._trim is None else self._trim * (1 - 1e-9)
+        return sum(self._sizes[codes] for codes, weight in self._weights.items() if weight >= most)
+
+    def divide(self, cells: Mapping[Codes, Cell]) -> list[tuple[float, Cell]]:
+        """What each combination of groups has of these cells, with its weight."""
+        alike: dict[Codes, dict[Codes, Cell]] = {codes: {} for codes in self._weights}
+        for codes, cell in cells.items():
+            if self._merged[codes] in alike:
+                alike[self._merged[codes]][codes] = cell
+        return [(weight, self._grouping.total(alike[codes])) for codes, weight in self._weights.items()]
+
+    def described(self) -> Weighting:
+        trimmed: dict[str, Any] = {}
+        if self._trim is not None:
+            trimmed = {"trim": self._trim, "trimmed": self._trimmed, "reached": self._reached()}
+        each = self._weights.values()
+        return Weighting(self._wanted, min(each), max(each), design_effect(self._sizes, self._weights), **trimmed)
+
+    def _reached(self) -> Margins:
+        """By the groups that are shown: their codes are joined with a plus where they are merged."""
+        found = {}
+        for number, name in enumerate(self._wanted):
+            groups = self._grouping.groups(name)
+            held = reached(self._sizes, self._weights, number, len(groups))
+            found[name] = {group.code: share for group, share in zip(groups, held, strict=True)}
+        return found

@@ -7,6 +7,8 @@ is of no use, and a table that shows it invites stories about five people. Two r
   merged group is large enough: the whole minus the shown groups then leaves the merged one.
 - Several segments together are shown only if none of their combinations is small; else the total of one segment minus
   the combinations that are shown would be a combination that is not.
+
+Numbers that are sums over everyone, as weighted estimates and regressions are, need the first rule only.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 
 from deniable_protocol import Document, Segment
 from deniable_server.errors import Withheld
-from deniable_server.statistics import Cell, Codes, Statistics, empty
+from deniable_server.statistics import Cell, Codes, empty
 
 
 class Merged(NamedTuple):
@@ -36,7 +38,7 @@ class Merged(NamedTuple):
 class Grouping:
     """How the submissions of a survey may be divided."""
 
-    def __init__(self, document: Document, statistics: Statistics, minimum: int) -> None:
+    def __init__(self, document: Document, statistics: dict[Codes, Cell], minimum: int) -> None:
         self.document = document
         self.statistics = statistics
         self.minimum = minimum
@@ -85,6 +87,20 @@ class Grouping:
                 f"Together, {' and '.join(together)} make groups of fewer than {self.minimum} submissions. "
                 "Showing the other groups would reveal those. Ask about one segment at a time"
             )
+
+    def check_margins(self, names: Iterable[str]) -> None:
+        """Withheld unless each of these segments, by itself, has groups that are large enough.
+
+        For numbers in which everyone counts: estimates weighted to the margins of several segments, or regressions on
+        them. Their combinations may be small. None of them is shown: a combination of three people moves such a number
+        by three times their weight, which every respondent has by the same rule. Somebody who asks again and again with
+        other margins may solve for a combination, but gets the noise of its reports many times over; and each report in
+        it is randomised, so that it shows no more about a person than epsilon allows, in a group of one as well.
+        Weights that leave hardly anyone are another matter: they are not shown.
+        """
+        for name in names:
+            if not self.groups(name):
+                raise Withheld(f"{name} has too few submissions: no group of it has {self.minimum}")
 
     def positions(self, where: Mapping[str, str]) -> dict[int, frozenset[int]]:
         """Per segment that is asked about, its place and those of the wanted code; Withheld where that is merged."""

@@ -24,6 +24,8 @@ FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
 COMMON = {
     "where": "segment:code, to count only these submissions. Can be repeated.",
     "confidence": "Confidence level of the intervals: 0.5 to 0.9999. Default: 0.95.",
+    "anytime": "Intervals and p-values that are valid however often you look. Without this, they are for one look.",
+    "deff": "Design effect of the sample, without that of weights: 0.5 to 100. Default: 1, a simple random sample.",
 }
 
 
@@ -33,16 +35,18 @@ class Query(ABC):
 
     parameters: ClassVar[Mapping[str, str]]
     """What each parameter takes, in words for people."""
-    flags: ClassVar[frozenset[str]] = frozenset()
+    flags: ClassVar[frozenset[str]] = frozenset({"anytime"})
     """The parameters that take 1 or 0."""
 
     where: dict[str, str] = field(default_factory=dict)
     confidence: float = 0.95
+    anytime: bool = False
+    deff: float = 1.0
 
     @property
     def aim(self) -> Aim:
         """What the intervals shall hold for."""
-        return Aim(self.confidence)
+        return Aim(self.confidence, deff=self.deff, anytime=self.anytime)
 
     @classmethod
     def read(cls, survey: Survey, given: Given) -> Self:
@@ -87,6 +91,21 @@ class Parameters:
         if level is None or not 0.5 <= level <= 0.9999:
             raise BadQuery("confidence takes a number from 0.5 to 0.9999")
         return level
+
+    def deff(self) -> float:
+        return self._between("deff", 0.5, 100) or 1.0
+
+    def trim(self) -> float | None:
+        return self._between("trim", 1.1, 1000)
+
+    def _between(self, name: str, least: float, most: float) -> float | None:
+        text = self.one(name)
+        if text is None:
+            return None
+        number = _number(text)
+        if number is None or not least <= number <= most:
+            raise BadQuery(f"{name} takes a number from {least:g} to {most:g}")
+        return number
 
     def population(self) -> int | None:
         text = self.one("population")

@@ -35,6 +35,7 @@ class RegressQuery(Query):
         "reference": "segment:code or question:code, the code that the others are compared with. Can be repeated. "
         "Default: the first code.",
         **COMMON,
+        "anytime": "Only 0: the coefficients of a regression are for one look.",
     }
 
     question: str
@@ -44,9 +45,15 @@ class RegressQuery(Query):
 
     @classmethod
     def _read(cls, given: Parameters) -> Self:
+        if given.flag("anytime"):
+            raise BadQuery(
+                "anytime is not possible here: intervals of coefficients are for one look, and no method makes them "
+                "valid for many. Compare groups instead, or look once, when the survey is closed"
+            )
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            deff=given.deff(),
             question=given.question("question"),
             answer=given.one("answer") or "yes",
             on=tuple(dict.fromkeys(given.all("on"))),

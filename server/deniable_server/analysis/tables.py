@@ -22,7 +22,7 @@ ROWS = 1_000
 
 ESTIMATE_COLUMNS = [
     "where", "target", "segment", "group", "submissions", "question", "type", "weighted", "answers",
-    "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "confidence", "note", "method",
+    "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "deff", "confidence", "note", "method",
     "weights", "survey", "epsilon", "question_text", "answer_text", "written",
 ]  # fmt: skip
 
@@ -106,6 +106,10 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
     target = estimates.target if estimates.population is None else f"population of {estimates.population}"
     if estimates.simultaneous:
         target += ", simultaneous"
+    if estimates.anytime:
+        target += ", valid at every look"
+    if estimates.deff != 1:
+        target += f", design effect {estimates.deff:g}"
     margins = estimates.weighting.margins if estimates.weighting else {}
     weights = " ".join(
         f"{segment}:{code}:{share:g}" for segment, shares in margins.items() for code, share in shares.items()
@@ -116,7 +120,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
         for question in questions:
             start = [where, target, segment, code, submissions, question.id, question.type]
             known, answers = asked[question.id]
-            for *numbers, note, written in _question_rows(known, question):
+            for *numbers, note, written in _question_rows(known, question, estimates.notes):
                 yield [
                     *start,
                     *numbers,
@@ -137,13 +141,14 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def _question_rows(asked: Question, question: QuestionEstimate) -> Iterator[list[Any]]:
-    note = "; ".join(question.notes)
+def _question_rows(asked: Question, question: QuestionEstimate, notes: list[str]) -> Iterator[list[Any]]:
+    note = "; ".join([*notes, *question.notes])
     for *numbers, written in _number_rows(asked, question, question.answers):
         yield ["no", *numbers, note, written]
     for point in question.distribution or ():
-        shape = ["likely share at", point.at, point.share, *[""] * 4, "a curve without intervals", ""]
-        yield ["no", question.answers, *shape]
+        start = ["no", question.answers]
+        yield [*start, "likely share at", point.at, point.share, *[""] * 5, "a single share has no limits", ""]
+        yield [*start, "likely share up to", point.at, point.up_to, "", "", point.low, point.high, "", "", ""]
     if question.weighted is not UNSET:
         for *numbers, written in _number_rows(asked, question.weighted, question.weighted.effective_answers):
             yield ["yes", *numbers, note, written]
@@ -160,10 +165,11 @@ def _number_rows(asked: Question, numbers: QuestionEstimate | Weighted, answers:
         rows.append([answers, each.id, "", *_numbers(each)])
     if numbers.mean is not None:
         mean = numbers.mean
-        rows.append([answers, "mean", "", mean.value, mean.unbiased, mean.standard_error, mean.low, mean.high])
+        numeric = [mean.value, mean.unbiased, mean.standard_error, mean.low, mean.high, mean.deff or ""]
+        rows.append([answers, "mean", "", *numeric])
     for row, line in zip(rows, lines(asked, numbers), strict=True):
         yield [*row, line.written]
 
 
-def _numbers(share: Share | Applies | Summary) -> list[float | None]:
-    return [share.estimate, share.unbiased, share.standard_error, share.low, share.high]
+def _numbers(share: Share | Applies | Summary) -> list[Any]:
+    return [share.estimate, share.unbiased, share.standard_error, share.low, share.high, share.deff or ""]

@@ -16,10 +16,18 @@ from deniable_server.analysis.rounding import difference, rounded, share_in_perc
 from deniable_server.estimator import Share
 from deniable_server.estimator.crosstab import JointShare
 from deniable_server.estimator.regression import Term
-from deniable_server.wording import answer_texts, chance, chi_square, independence_in_words, probability, said
+from deniable_server.wording import (
+    EVERY_LOOK,
+    answer_texts,
+    chance,
+    chi_square,
+    independence_in_words,
+    probability,
+    said,
+)
 
 from .ask import asks
-from .common import out
+from .common import out, warn
 
 
 @click.command("compare", short_help="Differences between groups or surveys.")
@@ -52,13 +60,14 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
         )
         before = pair
     out.print(table)
+    looks = f" {EVERY_LOOK}" if result.anytime else ""
     unit = "percentage points" if any(row.code is not None for row in result.differences) else "the question's units"
     some = " of those whom it applies to" if question.show_if else ""
     waves = " The two surveys' respondents are taken to be different people." if result.other else ""
     out.print(
         Text(
             f"In {unit}{some}; each interval on its own. p: how often chance alone would give such a difference; "
-            f"adjusted: allowing for all that are shown.{waves}"
+            f"adjusted: allowing for all that are shown.{waves}{looks}"
         )
     )
     warn(result.notes)
@@ -80,9 +89,10 @@ def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
     # A table that does not fit would break its numbers over lines; a list always fits.
     fits = Measurement.get(out, out.options.update(max_width=10_000), table).maximum <= out.width
     out.print(table if fits else joint_list(result, rows, columns))
-    out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals."))
+    looks = f" {EVERY_LOOK}" if result.anytime else ""
+    out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals.{looks}"))
     warn(result.notes)
-    out.print(Text(independence_in_words(result.independence)))
+    out.print(Text(independence_in_words(result.independence, anytime=result.anytime)))
 
 
 def joint_table(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
@@ -123,11 +133,6 @@ def joint_list(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, 
 
 def chosen(where: dict[str, str]) -> str:
     return "".join(f", {segment} {code}" for segment, code in where.items())
-
-
-def warn(notes: list[str]) -> None:
-    for note in notes:
-        out.print(Text(f"⚠ {note}", style="yellow"))
 
 
 def interval(share: Share | JointShare) -> str:

@@ -170,6 +170,27 @@ def list_(database: str, as_json: bool) -> None:
 
 @survey.command()
 @click.argument("survey_id")
+@click.option("--until", required=True, metavar="closed|NUMBER", help="A number of submissions, or closed; 0: show.")
+@DATABASE
+@JSON
+def hold(survey_id: str, until: str, database: str, as_json: bool) -> None:
+    """Hold the results of an open survey back, from everybody, so that nobody stops when a result pleases."""
+    if until != "closed" and not (until.isascii() and until.isdecimal() and len(until) <= 12):
+        raise click.BadParameter("takes closed, or a number of submissions.", param_hint="--until")
+    number = None if until == "closed" else int(until)
+    with existing(database) as storage:
+        storage.hold_results(find_survey(storage, survey_id), number)
+    if as_json:
+        print_json({"survey": survey_id, "held_until": "closed" if number is None else number})
+    elif number == 0:
+        click.echo(f"The results of {survey_id} are shown.")
+    else:
+        when = "it is closed" if number is None else f"it has {number:,} submissions or is closed"
+        click.echo(f"The results of {survey_id} are held back until {when}.")
+
+
+@survey.command()
+@click.argument("survey_id")
 @DATABASE
 @JSON
 def close(survey_id: str, database: str, as_json: bool) -> None:

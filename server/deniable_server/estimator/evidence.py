@@ -215,7 +215,7 @@ class Pooled:
         """E[u u'] to first order, without the square of its mean: M + sum over the answers of s_j M_j."""
         none, own = np.zeros(1), np.zeros(1)
         for w, part in zip(self.weights, self.parts, strict=True):
-            first, rest = _moments(part.chance, part.sizes)
+            first, rest = moments_of(part.chance, part.sizes)
             none, own = none + w * w / part.n * first, own + w * w / part.n * rest
         return none, own
 
@@ -236,7 +236,7 @@ def planned_variance(part: _Part) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _moments(chance: Chances, sizes: tuple[int, ...]) -> tuple[Array, Array]:
+def moments_of(chance: Chances, sizes: tuple[int, ...]) -> tuple[Array, Array]:
     """E[z z'] of one report's decoded support of disjoint sets of t_j paths, as M + sum over j of s_j M_j.
 
     The support H_j counts the held paths. Two different paths i and l are held together with c0 + (c1 - c0)(s_i + s_l),

@@ -16,7 +16,7 @@ Trans. Inf. Theory 64.  [4] Cochran 1977, Sampling Techniques.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -24,16 +24,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, betaincinv, gammaln, ndtri
+from scipy.special import betaincinv, chdtrc, ndtri
 
 from deniable_protocol import Channel, Support
+
+from . import anytime
+from .bounded import Binomial, Mirrored, Skewed, Tails, highest
+from .finite import Finite, finite_limits
 
 Array: TypeAlias = npt.NDArray[Any]
 
 FEW = 10
-"""Below this many expected reports of the rarer kind, exact limits take the place of Wilson's."""
+"""Below this many expected reports of the rarer kind, exact limits take the place of approximate ones."""
 FAR = 0.0099
-"""So they do for smaller alphas than this: that far out the normal distribution is not to be trusted."""
+"""So they do for smaller alphas than this: that far out no approximation is to be trusted."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,18 @@ class Aim:
 
     def sampling(self, n: float) -> float:
         """f: how much the sampling of n respondents counts."""
-        if self.population is None:
+        # A look at any time leaves the size of the population out, which would only make intervals shorter.
+        if self.population is None or self.anytime:
             return self.deff
         return self.deff * max(self.population - n, 0.0) / max(self.population - 1, 1)
+
+    def errors(self, n: Array | float) -> Array:
+        """How many standard errors an estimate from n reports may lie away from the truth."""
+        return anytime.quantile(n, self.alpha) if self.anytime else np.asarray(-ndtri(self.alpha / 2))
+
+    def p_value(self, statistic: float, freedom: int, n: float) -> float:
+        """Of a chi-square statistic from n reports."""
+        return float(anytime.p_value(statistic, freedom, n) if self.anytime else chdtrc(freedom, statistic))
 
 
 USUAL = Aim()
@@ -205,11 +218,43 @@ def likely_share(counts: Sequence[Supported]) -> float:
 
 
 def share_of_support(rule: Rule, y: float, n: float, aim: Aim) -> Raw:
-    """The share of an answer with the support y of n reports.
+    """The share of an answer with the support y of n reports."""
+    share = central_share(rule, y, n, aim)
+    if aim.anytime:
+        return share
+    tails = _tails(rule, n, aim)
+    y, other = y * tails.n / n, Mirrored(tails)
+    high = _highest(tails, y, share.unbiased, share.high, math.sqrt(rule.v0 / n), aim.alpha)
+    low = 1 - _highest(other, tails.n - y, 1 - share.unbiased, 1 - share.low, math.sqrt(rule.v1 / n), aim.alpha)
+    return share._replace(low=low, high=high)
 
-    For the limits the support is first moved to where a share from 0 to 1 would put it, between nq and np, which only
-    widens the interval within [0, 1] and keeps it from vanishing.
+
+def _highest(tails: Tails, y: float, unbiased: float, central: float, error: float, alpha: float) -> float:
+    """The upper limit, from the central one and the standard error at share 0.
+
+    If no end of the scale is near, it is the central one. If y is far below what share 0 would give, by chance or
+    because of false submissions, the likelihood ratio leaves next to nothing but 0. So the limit is at least one
+    standard error, as it is cut in other fields that test near an end (Cowan et al. 2011, arXiv:1105.3166).
     """
+    return highest(tails, y, max(clip(unbiased), min(error, central)), central, alpha)
+
+
+def _tails(rule: Rule, n: float, aim: Aim) -> Tails:
+    """How the support is distributed.
+
+    Exact tails know no design: they are those of as many fewer reports. That is too few, since the noise of the channel
+    is no larger, and on the safe side.
+    """
+    few, population = n * min(rule.q, 1 - rule.p) < FEW, aim.population
+    if few and rule.counted and population is not None and aim.deff <= 1:
+        return Finite(rule, int(n), population)
+    if aim.sampling(n) == 1 or (population is None and (few or aim.alpha < FAR)):
+        return Binomial(rule, n / max(aim.deff, 1.0))
+    return Skewed(rule, n, aim.sampling(n))
+
+
+def central_share(rule: Rule, y: float, n: float, aim: Aim) -> Raw:
+    """The same with the limits of ``share_limits``, cut off at 0 and 1: from these, others are recovered."""
     q, gap = rule.q, rule.gap
     rate = y / n
     unbiased = (rate - q) / gap
@@ -222,20 +267,34 @@ def share_of_support(rule: Rule, y: float, n: float, aim: Aim) -> Raw:
 
 
 def share_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float]:
-    """The limits of the share as they are before they are cut off at 0 and 1."""
-    p, q, alpha, population = rule.p, rule.q, aim.alpha, aim.population
-    inside = min(max(y, n * q), n * p)
-    few = n * min(q, 1 - p) < FEW
-    if few and rule.counted and population is not None and aim.deff <= 1:
-        nearest = min(max(y, math.floor(n * q)), math.ceil(n * p))  # a count that can be: exact limits take no other
-        return finite_limits(rule, nearest * int(n) / n, int(n), alpha, population)
-    if population is not None or not (few or alpha < FAR):
-        return score_limits(rule, inside, n, alpha, aim.sampling(n))
-    # Exact limits know no design: they are those of as many fewer reports. That is too few, since the noise of the
-    # channel is no larger, and on the safe side.
-    fewer = max(aim.deff, 1.0)
-    low, high = clopper_pearson(inside / fewer, n / fewer, alpha)
-    return (low - q) / rule.gap, (high - q) / rule.gap
+    """The central limits, with alpha/2 on either side, as they are before they are cut off at 0 and 1.
+
+    The support is first moved to where a share from 0 to 1 would put it, which only widens them.
+    """
+    if aim.anytime:
+        return _anytime_limits(rule, min(max(y, n * rule.q), n * rule.p), n, aim)
+    tails = _tails(rule, n, aim)
+    inside = min(max(y * tails.n / n, tails.bottom), tails.top)
+    if isinstance(tails, Finite):
+        return finite_limits(tails, inside, aim.alpha)
+    if isinstance(tails, Skewed):
+        return score_limits(rule, inside, n, aim.alpha, aim.sampling(n))
+    low, high = clopper_pearson(inside, tails.n, aim.alpha)
+    return (low - rule.q) / rule.gap, (high - rule.q) / rule.gap
+
+
+@lru_cache(maxsize=4096)  # a page that is looked at again asks for the same
+def _anytime_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float]:
+    """Exact where the support is 0 or 1 and the sample a simple one. A design makes reports worth less."""
+
+    def worth(shares: Array) -> Array:
+        sampling = np.clip(shares, 0.0, 1.0) * (1 - np.clip(shares, 0.0, 1.0))
+        noise = np.clip(shares, 0.0, 1.0) * (rule.v1 - rule.v0) + rule.v0
+        return np.asarray((sampling + noise) / (aim.deff * sampling + noise))
+
+    ends = -rule.q / rule.gap, (1 - rule.q) / rule.gap
+    reports = anytime.Reports(ends, (n - y, y))
+    return anytime.limits([reports], (y / n - rule.q) / rule.gap, aim.alpha, worth if aim.deff != 1 else 1.0)
 
 
 def _variance(rule: Rule, share: float, sampling: float) -> float:
@@ -268,74 +327,6 @@ def clopper_pearson(y: float, n: float, alpha: float) -> tuple[float, float]:
     low = float(betaincinv(y, n - y + 1, alpha / 2)) if y > 0 else 0.0
     high = float(betaincinv(y + 1, n - y, 1 - alpha / 2)) if y < n else 1.0
     return low, high
-
-
-def finite_limits(rule: Rule, y: float, n: int, alpha: float, population: int) -> tuple[float, float]:
-    """The exact limits in a population of M people: the least and largest share under which y is in no tail of alpha/2.
-
-    If T of them are such, m of the n who answer are with hypergeometric chances, and y is the sum of Bin(m, p) and
-    Bin(n - m, q). Its tails rise and fall with T, so that bisection finds both ends. Where y was moved between two
-    integers, the wider one counts.
-    """
-    below, up_to = _at_most(rule, math.floor(y + 1e-9) - 1, n), _at_most(rule, math.ceil(y - 1e-9), n)
-    people = max(population, n)
-    # The smallest T at which "y or more" has more than alpha/2, and the largest at which "y or fewer" has.
-    low = _first(people, lambda true: 1 - _expected(below, n, true, people) > alpha / 2)
-    high = _first(people, lambda true: _expected(up_to, n, true, people) <= alpha / 2) - 1
-    return min(low, people) / people, max(high, 0) / people
-
-
-def _first(n: int, holds: Callable[[int], bool]) -> int:
-    """The first of 0 ... n at which this begins to hold, n + 1 where it never does."""
-    low, high = 0, n + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
-
-
-def _expected(chances: Array, n: int, true: int, people: int) -> float:
-    """The mean of these over how many of n, drawn from ``people`` without replacement, are among the true ones."""
-    if n == people:
-        return float(chances[true])
-    centre, spread = n * true / people, math.sqrt(n * true * (people - true)) / people
-    first, last = max(0, n + true - people), min(n, true)
-    m = np.arange(max(first, int(centre - 12 * spread - 60)), min(last, int(centre + 12 * spread + 60)) + 1)
-    mass = np.exp(_log_choose(true, m) + _log_choose(people - true, n - m) - _log_choose(people, n))
-    return float(mass @ chances[m] / mass.sum())
-
-
-def _log_choose(n: int, k: Array | int) -> Array:
-    return np.asarray(gammaln(n + 1) - gammaln(np.add(k, 1)) - gammaln(np.subtract(n + 1, k)))
-
-
-def _at_most(rule: Rule, y: int, n: int) -> Array:
-    """P(Bin(m, p) + Bin(n - m, q) <= y) for m = 0 ... n.
-
-    With B false supports and A lost ones the sum is m - A + B. Of the rarer kind, whose mean is below ``FEW`` where
-    this is used, all numbers up to 60 more are gone through: beyond lies less than 10^-20. So it does where y is
-    further from the mean than 12 standard deviations and 60: there the chance is 0 or 1.
-    """
-    spread = math.sqrt(n * max(rule.p * (1 - rule.p), rule.q * (1 - rule.q)))
-    centre, reach = (y - n * rule.q) / rule.gap, (12 * spread + 60) / rule.gap
-    first, last = max(0, int(centre - reach)), min(n, int(centre + reach))
-    chances = np.where(np.arange(n + 1) < first, 1.0, 0.0)
-    if first > last:
-        return chances
-    m = np.arange(first, last + 1)[:, None]
-    lost, false = (m, 1 - rule.p), (n - m, rule.q)
-    rare, other = (false, lost) if rule.q <= 1 - rule.p else (lost, false)
-    flips = np.arange(int(n * rare[1] + 12 * math.sqrt(n * rare[1]) + 60))[None, :]
-    mass = np.diff(_cdf(flips, *rare), axis=1, prepend=0.0)
-    # m - A + B <= y means A >= m + B - y, or B <= y - m + A.
-    tail = 1 - _cdf(m + flips - y - 1, *other) if rare is false else _cdf(y - m + flips, *other)
-    chances[first : last + 1] = (mass * tail).sum(axis=1)
-    return chances
-
-
-def _cdf(x: Array, n: Array, rate: float) -> Array:
-    """Of the binomial distribution, also outside 0 ... n."""
-    return np.where(x < 0, 0.0, np.where(x >= n, 1.0, bdtr(np.clip(x, 0, n).astype(float), n, rate)))
 
 
 def clip(share: float) -> float:

@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from scipy.special import chdtrc
 
 from .crosstab import FEWEST, ONE_VALUE, TOO_FEW, Crosstab, Independence, JointShare
 from .evidence import Array, Evidence, Heard, Paths, Pooled, not_shown, pool_sets
-from .intervals import CLEAR, USUAL, Aim, Raw, clip, share_of_support
+from .intervals import CLEAR, USUAL, Aim, Raw, central_share, clip, share_of_support
 from .margins import keep_margins
 from .shares import TOO_NOISY, Share, project, too_noisy
 
@@ -202,7 +201,7 @@ def _independence(pooled: Pooled, shape: tuple[int, int], aim: Aim) -> Independe
     expected = [_rarer(pooled, place, float(share)) for place, share in enumerate(shares)]
     if min(expected) < 1 or np.mean(np.array(expected) < FEWEST) > 0.2:
         return Independence(statistic, freedom, None, TOO_FEW)
-    return Independence(statistic, freedom, float(chdtrc(freedom, statistic)))
+    return Independence(statistic, freedom, aim.p_value(statistic, freedom, pooled.n))
 
 
 def _rarer(pooled: Pooled, place: int, share: float) -> float:
@@ -287,7 +286,7 @@ def _in_group(row: Share, shares: Pooled | None, place: int, aim: Aim) -> Raw | 
     """
     if shares is None or row.estimate is None or row.standard_error is None:
         return None
-    own = share_of_support(*shares.together([place]), aim)
+    own = central_share(*shares.together([place]), aim)
     share = clip(own.unbiased)
     assert own.standard_error is not None
     low = math.hypot(row.estimate * (share - own.low), share * (row.estimate - row.low))
@@ -316,4 +315,4 @@ def _same_shares(groups: list[Pooled], aim: Aim) -> Independence:
     expected = np.array([_rarer(each, place, share) for each in groups for place, share in enumerate(likely.tolist())])
     if expected.min() < 1 or np.mean(expected < FEWEST) > 0.2:
         return Independence(statistic, freedom, None, TOO_FEW)
-    return Independence(statistic, freedom, float(chdtrc(freedom, statistic)))
+    return Independence(statistic, freedom, aim.p_value(statistic, freedom, n))

@@ -7,23 +7,25 @@ estimate_question(gather(document, question, counts, sizes, answers))         # 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from deniable_protocol.checks import DECLINED
+
 from .distribution import Point, likely_distribution
 from .evidence import Counted, Evidence
-from .influence import consistent, question_influence, sum_influence
+from .influence import question_influence, sum_influence
 from .intervals import USUAL, Aim, clip
 from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
 from .summaries import Summary, summarize
+from .weights import APPLIES, Number, Weighed
 
 ROUGHLY = 0.25
 """The largest error, as a part of itself, with which a number of equivalent answers is worth saying."""
-NOT_HONEST = "not consistent with honest reports"
 
 
 class Mean(msgspec.Struct, frozen=True):
@@ -38,12 +40,17 @@ class Mean(msgspec.Struct, frozen=True):
     low: float
     high: float
     note: str | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
 
 class Weighted(msgspec.Struct, frozen=True):
-    """The same with reports weighted to known margins; as sure as ``effective_answers`` that need no weights."""
+    """The same with reports weighted to known margins, each number with its design effect ``deff``: how many times
+    larger its variance is than that of as many reports without weights. ``deff`` here is the largest of them, and
+    ``effective_answers`` how many answers without weights would be as sure; None and 0 where there are no reports.
+    """
 
     effective_answers: float
+    deff: float | None
     shares: list[Share]
     mean: Mean | None
     summaries: list[Summary] | UnsetType = UNSET
@@ -120,20 +127,56 @@ def estimate_question(
         mean=numbers.mean,
         open_equivalent=_open_equivalent(sampled, evidence.answers) if is_plain else None,
         fake_influence=question_influence(evidence),
-        notes=[
-            *([] if consistent(evidence.parts) else [NOT_HONEST]),
-            *([TOO_NOISY] if numbers.are_too_noisy else []),
-        ],
+        notes=[TOO_NOISY] if numbers.are_too_noisy else [],
         summaries=summaries,
         applies=numbers.applies,
         among_answering=numbers.among_answering,
-        distribution=_distribution(evidence) if distribution else UNSET,
+        distribution=_distribution(evidence, aim) if distribution else UNSET,
     )
 
 
-def estimate_weighted(evidence: Evidence, aim: Aim = USUAL, *, simultaneous: bool = False) -> Weighted:
-    """The numbers from weighted evidence, which is as certain as so many answers without weights (weights.py)."""
-    return Weighted(evidence.answers, *_numbers(evidence, aim, simultaneous))
+def estimate_weighted(weighed: Weighed, aim: Aim = USUAL, *, simultaneous: bool = False) -> Weighted:
+    """The same numbers from weighted reports, each from evidence that is as certain as itself (weights.py)."""
+    plain = weighed.evidence()
+    numbers = _numbers(plain, aim, simultaneous)
+    known: dict[float, _Numbers] = {}
+    effects: list[float] = []
+    for kind, made in _made_of(plain, numbers).items():
+        found = []
+        for i, number in enumerate(made):
+            surer = float(f"{weighed.surer(number):.12g}")  # of yes and no it is the same but for rounding
+            if surer not in known:
+                known[surer] = _numbers(weighed.evidence(surer), aim, simultaneous)
+            value, effect = getattr(known[surer], kind), weighed.deff(number, surer)
+            effects += [] if effect is None else [effect]
+            found.append(replace(value[i] if isinstance(value, list) else value, deff=effect or UNSET))
+        own: Any = found if isinstance(getattr(numbers, kind), list) else found[0]
+        numbers = numbers._replace(**{kind: own})
+    deff = max(effects, default=None)
+    return Weighted(weighed.reports / deff if deff else 0.0, deff, *numbers)
+
+
+def _made_of(evidence: Evidence, numbers: _Numbers) -> dict[str, list[Number]]:
+    """What the numbers of each kind are the sums of, in the order in which they are shown."""
+    question, codes = evidence.question, range(len(evidence.question.codes))
+    if numbers.mean is not None:
+        return {"mean": [Number(0)]}
+
+    def share(place: int, among: tuple[int, ...] | None) -> Number:
+        if evidence.is_exclusive:
+            return Number(0, tuple(float(place == j) for j in codes), among)
+        return Number(place, (0.0, 1.0), None if among is None else (0, 1))
+
+    asked = tuple(codes) if evidence.is_conditional else None
+    made = {"shares": [share(j, asked) for j in question.reading_order]}
+    if numbers.applies is not UNSET:
+        made["applies"] = [Number(APPLIES, (1.0, 0.0))]
+    if numbers.among_answering is not UNSET:
+        answering = tuple(j for j in codes if question.codes[j] != DECLINED)
+        made["among_answering"] = [share(j, answering) for j in question.reading_order if j in answering]
+    if numbers.summaries:
+        made["summaries"] = [Number(0, each.signs(len(codes)), asked) for each in numbers.summaries]
+    return made
 
 
 def _numbers(evidence: Evidence, aim: Aim, simultaneous: bool = False) -> _Numbers:
@@ -197,10 +240,10 @@ def mean_of(evidence: Evidence, aim: Aim) -> Mean:
     return Mean(value, unbiased, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
 
 
-def _distribution(evidence: Evidence) -> list[Point] | UnsetType:
+def _distribution(evidence: Evidence, aim: Aim) -> list[Point] | UnsetType:
     """Of a number, from the part with most reports: levels of several channels are not the same."""
     question = evidence.question
     if not (question.asks_mean and question.is_continuous):
         return UNSET
     part = max(evidence.parts, key=lambda each: each.n)
-    return likely_distribution(part.channel, part.counts, *question.range)
+    return likely_distribution(part.channel, part.counts, *question.range, aim)

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
+from scipy.linalg import null_space
+from scipy.optimize import NonlinearConstraint, minimize
 from scipy.special import stdtrit
 
 from deniable_protocol import Band, Channel, decode
 
+from . import anytime
 from .intervals import Aim, Raw, clip
 
 Array = npt.NDArray[np.float64]
@@ -73,10 +76,18 @@ def worst_variance(channel: Channel, between: bool = False) -> float:
     return _worst(table, levels, np.array(mean_scores(channel, between).values), between)
 
 
+@lru_cache(maxsize=256)
 def table_of(channel: Channel) -> Array:
-    """The probability of each report under each answer, a row per answer."""
+    """The probability of each report under each answer, a row per answer; not to be changed."""
     reports = [*channel.reports()]
-    return np.array([[float(channel.probability(x, report)) for report in reports] for x in range(channel.answers)])
+    if isinstance(channel, Band):  # two probabilities in all: long tables are made at once
+        place = np.array(reports) - np.arange(channel.levels)[:, None]
+        likely, other = float(channel.probability(0, 0)), float(channel.probability(0, channel.width))
+        table = np.where((place >= 0) & (place < channel.width), likely, other)
+    else:
+        table = np.array([[float(channel.probability(x, y)) for y in reports] for x in range(channel.answers)])
+    table.flags.writeable = False
+    return table
 
 
 def _tuned(channel: Band, between: bool) -> list[float]:
@@ -85,34 +96,47 @@ def _tuned(channel: Band, between: bool) -> list[float]:
     Unbiased scores of least variance at a reference distribution r of the levels are D^-1 Q'(Q D^-1 Q')^-1 x with
     D = diag(r Q). With r the least favourable one they are minimax; and as the variances are convex in g, that is the
     smallest t with  sum_y P(y | v) g_y^2 - v^2 <= t  for all values v, under Q g = x: a convex programme, started from
-    r uniform. Were it not solved, the start is unbiased as well.
+    r uniform. Were it not solved, the start is unbiased as well. The channel looks the same from both ends, and so do
+    the scores: g is sought among start + (directions that change no mean and have opposite signs at both ends).
     """
     table, levels = table_of(channel), np.linspace(-0.5, 0.5, channel.levels)
     mixed, values = _values(table, levels, between)
-    weights = table / table.sum(axis=0)
-    start = weights.T @ np.linalg.solve(weights @ table.T, levels)
+    lower = values <= 0  # the upper half mirrors it
+    mixed, values = mixed[lower], values[lower]
+    start = _unbiased(table, levels)
+    start = (start - start[::-1]) / 2
+    opposite = np.eye(len(start))[: len(start) // 2]
+    opposite = (opposite - opposite[:, ::-1]).T
+    free = opposite @ null_space((table @ opposite)[: (len(table) + 1) // 2])
     unit = _worst(table, levels, start, between)  # t is sought in units of the start's, which is then 1
-    unknowns = len(start) + 1
-    unbiased = LinearConstraint(np.pad(table, ((0, 0), (0, 1))), levels, levels)
+
+    def scores(found: Array) -> Array:
+        return start + free @ found[:-1]
+
     below = NonlinearConstraint(
-        lambda gt: gt[-1] - (mixed @ gt[:-1] ** 2 - values**2) / unit,
+        lambda found: found[-1] - (mixed @ scores(found) ** 2 - values**2) / unit,
         0.0,
         np.inf,
-        jac=lambda gt: np.hstack([-2 * mixed * gt[:-1] / unit, np.ones((len(values), 1))]),
+        jac=lambda found: np.hstack([-2 * (mixed * scores(found)) @ free / unit, np.ones((len(values), 1))]),
     )
-    solved = minimize(  # type: ignore[call-overload]  # the stubs know no tuple of both kinds of constraint
-        lambda gt: float(gt[-1]),
-        np.append(start, 1.0),
-        jac=lambda gt: np.eye(unknowns)[-1],
-        constraints=(unbiased, below),
+    last = np.eye(free.shape[1] + 1)[-1]
+    solved = minimize(  # type: ignore[call-overload]  # the stubs know no such objective
+        lambda found: float(found[-1]),
+        last,
+        jac=lambda found: last,
+        constraints=below,
         method="SLSQP",
-        options={"maxiter": 300, "ftol": 1e-12},
+        options={"maxiter": 300, "ftol": 1e-9},
     )
-    # The channel looks the same from both ends, and so shall the scores. What the solver left of bias is taken off.
-    found = (solved.x[:-1] - solved.x[-2::-1]) / 2
-    found += np.linalg.pinv(table) @ (levels - table @ found)
-    best = min((start, found), key=lambda g: _worst(table, levels, g, between))
+    best = min((start, scores(solved.x)), key=lambda g: _worst(table, levels, g, between))
     return [float(score) + 0.5 for score in best]
+
+
+def _unbiased(table: Array, values: Array) -> Array:
+    """Scores with these expectations under each answer, of the least variance where all answers are equally common."""
+    weights = table / table.sum(axis=0)
+    scores: Array = weights.T @ np.linalg.solve(weights @ table.T, values)
+    return scores
 
 
 def _values(table: Array, levels: Array, between: bool) -> tuple[Array, Array]:
@@ -141,8 +165,11 @@ def _scores(channel: Channel, values: Iterable[float]) -> Scores:
     scores, table = np.array([*values]), table_of(channel)
     centres = table @ scores
     noise = np.array([row @ (scores - centre) ** 2 for row, centre in zip(table, centres, strict=True)])
-    decoded = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()])
-    return Scores(tuple(map(float, scores)), tuple(map(float, decoded @ noise)), float(noise.min()), float(noise.max()))
+    if isinstance(channel, Band):
+        unbiased = _unbiased(table, noise)
+    else:  # tables may be too near to singular for floating point
+        unbiased = np.array([[float(z) for z in decode(channel, report)] for report in channel.reports()]) @ noise
+    return Scores(tuple(map(float, scores)), tuple(map(float, unbiased)), float(noise.min()), float(noise.max()))
 
 
 class Spread(NamedTuple):
@@ -166,10 +193,12 @@ class Scored(NamedTuple):
     With little noise, what a sample shows is what people say, and a few who say something else may be missing from it.
     One more report at either end of the scores makes room for them: without it, 100 reports at epsilon 10 of which a
     few percent are at the other end can cover 62%. Where the channel's noise is more than that, there is no need.
+    ``anytime``: the limits that are valid at every look, where these are asked for.
     """
 
     seen: Spread
     room: tuple[Spread, Spread] | None = None
+    anytime: tuple[float, float] | None = None
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """As they are before they are cut off at 0 and 1."""
@@ -179,7 +208,7 @@ class Scored(NamedTuple):
         return min(low, self.room[0].limits(alpha)[0]), max(high, self.room[1].limits(alpha)[1])
 
     def raw(self, aim: Aim) -> Raw:
-        low, high = self.limits(aim.alpha)
+        low, high = self.anytime or self.limits(aim.alpha)
         return Raw(self.seen.mean, self.seen.error, clip(low), clip(high))
 
 
@@ -210,6 +239,11 @@ def pooled_scores(
         before = found.get(channel, (each, np.zeros(len(counts)), 0.0))
         found[channel] = each, before[1] + np.asarray(counts, dtype=float), before[2] + n
     kept = [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
+    pooled = _pooled(kept, aim, rounding)
+    return pooled._replace(anytime=_anytime_limits(kept, pooled.seen, aim)) if aim.anytime else pooled
+
+
+def _pooled(kept: Sequence[tuple[Scores, list[float], float]], aim: Aim, rounding: float) -> Scored:
     means = [score_mean(*each, aim, rounding) for each in kept]
     if len(means) == 1:
         return means[0]
@@ -219,6 +253,16 @@ def pooled_scores(
     bottom, top = (_weighed(weights, [room[end] for room in rooms]) for end in (0, 1))
     needed = any(each.room is not None for each in means)
     return Scored(_weighed(weights, [each.seen for each in means]), (bottom, top) if needed else None)
+
+
+def _anytime_limits(kept: Sequence[tuple[Scores, list[float], float]], seen: Spread, aim: Aim) -> tuple[float, float]:
+    """Exact for a simple random sample. A design makes reports worth as much less as the variance is larger."""
+    worth = 1.0
+    if aim.deff != 1 and seen.error:
+        simple = _pooled(kept, replace(aim, deff=1.0), 0.0).seen.error
+        worth = ((simple or 0.0) / seen.error) ** 2
+    reports = [anytime.Reports(each.values, counts, 1 / (each.most + 1)) for each, counts, _ in kept]
+    return anytime.limits(reports, seen.mean, aim.alpha, worth)
 
 
 def _weighed(weights: Sequence[float], parts: Sequence[Spread]) -> Spread:

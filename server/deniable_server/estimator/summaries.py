@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from scipy.special import stdtrit
 
 from .evidence import Array, Evidence, Pooled
-from .intervals import Aim, Raw, clip, share_of_support
+from .intervals import Aim, Raw, central_share, clip, share_of_support
 from .ratios import ratios
 from .scores import combined_scores, pooled_scores
 
@@ -29,7 +29,8 @@ class Summary(msgspec.Struct, frozen=True):
     """The share of the points in ``of``, minus the share of those in ``minus``.
 
     ``unbiased`` is made of the unbiased shares, and can be impossible; ``estimate`` of the possible ones.
-    ``fake_influence``: the most that one false submission moves it; not there where reports are weighted.
+    ``fake_influence``: the most that one false submission moves it; not there where reports are weighted. ``deff``: the
+    design effect of weights, where there are some.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Summary(msgspec.Struct, frozen=True):
     low: float
     high: float
     fake_influence: float | UnsetType = UNSET
+    deff: float | UnsetType = UNSET
 
     def signs(self, answers: int) -> tuple[float, ...]:
         """1 for the answers that count, -1 for those that count against it; the points, and then perhaps "declined"."""
@@ -105,7 +107,7 @@ def _difference(pooled: Pooled, of: Sequence[int], minus: Sequence[int], shares:
     score is nearly 1 or -1, since the shares' limits stop there; plain t limits do for a handful of reports. The wider
     of the two falls short in neither case.
     """
-    top, bottom = (share_of_support(*pooled.together(each), aim) for each in (of, minus))
+    top, bottom = (central_share(*pooled.together(each), aim) for each in (of, minus))
     signs = np.zeros((2, len(shares)))
     signs[0, of] = signs[1, minus] = 1.0
     (first, both), (_, second) = signs @ pooled.covariance(shares, aim) @ signs.T
@@ -117,7 +119,8 @@ def _difference(pooled: Pooled, of: Sequence[int], minus: Sequence[int], shares:
 
     down, up = distance(high - top.low, bottom.high - low), distance(top.high - high, low - bottom.low)
     error = math.sqrt(first + second - 2 * both)
-    margin = -float(stdtrit(pooled.n - 1, aim.alpha / 2)) * error if pooled.n > 1 else 2.0
+    errors = aim.errors(pooled.n) if aim.anytime else -stdtrit(pooled.n - 1, aim.alpha / 2)
+    margin = float(errors) * error if pooled.n > 1 else 2.0
     unbiased = top.unbiased - bottom.unbiased
     centre = min(max(unbiased, -1.0), 1.0)
     limits = min(high - low - down, centre - margin), max(high - low + up, centre + margin)

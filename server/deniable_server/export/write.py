@@ -45,6 +45,7 @@ def export(
     storage: Storage, survey: Published, folder: Path, advance: Callable[[int], None] = lambda done: None
 ) -> Manifest:
     """All submissions of a survey as one moment saw them, in a folder that is made for them."""
+    storage.check_shown(survey)
     # Before the submissions: where this says closed, there are no later ones.
     status = storage.status(survey)
     with storage.submissions(survey) as submissions, writing(folder, survey.raw) as writer:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,13 +21,13 @@ from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, e
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.source import Source
-from deniable_server.errors import BadQuery, Withheld
+from deniable_server.errors import BadQuery, HeldBack, Withheld
 from deniable_server.estimator import QuestionEstimate
 from deniable_server.storage import utc_today
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
 from deniable_server.web.source import source_of
-from deniable_server.wording import answer_texts, group_text, question_in_words, survey_in_words
+from deniable_server.wording import EVERY_LOOK, answer_texts, group_text, question_in_words, survey_in_words
 
 from . import sentences
 from .charts import Bars, Empty, MeanChart, days_chart, question_chart
@@ -80,13 +80,14 @@ class Crossed:
 def overview(survey: str) -> ResponseReturnValue:
     source = source_of(survey)
     given = _given(EstimateQuery)
-    shown = {**given, "distribution": ["1"]}
+    shown = {**_looked_at(source, given), "distribution": ["1"]}
     try:
         result = estimates(source, EstimateQuery.read(source.survey, shown))
-    except (BadQuery, Withheld) as error:
-        return _view("overview.html", source, given, 422, refusal=str(error))
+    except (BadQuery, HeldBack, Withheld) as error:
+        return _refused("overview.html", source, given, error)
     notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
-    everywhere = [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
+    everywhere = sentences.survey_notices(result.notes)
+    everywhere += [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
     crossed, left_out = _planned(source, result)
     response = _view(
         "overview.html",
@@ -119,9 +120,11 @@ def comparison(survey: str) -> ResponseReturnValue:
     shown: dict[str, Any] = {"others": _others(source.survey)}
     if "question" in given and ("by" in given or "with" in given):
         try:
-            result = compare(source, CompareQuery.read(source.survey, given))
-        except (BadQuery, Withheld) as error:
-            return _view("compare.html", source, given, 422, refusal=str(error), **shown)
+            query = CompareQuery.read(source.survey, given)
+            others = [source.another(query.other)] if query.other and not query.by else []
+            result = compare(source, replace(query, anytime=query.anytime or _is_open(source, *others)))
+        except (BadQuery, HeldBack, Withheld) as error:
+            return _refused("compare.html", source, given, error, **shown)
         question = next(each for each in source.survey.questions if each.id == result.question)
         names, answers = _names(source.survey, result), answer_texts(question)
         unit = getattr(question, "unit", None) or ""
@@ -152,15 +155,22 @@ def cross_tabulation(survey: str) -> ResponseReturnValue:
     }
     if "rows" in given and "columns" in given:
         try:
-            result = crosstab(source, CrosstabQuery.read(asked, given))
-        except (BadQuery, Withheld) as error:
-            return _view("crosstab.html", source, given, 422, refusal=str(error), **shown)
+            result = crosstab(source, CrosstabQuery.read(asked, _looked_at(source, given)))
+        except (BadQuery, HeldBack, Withheld) as error:
+            return _refused("crosstab.html", source, given, error, **shown)
         rows, columns = result.rows, result.columns
         shown |= {
             "result": result,
             "chart": crosstab_chart(result, answers[rows], answers[columns], named[rows], named[columns]),
         }
     return _view("crosstab.html", source, given, **shown)
+
+
+def _refused(
+    template: str, source: Source, given: Given, error: BadQuery | HeldBack | Withheld, **values: Any
+) -> Response:
+    code = 403 if isinstance(error, HeldBack) else 422
+    return _view(template, source, given, code, refusal=str(error), **values)
 
 
 def _view(template: str, source: Source, given: Given, code: int = 200, **values: Any) -> Response:
@@ -177,6 +187,7 @@ def _view(template: str, source: Source, given: Given, code: int = 200, **values
         texts=texts(source.survey),
         titles=titles(source.survey),
         minimum=source.minimum,
+        every_look=EVERY_LOOK,
         **values,
     )
 
@@ -191,8 +202,18 @@ def _given(query: type[Query]) -> Given:
         if name.startswith(WEIGHT) and "weight" in known:
             given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value.replace(',', '.')}")
         elif name in known:
+            value = value.replace(",", ".") if name in ("deff", "trim") else value
             given.setdefault(name, []).append(value)
     return given
+
+
+def _is_open(*sources: Source) -> bool:
+    """Whether more answers may come, so that people will look again: intervals must be valid at every look."""
+    return any(source.status == "open" for source in sources)
+
+
+def _looked_at(source: Source, given: Given) -> Given:
+    return {**given, "anytime": ["1"]} if _is_open(source) else given
 
 
 def _link(endpoint: str, survey: str, given: Given) -> str:
@@ -240,8 +261,9 @@ def _weighted(question: Question, estimate: QuestionEstimate) -> str:
     """What the weighted numbers say first; empty without weights."""
     if not estimate.weighted:
         return ""
-    applies = sentences.applies(estimate.weighted)
-    return f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+    applies, effect = sentences.applies(estimate.weighted), estimate.weighted.deff
+    said = f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
+    return said if effect is None else f"{said}. Design effect: {effect:.2f} at most"
 
 
 def _method(question: Question, words: str) -> str:
@@ -258,14 +280,22 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
     found = []
     for rows, columns in pairs[:MOST_CROSSED]:
         title = " and ".join(sentences.quoted(named[name]) for name in (rows, columns))
-        query = CrosstabQuery(rows=rows, columns=columns, where=result.where, confidence=result.confidence)
+        query = CrosstabQuery(
+            rows=rows,
+            columns=columns,
+            where=result.where,
+            confidence=result.confidence,
+            deff=result.deff,
+            anytime=result.anytime,
+        )
         try:
             table = crosstab(source, query)
         except (BadQuery, Withheld) as error:
             found.append(Crossed(title, None, [], str(error)))
             continue
         chart = crosstab_chart(table, answers[rows], answers[columns], named[rows], named[columns])
-        found.append(Crossed(title, chart, [f"{sentences.capitalized(note)}." for note in table.notes]))
+        notices = [f"{sentences.capitalized(note)}." for note in table.notes if note not in result.notes]
+        found.append(Crossed(title, chart, notices))
     return found, len(pairs) - len(found)
 
 

@@ -12,7 +12,17 @@ from deniable_protocol import Problem, SurveyError, parse_survey
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import plan_survey
-from deniable_server.planning.words import DESIGNS, chance, points, short, within
+from deniable_server.planning.words import (
+    DESIGNS,
+    chance,
+    change_found,
+    points,
+    rotation_in_words,
+    short,
+    shuffled_in_words,
+    waves_in_words,
+    within,
+)
 from deniable_server.storage import Token
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import signed_in
@@ -69,9 +79,13 @@ def publish_survey() -> ResponseReturnValue:
         plan=(plan := plan_survey(survey)),
         others=[(*DESIGNS[other.design], other) for other in plan.alternatives if other.design in COMPARED],
         published=is_published,
+        shuffled=shuffled_in_words(plan),
         chance=chance,
+        change_found=change_found,
         points=points,
+        rotation_in_words=rotation_in_words,
         short=short,
+        waves_in_words=waves_in_words,
         within=within,
     )
 
@@ -105,6 +119,45 @@ def ask_to_close(survey: str) -> ResponseReturnValue:
 def close(survey: str) -> ResponseReturnValue:
     here().close(find(survey), _holder())
     return redirect(url_for("dashboard.overview", survey=survey), 303)
+
+
+# --- holding results back --------------------------------------------------------------------------------------------
+
+
+@surveys.get("/surveys/<survey>/hold")
+@shown_to("admin")
+def ask_to_hold(survey: str) -> ResponseReturnValue:
+    return _holding(survey)
+
+
+@surveys.post("/surveys/<survey>/hold")
+@shown_to("admin")
+def hold(survey: str) -> ResponseReturnValue:
+    published = find(survey)
+    number = request.form.get("number", "").replace(",", "").strip()
+    until: int | None = 0
+    match request.form.get("until"):
+        case "closed":
+            until = None
+        case "number":
+            if not (number.isascii() and number.isdecimal() and 1 <= len(number) <= 12):
+                return _holding(survey, "Give a whole number of submissions, such as 1000.")
+            until = int(number)
+    here().hold_results(published, until, _holder())
+    return redirect(url_for("dashboard.overview", survey=survey), 303)
+
+
+def _holding(survey: str, problem: str = "") -> ResponseReturnValue:
+    published, storage = find(survey), here().storage
+    return page(
+        "hold.html",
+        422 if problem else 200,
+        survey=published.document.survey,
+        status=storage.status(published),
+        until=storage.results_from(published),
+        submissions=sum(storage.days(published).values()),
+        problem=problem,
+    )
 
 
 # --- sharing ---------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from deniable_protocol import Accepted as Accepted
 from deniable_protocol import Document
+from deniable_server.errors import HeldBack
 from deniable_server.statistics import Content, Statistics
 
 if TYPE_CHECKING:
@@ -140,6 +141,25 @@ class Storage(ABC):
     @abstractmethod
     def status(self, survey: Published) -> Status:
         """Whether it takes submissions."""
+
+    @abstractmethod
+    def hold_results(self, survey: Published, until: int | None) -> None:
+        """Show no results of an open survey before it has so many submissions; None: before it is closed."""
+
+    @abstractmethod
+    def results_from(self, survey: Published) -> int | None:
+        """From how many submissions on the results of an open survey are shown; None: not before it is closed."""
+
+    def check_shown(self, survey: Published) -> None:
+        """HeldBack where an admin holds the results of the survey back."""
+        until = self.results_from(survey)
+        if until == 0 or self.status(survey) == "closed":
+            return
+        if until is None:
+            raise HeldBack("The results of this survey are held back until it is closed.")
+        if (submissions := sum(self.days(survey).values())) < until:
+            number = f"{until:,} submissions. It has {submissions:,} now"
+            raise HeldBack(f"The results of this survey are held back until it is closed or has {number}.")
 
     @abstractmethod
     def surveys(self) -> list[Listed]:

@@ -97,6 +97,14 @@ class DatabaseStorage(Storage):
         with self._reading() as view:
             return _shown(queries.status(view, survey.number))
 
+    def hold_results(self, survey: Published, until: int | None) -> None:
+        held = "UPDATE surveys SET results_from = :until WHERE number = :number"
+        self._write((held, {"until": until, "number": survey.number}))
+
+    def results_from(self, survey: Published) -> int | None:
+        with self._reading() as view:
+            return queries.results_from(view, survey.number)
+
     def surveys(self) -> list[Listed]:
         listed = []
         for survey, status, published_on, closed_on, submissions in self._list():

@@ -73,6 +73,13 @@ class AppState:
         self.storage.close_survey(published)
         self.events.did("survey-closed", token, survey=published.document.survey.id)
 
+    def hold_results(self, published: Published, until: int | None, token: Token) -> None:
+        """Hold results back, or show them, and note who did."""
+        self.storage.hold_results(published, until)
+        self.events.did(
+            "results-held", token, survey=published.document.survey.id, until="closed" if until is None else str(until)
+        )
+
     @contextmanager
     def long_computation(self) -> Iterator[None]:
         """A turn at reading every submission. Refusal if too many others are at it: nobody queues for that."""

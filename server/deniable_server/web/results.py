@@ -22,7 +22,7 @@ from .source import query_of, source_of
 
 results = Blueprint("results", __name__)
 
-PROBLEMS = (Kind.BAD_PARAMETER, Kind.WITHHELD)
+PROBLEMS = (Kind.BAD_PARAMETER, Kind.HELD_BACK, Kind.WITHHELD)
 
 
 @route(
@@ -108,9 +108,11 @@ def get_regression(survey: str) -> ResponseReturnValue:
     "All randomised reports and segments, in an order that means nothing.",
     role="analyst",
     gives="text/csv",
+    problems=(Kind.HELD_BACK,),
 )
 def get_reports(survey: str) -> ResponseReturnValue:
     document = (published := find(survey)).document
+    here().storage.check_shown(published)
     reading = ExitStack()
     submissions = reading.enter_context(here().storage.submissions(published))
     # Read twice, first for the length: a download that breaks off half-way is then seen to be incomplete.

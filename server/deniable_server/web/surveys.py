@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
 
 from deniable_protocol import Survey, parse_survey, survey_from_tree
 from deniable_protocol.checks import strict_json
 from deniable_protocol.document import MAX_BYTES
-from deniable_server.errors import Kind, NotJSON
+from deniable_server.errors import Kind, NotJSON, Refusal
 from deniable_server.planning import SurveyPlan, plan_survey
 from deniable_server.storage import Listed
 
@@ -20,14 +23,22 @@ from .routes import route
 surveys = Blueprint("api", __name__)
 
 TOML = "application/toml"
+MAX_HOLD = 1_000  # bytes
 
 
 class PublishedSurvey(Struct, frozen=True):
-    """What publishing or closing gives back."""
+    """What publishing, holding back or closing gives back. ``held_until``: as in Hold."""
 
     id: str
     digest: str
     status: str
+    held_until: Literal["closed"] | int
+
+
+class Hold(Struct, frozen=True, forbid_unknown_fields=True):
+    """Until when results are held back: "closed", or a number of submissions; 0 shows them."""
+
+    until: Literal["closed"] | Annotated[int, Meta(ge=0, le=10**12)]
 
 
 class SurveyList(Struct, frozen=True):
@@ -95,6 +106,27 @@ def close_survey(survey: str) -> ResponseReturnValue:
 
 @route(
     surveys,
+    "POST",
+    "/surveys/<survey>/hold",
+    "Hold the results of an open survey back, from everybody, until it is closed or has so many submissions; 0: show.",
+    role="admin",
+    takes=(Hold,),
+    gives=PublishedSurvey,
+    problems=(Kind.NOT_JSON, Kind.INCOMPLETE, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.INVALID, Kind.UNAVAILABLE),
+)
+def hold_results(survey: str) -> ResponseReturnValue:
+    published = find(survey)
+    tree = _sent_json(MAX_HOLD)
+    try:
+        until = convert(tree, Hold).until
+    except ValidationError:
+        raise Refusal(Kind.INVALID, 'Send {"until": "closed"}, or a number of submissions from 0.') from None
+    here().hold_results(published, None if until == "closed" else until, acting())
+    return as_json(_described(survey))
+
+
+@route(
+    surveys,
     "GET",
     "/surveys",
     "All surveys, with their status and number of submissions.",
@@ -121,16 +153,22 @@ def post_plan() -> ResponseReturnValue:
 
 def _sent_survey() -> Survey:
     """The survey in the body of the request."""
-    body = read_body(MAX_BYTES, ("application/json", TOML))
     if request.mimetype == TOML:
-        return parse_survey(body)
+        return parse_survey(read_body(MAX_BYTES, (TOML,)))
+    return survey_from_tree(_sent_json(MAX_BYTES, ("application/json", TOML)))
+
+
+def _sent_json(limit: int, kinds: Sequence[str] = ("application/json",)) -> Any:
     try:
-        tree = strict_json(body.decode())
+        return strict_json(read_body(limit, kinds).decode())
     except ValueError:
         raise NotJSON from None
-    return survey_from_tree(tree)
 
 
 def _described(survey: str) -> PublishedSurvey:
     published = find(survey)
-    return PublishedSurvey(survey, published.document.digest, here().storage.status(published))
+    storage = here().storage
+    until = storage.results_from(published)
+    return PublishedSurvey(
+        survey, published.document.digest, storage.status(published), "closed" if until is None else until
+    )

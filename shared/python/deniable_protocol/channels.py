@@ -20,8 +20,8 @@ from .checks import Checker, join
 from .draws import Draws
 from .exact import ONE, N
 
-MAX_OPTIONS = 51  # fifty and "declined"
-MAX_LEVELS = 17
+MAX_OPTIONS = 51  # fifty and "declined"; of levels as many
+MAX_ROWS = 17
 MAX_COLUMNS = 1024
 
 # CHOOSE[n][s] subsets of size s out of n things; the largest, C(50, 25), is below 2^47.
@@ -175,7 +175,7 @@ class Band(Channel, frozen=True, tag="band"):
 
     @classmethod
     def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
-        read = _read_favourites(check, tree, place, cls.__struct_fields__, MAX_LEVELS)
+        read = _read_favourites(check, tree, place, cls.__struct_fields__, MAX_OPTIONS)
         return None if read is None else cls(*read)
 
     @property
@@ -286,7 +286,7 @@ class Table(Channel, frozen=True, tag="table"):
             columns.append(len(weights))
             return tuple(weights)
 
-        rows = check.items(tree["weights"], join(place, "weights"), 2, MAX_LEVELS, row)
+        rows = check.items(tree["weights"], join(place, "weights"), 2, MAX_ROWS, row)
         return None if rows is None else cls(tuple(rows))
 
     def integer_rows(self) -> tuple[list[list[int]], int]:

@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from .channel import Channel
+from .channels import Band
+from .exact import N
 
 
 def decode(channel: Channel, report: int) -> tuple[Fraction, ...]:
@@ -49,6 +51,8 @@ def decoding_matrix(channel: Channel) -> tuple[tuple[Fraction, ...], ...]:
     keeps the arithmetic small and costs nothing in bias.
     """
     rows, total = channel.integer_rows()
+    if isinstance(channel, Band):
+        return _band_matrix(channel, rows, total)
     answers, reports = range(len(rows)), range(len(rows[0]))
     c = [(1 << 128) // sum(row[y] for row in rows) + 1 for y in reports]
     gram = [[sum(rows[i][y] * c[y] * rows[j][y] for y in reports) for j in answers] for i in answers]
@@ -57,6 +61,36 @@ def decoding_matrix(channel: Channel) -> tuple[tuple[Fraction, ...], ...]:
         tuple(Fraction(total * c[y] * sum(rows[i][y] * inverse[i][j] for i in answers), determinant) for j in answers)
         for y in reports
     )
+
+
+def _band_matrix(channel: Band, rows: list[list[int]], total: int) -> tuple[tuple[Fraction, ...], ...]:
+    """The same Z for a band, without an inverse: many levels would take seconds.
+
+    Column j has the least sum of z_y^2 / c_y under R z = total e_j. Let A be the weight inside a band, B outside, S_i
+    the sum of z over the reports of level i, G over all. Then (A-B) S_i + B G = total [i=j], and from level i to the
+    next z_(i+w) - z_i = total/(A-B) ([i+1=j] - [i=j]). So z_y = u_(y mod w) + s_y with known s and one free u for every
+    rest, under one condition, sum h_r u_r = total [j=0] - B sum s, where h_r = A - B + B (reports with rest r). The
+    least is at u_r = (mu h_r - E_r)/D_r, with D_r the sum of 1/c_y and E_r that of s_y/c_y over the rest.
+    """
+    levels, width = channel.levels, channel.width
+    inside, outside = channel.favour * (levels - 1), (N - channel.favour) * width
+    reports = len(rows[0])
+    costs = [Fraction(1, (1 << 128) // sum(row[y] for row in rows) + 1) for y in range(reports)]  # 1/c
+    rests = [range(r, reports, width) for r in range(width)]
+    d = [sum(costs[y] for y in rest) for rest in rests]
+    h = [inside - outside + outside * len(rest) for rest in rests]
+    scale = sum(a * a / b for a, b in zip(h, d, strict=True))
+    columns = []
+    for j in range(levels):
+        s = [Fraction(0)] * reports
+        for first, step in ((j - 1, 1), (j, -1)):
+            for y in range(first + width, reports, width) if first >= 0 else ():
+                s[y] += Fraction(step * total, inside - outside)
+        e = {r: sum(s[y] * costs[y] for y in rests[r]) for r in {(j - 1) % width, j % width}}
+        known = total * (j == 0) - outside * sum(s) + sum(h[r] * value / d[r] for r, value in e.items())
+        u = [(known / scale * h[r] - e.get(r, 0)) / d[r] for r in range(width)]
+        columns.append([u[y % width] + s[y] for y in range(reports)])
+    return tuple(zip(*columns, strict=True))
 
 
 def _adjugate(matrix: list[list[int]]) -> tuple[list[list[int]], int]:

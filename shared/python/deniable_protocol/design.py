@@ -17,6 +17,11 @@ from .exact import ONE, N, exp_floor, largest_favour
 from .parts import Item, paths_of
 from .questions import Question
 
+LEVELS = 49  # of a number's band
+WIDTHS = (
+    ("9.5", 2), ("8.5", 3), ("7.5", 4), ("6.5", 6), ("5.4", 8), ("4.4", 12), ("3.2", 16), ("1.7", 24), ("0", 48),
+)  # fmt: skip
+"""The width of a number's band from each epsilon on. All divide the 48 steps."""
 GAUSSIAN_BINS = 193  # coarser bins waste delta: 129 of them up to 5%, these at most 2.1%
 
 
@@ -32,17 +37,14 @@ def design(items: Sequence[Item], epsilon: Fraction, size: int | None = None) ->
     return DESIGNS[item.channel_kind](item.question, epsilon)
 
 
-def _levels(question: Question, epsilon: Fraction) -> int:
-    """A level per code; a number is put on as many as its epsilon can tell apart."""
-    return len(question.codes) or (17 if epsilon >= 4 else 9)
-
-
 def _subset(question: Question, epsilon: Fraction) -> Channel:
     return subset(len(question.codes), epsilon, 1 if question.mechanism == "krr" else None)
 
 
 def _band(question: Question, epsilon: Fraction) -> Channel:
-    return band(_levels(question, epsilon), epsilon)
+    if question.codes:
+        return band(len(question.codes), epsilon)
+    return band(LEVELS, epsilon, number_width(epsilon))
 
 
 def _drawn(question: Question, epsilon: Fraction) -> Channel:
@@ -50,9 +52,9 @@ def _drawn(question: Question, epsilon: Fraction) -> Channel:
 
 
 def _table(question: Question, epsilon: Fraction) -> Channel:
-    levels, delta = _levels(question, epsilon), question.exact_delta
     if question.mechanism == "exponential":
-        return exponential(levels, epsilon)
+        return exponential(len(question.codes), epsilon)
+    levels, delta = 17 if epsilon >= 4 else 9, question.exact_delta
     return laplace(levels, epsilon) if delta is None else gaussian(levels, epsilon, delta)
 
 
@@ -88,6 +90,17 @@ def band(levels: int, epsilon: Fraction, width: int | None = None) -> Band:
     widths = range(1, levels) if width is None else (width,)
     candidates = [Band(levels, w, largest_favour(exp_epsilon, levels - 1, w)) for w in widths]
     return candidates[0] if len(candidates) == 1 else min(candidates, key=worst_variance)
+
+
+def number_width(epsilon: Fraction) -> int:
+    """Of a number's band: the one in ``WIDTHS`` for this epsilon.
+
+    A width w that divides the m - 1 steps costs the mean nothing: of report y, y // w says what k-ary response on
+    (m - 1)/w + 1 coarse levels would say, to which the number is rounded at random; y % w says where between them it
+    lies. Wide bands have less noise, narrow ones less rounding. Changed where two are about equally good for the worst
+    variance of the mean, which is never more than 2.2% above that of 9 levels (17 from epsilon 4 on).
+    """
+    return next(width for least, width in WIDTHS if epsilon >= Fraction(least))
 
 
 def worst_variance(channel: Band) -> float:

@@ -108,7 +108,7 @@ function checkShape(channel, place, kinds) {
   table(channel, place, ["kind", ...CHANNEL_KEYS[channel.kind]]);
   if (has(channel, "favour")) {
     const [many, few] = CHANNEL_KEYS[channel.kind];
-    integer(channel[many], at(many), 2, channel.kind === "subset" ? 51 : 17);
+    integer(channel[many], at(many), 2, 51);
     integer(channel[few], at(few), 1, channel[many] - 1);
     integer(channel.favour, at("favour"), 1, N - 1);
   } else if (channel.kind === "drawn") {

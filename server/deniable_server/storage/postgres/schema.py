@@ -122,6 +122,8 @@ MIGRATIONS = (
                     CHECK (status IN ('open', 'closing', 'closed')),
                 published_on date NOT NULL,  -- day of publication (UTC)
                 closed_on date,  -- day of closing (UTC)
+                results_from bigint DEFAULT 0  -- while open, from how many submissions on results are shown; NULL: none
+                    CHECK (results_from >= 0),
                 CHECK ((status = 'open') = (closed_on IS NULL))
             )
             """,
@@ -158,6 +160,14 @@ MIGRATIONS = (
                 booklets text NOT NULL,  -- JSON: how many folded submissions with this combination have each booklet
                 counts text NOT NULL,  -- JSON: per part, how many reports hold each path, or how often each came
                 PRIMARY KEY (survey, slot, segments)
+            )
+            """,
+            """
+            CREATE TABLE repeats (  -- how often whole reports came, to see false submissions: kept with the statistics
+                survey integer NOT NULL REFERENCES surveys (number),  -- whose reports these are
+                slot smallint NOT NULL DEFAULT 0,  -- which counter, as in statistics
+                counts text NOT NULL,  -- JSON: per remainder of a report, part by part, and of all of a submission
+                PRIMARY KEY (survey, slot)
             )
             """,
             """

@@ -43,6 +43,8 @@ TABLES = (
             CHECK (published_on GLOB '????-??-??'),
         closed_on TEXT  -- day of closing (UTC)
             CHECK (closed_on GLOB '????-??-??'),
+        results_from INTEGER DEFAULT 0  -- while it is open, from how many submissions on results are shown; NULL: none
+            CHECK (results_from >= 0),
         CHECK ((status = 'open') = (closed_on IS NULL))
     )
     """,
@@ -77,6 +79,13 @@ TABLES = (
             CHECK (json_valid(counts)),
         PRIMARY KEY (survey, segments)
     ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE repeats (  -- how often whole reports came, to see false submissions: kept with the statistics
+        survey INTEGER PRIMARY KEY REFERENCES surveys (number),  -- whose reports these are
+        counts TEXT NOT NULL  -- JSON: per remainder of a report, part by part, and of all reports of a submission
+            CHECK (json_valid(counts))
+    )
     """,
     """
     CREATE TABLE days (  -- submissions per day: the finest time that is kept
