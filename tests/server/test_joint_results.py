@@ -353,13 +353,13 @@ def test_a_question_explains_another_of_its_part(http: FlaskClient) -> None:
     """The odds ratio is that of the cross-tab's unbiased cells, of a question and of an option; segments may be added,
     and what shares no part is refused with what to write under together.
     """
+    compared = 0
     for other in ("stress", "support.doctor"):
         fit = get(http, f"joint/regression?question=vaped&on={other}")["regression"]
         table = get(http, f"joint/crosstab?rows=vaped&columns={other}")
         assert fit["method"] == "moments of the joint shares" and fit["submissions"] == table["submissions"]
         cells = {(cell["row"], cell["column"]): cell["unbiased"] for cell in table["cells"]}
         reference = fit["references"][other]
-        compared = 0
         for term in fit["coefficients"]:
             code = term["code"]
             ratio = cells["yes", code] / cells["no", code] / (cells["yes", reference] / cells["no", reference])
@@ -367,7 +367,7 @@ def test_a_question_explains_another_of_its_part(http: FlaskClient) -> None:
             if term["most_likely"] is not None:
                 compared += 1
                 assert math.exp(term["most_likely"]) == pytest.approx(ratio, rel=1e-4)
-        assert compared
+    assert compared
     both = get(http, "joint/regression?question=vaped&on=campus&on=stress&reference=stress:3")["regression"]
     assert both["references"] == {"campus": "north", "stress": "3"} and both["degrees_of_freedom"] == 4
     detail = refused(http, "joint/regression?question=stress&answer=1&on=support.friend")
