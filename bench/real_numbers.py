@@ -215,12 +215,13 @@ def ask_regress(survey: Survey, truth: Truth) -> Iterator[Number]:
         kind = f"log odds ratio, {len(on)} segment{'s' if len(on) > 1 else ''}"
         for term in (fit.intercept, *fit.coefficients):
             if (label := _term(term)) in true:
-                numbers = term.estimate, None, term.standard_error, term.low, term.high
+                low, high = -math.inf if term.low is None else term.low, math.inf if term.high is None else term.high
+                numbers = term.estimate, None, term.standard_error, low, high
                 yield Number(kind, f"regress {name} {answer} {'+'.join(on)} {label}", true[label], *numbers)
 
 
 def _term(term: Any) -> str:
-    return "intercept" if term.segment is None else f"{term.segment}:{term.code}"
+    return "intercept" if term.predictor is None else f"{term.predictor}:{term.code}"
 
 
 ASKS: dict[str, Callable[[Survey, Truth], Iterable[Number]]] = {

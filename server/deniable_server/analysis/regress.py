@@ -127,8 +127,9 @@ def _other(source: Source, name: str, explained: Question) -> Named:
 
 def _check_part(asked: Evidence, answer: str, others: Sequence[Evidence]) -> None:
     if not common_parts(asked, answer, others):
-        names = [asked.question.id, *(each.question.id for each in others)]
-        listed = ", ".join(f'"{name.partition(".")[0]}"' for name in names)
+        own = asked.question.id if asked.is_exclusive else f"{asked.question.id}.{answer}"
+        names = [own, *(each.question.id for each in others)]
+        listed = ", ".join(f'"{name}"' for name in names)
         raise BadQuery(
             f"No respondent reports on {' and '.join(names)} at once, so the one cannot be explained by the others. A "
             f"survey that should do so needs, before it is published: together = [[{listed}]]"
