@@ -20,6 +20,7 @@ from deniable_server.analysis.rounding import (
     Rounded,
     figure,
     mean_in_units,
+    rounded,
     score_in_points,
     share_in_percent,
     short_text,
@@ -314,10 +315,7 @@ def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, conf
         lines.append(("Weighted", mean_cells(question, weighted)))
     tables = [NumberTable(sentences.capitalized(limits_at(confidence)), ("", *HEADS), tuple(lines))]
     if points:
-        shape = [(short_text(Decimal(f"{point.at:.6g}")), (f"{100 * point.share:.1f}",)) for point in points]
-        tables.append(
-            NumberTable("A likely shape, without intervals", (unit or "Value", "Likely share, %"), tuple(shape))
-        )
+        tables.append(_shape_table(points, unit, confidence))
     return MeanChart(
         about=f"Mean: {sentences.about_mean(question, mean)}",
         axis=axis,
@@ -336,6 +334,22 @@ def unit_of(question: Question) -> str:
 
 def mean_cells(question: Question, mean: Mean) -> tuple[str, ...]:
     return cells(mean_in_units(question, mean), mean.standard_error)
+
+
+SHAPE_LINES = 12
+"""Of many levels, so many get a line in the table."""
+
+
+def _shape_table(points: Sequence[Point], unit: str, confidence: float) -> NumberTable:
+    lines = [
+        (
+            short_text(Decimal(f"{point.at:.6g}")),
+            cells(rounded(point.up_to, point.low, point.high, 0.0, 1.0, scale=100), None)[:3],
+        )
+        for point in points[: -1 : max((len(points) - 1) // SHAPE_LINES, 1)]
+    ]
+    caption = f"The likely shape: answers up to each value, in percent of all; {limits_at(confidence)}, each by itself"
+    return NumberTable(caption, (f"Up to, {unit}" if unit else "Up to", *HEADS[:3]), tuple(lines))
 
 
 def _columns(points: Sequence[Point]) -> tuple[Column, ...]:
