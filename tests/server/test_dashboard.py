@@ -188,7 +188,9 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
         ("campus-health", "How stressed have you felt this month?")
     }
     (method,) = {row["method"] for row in rows if row["question"] == "drinks"}
-    assert method.startswith("bands ") and method.endswith("; limits that are valid at every look (a confidence sequence)")
+    assert method.startswith("bands ") and method.endswith(
+        "; limits that are valid at every look (a confidence sequence)"
+    )
 
 
 def test_no_text_of_a_survey_is_a_formula(http: FlaskClient, app: Flask) -> None:
@@ -316,6 +318,8 @@ def test_the_plan_of_a_survey_warns_before_it_is_published(http: FlaskClient) ->
             "Margins by respondents",
             "The booklets and their probabilities",
             "What other designs need",
+            "With rotation each person answers one wave",
+            "If submissions are shuffled",
             "Publish warned",
         )
     ]

@@ -91,6 +91,14 @@ def test_one_small_combination_withholds_the_two_segments() -> None:
         kept.check(["b", "a"])
 
 
+def test_numbers_about_everyone_need_large_margins_only() -> None:
+    """Weights and regressions look at each segment by itself: a small combination is no reason to withhold them."""
+    kept = grouping({(0, 0): 50, (0, 1): 50, (1, 0): 50, (1, 1): 3}, (2, 2))
+    kept.check_margins(["a", "b"])
+    with pytest.raises(Withheld, match="a has too few"):
+        grouping({(0, 0): 5, (1, 1): 4}, (2, 2)).check_margins(["a", "b"])
+
+
 def test_a_merged_code_is_not_shown_alone() -> None:
     """Neither a small code nor the one that hides it can be asked for with where."""
     kept = grouping({(0,): 40, (1,): 12, (2,): 5}, (3,))

@@ -131,8 +131,18 @@ class Parameters:
         text = self.one(name)
         return None if text is None else self._segment(name, text)
 
-    def segments(self, name: str) -> list[str]:
-        return [self._segment(name, text) for text in dict.fromkeys(self._given.get(name, ()))]
+    def all(self, name: str) -> Sequence[str]:
+        return self._given.get(name, ())
+
+    def pairs(self, name: str) -> dict[str, str]:
+        """Of texts like segment:code, each segment once."""
+        found: dict[str, str] = {}
+        for text in self._given.get(name, ()):
+            first, separator, second = text.partition(":")
+            if not separator or found.get(first, second) != second:
+                raise BadQuery(f"{name} takes segment:code or question:code, each segment and question once")
+            found[first] = second
+        return found
 
     def _segment(self, name: str, text: str) -> str:
         if text not in self._codes:

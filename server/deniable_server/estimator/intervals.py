@@ -236,9 +236,7 @@ def _highest(tails: Tails, y: float, unbiased: float, central: float, error: flo
     because of false submissions, the likelihood ratio leaves next to nothing but 0. So the limit is at least one
     standard error, as it is cut in other fields that test near an end (Cowan et al. 2011, arXiv:1105.3166).
     """
-    if tails.is_exact and y >= tails.bottom and tails.above(tails.top, central) >= -ndtri(alpha / 2):
-        return central
-    return highest(tails, y, max(clip(unbiased), min(error, central)), alpha)
+    return highest(tails, y, max(clip(unbiased), min(error, central)), central, alpha)
 
 
 def _tails(rule: Rule, n: float, aim: Aim) -> Tails:

@@ -106,8 +106,9 @@ def _factor(weights: Array, sizes: Array, share: float, trim: float | None) -> f
     """
     cut = np.zeros(len(weights), dtype=bool)
     while True:
-        rest = float(sizes[~cut] @ weights[~cut])
-        if not rest:
+        if np.all(cut) and trim:
+            return trim / float(weights.min())
+        if not (rest := float(sizes[~cut] @ weights[~cut])):
             return 1.0
         factor = (share - (trim or 0.0) * float(sizes[cut].sum())) / rest
         if trim is None or not np.any(more := ~cut & (factor * weights > trim)):

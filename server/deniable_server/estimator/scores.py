@@ -80,7 +80,12 @@ def worst_variance(channel: Channel, between: bool = False) -> float:
 def table_of(channel: Channel) -> Array:
     """The probability of each report under each answer, a row per answer; not to be changed."""
     reports = [*channel.reports()]
-    table = np.array([[float(channel.probability(x, report)) for report in reports] for x in range(channel.answers)])
+    if isinstance(channel, Band):  # two probabilities in all: long tables are made at once
+        place = np.array(reports) - np.arange(channel.levels)[:, None]
+        likely, other = float(channel.probability(0, 0)), float(channel.probability(0, channel.width))
+        table = np.where((place >= 0) & (place < channel.width), likely, other)
+    else:
+        table = np.array([[float(channel.probability(x, y)) for y in reports] for x in range(channel.answers)])
     table.flags.writeable = False
     return table
 
@@ -121,7 +126,7 @@ def _tuned(channel: Band, between: bool) -> list[float]:
         jac=lambda found: last,
         constraints=below,
         method="SLSQP",
-        options={"maxiter": 300, "ftol": 1e-12},
+        options={"maxiter": 300, "ftol": 1e-9},
     )
     best = min((start, scores(solved.x)), key=lambda g: _worst(table, levels, g, between))
     return [float(score) + 0.5 for score in best]

@@ -86,7 +86,8 @@ def overview(survey: str) -> ResponseReturnValue:
     except (BadQuery, HeldBack, Withheld) as error:
         return _refused("overview.html", source, given, error)
     notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
-    everywhere = [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
+    everywhere = sentences.survey_notices(result.notes)
+    everywhere += [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
     crossed, left_out = _planned(source, result)
     response = _view(
         "overview.html",
@@ -293,7 +294,8 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
             found.append(Crossed(title, None, [], str(error)))
             continue
         chart = crosstab_chart(table, answers[rows], answers[columns], named[rows], named[columns])
-        found.append(Crossed(title, chart, [f"{sentences.capitalized(note)}." for note in table.notes]))
+        notices = [f"{sentences.capitalized(note)}." for note in table.notes if note not in result.notes]
+        found.append(Crossed(title, chart, notices))
     return found, len(pairs) - len(found)
 
 
