@@ -42,7 +42,7 @@ from rich.table import Table
 from deniable_protocol import survey_from_tree, verify
 from deniable_server.analysis.estimates import EstimateQuery, estimates
 from deniable_server.planning import publish_survey
-from deniable_server.statistics import merge
+from deniable_server.statistics import nothing
 from deniable_server.storage import Published
 
 DENIABLE = str(Path(sys.executable).with_name("deniable"))
@@ -100,7 +100,8 @@ def counted(population: Population, reports: int) -> Survey:
     """The survey with so many reports."""
     n, random = reports // len(population.document.booklets[0].parts), np.random.default_rng(2)
     sizes = [min(CHUNK, n - start) for start in range(0, n, CHUNK)]
-    return Survey(population.published, merge(population.draw(size, random)._statistics() for size in sizes))
+    drawn = (population.draw(size, random).statistics for size in sizes)
+    return Survey(population.published, sum(drawn, nothing(population.document)))
 
 
 def processor_growth(rounds: int) -> dict[str, float]:

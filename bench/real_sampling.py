@@ -19,7 +19,7 @@ from deniable_protocol import Band, Channel, Document, Drawn, Part, Subset, surv
 from deniable_server.analysis.crossing import Crossing
 from deniable_server.analysis.source import Source
 from deniable_server.planning import publish_survey
-from deniable_server.statistics import Cell, Codes, Statistics
+from deniable_server.statistics import Cell, Codes, RepeatCounter, Statistics, nothing
 from deniable_server.storage import Published, Status
 
 N = 2**53
@@ -145,18 +145,21 @@ class Population:
         weights = np.array([booklet.weight for booklet in booklets])
         drawn = random.choice(len(booklets), n, p=weights / weights.sum()) if len(booklets) > 1 else np.zeros(n, int)
         counts = [np.zeros((len(codes), part.channel.feature_count), np.int64) for part in self.document.parts]
-        reports = []
+        reports, repeats = [], RepeatCounter(self.document)
         for number, booklet in enumerate(booklets):
             chosen = people[drawn == number]
+            sums = np.zeros(len(chosen), np.int64)
             for part in booklet.parts:
                 channel = self.document.parts[part].channel
                 reports.append(draw_reports(channel, self.truths[part][chosen], random))
                 counts[part] += count_features(channel, cell[chosen], len(codes), reports[-1])
+                sums += repeats.add(part, reports[-1])
+            repeats.add_sums(sums)
         place = cell[people] * len(booklets) + drawn
         sizes = np.bincount(place, minlength=len(codes) * len(booklets)).reshape(len(codes), -1)
         present = [i for i in range(len(codes)) if sizes[i].any()]
-        statistics = {codes[i]: Cell(sizes[i], [each[i] for each in counts]) for i in present}
-        return Survey(self.published, statistics, reports if len(booklets) == 1 else ())
+        cells = {codes[i]: Cell(sizes[i], [each[i] for each in counts]) for i in present}
+        return Survey(self.published, Statistics(cells, repeats.counts), reports if len(booklets) == 1 else ())
 
     def expect(self, n: int) -> Survey:
         """The survey of n people in which every count is what it is on average, rounded."""
@@ -172,7 +175,8 @@ class Population:
                 np.add.at(shown, cell, self.eagerness[:, None] * chances[self.truths[number]])
             asked = sum(weight for weight, booklet in zip(weights, booklets, strict=True) if number in booklet.parts)
             counts.append(np.rint(n * asked * shown).astype(np.int64))
-        return Survey(self.published, {c: Cell(sizes[i], [each[i] for each in counts]) for i, c in enumerate(codes)})
+        cells = {each: Cell(sizes[i], [count[i] for count in counts]) for i, each in enumerate(codes)}
+        return Survey(self.published, Statistics(cells, nothing(self.document).repeats))
 
 
 def _encode(part: Part, answers: Mapping[str, Sequence[Any]]) -> npt.NDArray[Any]:

@@ -347,7 +347,7 @@ class _Crashes:
         for listed in storage.surveys():
             survey = storage.find(listed.id)
             assert survey is not None
-            counted = sum(cell.submissions for cell in storage.statistics(survey).values())
+            counted = storage.statistics(survey).submissions
             if not counted == listed.submissions == sum(storage.days(survey).values()):
                 self.book.fault("in the end: statistics, list and days differ", listed.id)
         storage.close()

@@ -306,7 +306,7 @@ class Proof:
         assert published is not None
         statistics = storage.statistics(published)
         storage.close()
-        cell = reduce(add, statistics.values())
+        cell = reduce(add, statistics.cells.values())
         if cell.submissions != people:
             self._fail(f"{cell.submissions} submissions are stored, not {people}")
         self._compare(verify(DOCUMENT), cell, truth(people))

@@ -1,7 +1,8 @@
 """Sufficient statistics: all that an estimate needs to know about the reports, whatever their number.
 
 Per combination of segment codes (a cell): how many submissions have each booklet; and per part, how many reports show
-each feature of its channel: hold a path, or are this report.
+each feature of its channel: hold a path, or are this report. Besides, of the survey as a whole: how often the same
+report, or the same reports together, came again. Estimates do not need that; it shows false submissions.
 
 May not: know where reports are kept, or estimate anything.
 """
@@ -59,7 +60,98 @@ class Cell:
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
 
-Statistics: TypeAlias = dict[Codes, Cell]
+MODULUS = 1019
+"""Whole reports are counted by their remainder: there may be 2^47 subsets. As 2 is a primitive root of this prime, the
+remainders of 2^0 ... 2^1017 all differ, and how likely honest devices make each remainder can be worked out exactly
+(``estimator.honesty``). Subsets of fewer than ten options have a remainder each."""
+
+
+class Repeats(NamedTuple):
+    """Where the whole reports of a part are counted, or (``part`` is None) all reports of a submission together."""
+
+    part: int | None
+    start: int
+    size: int
+
+    @property
+    def place(self) -> slice:
+        return slice(self.start, self.start + self.size)
+
+
+def repeats_of(document: Document) -> list[Repeats]:
+    """What is counted whole: parts whose features are not whole reports, and submissions with several reports."""
+    found, start = [], 0
+    for number, part in enumerate(document.parts):
+        if (part.channel.held or 1) > 1:
+            found.append(Repeats(number, start, min(part.channel.largest_report + 1, MODULUS)))
+            start += found[-1].size
+    if any(len(booklet.parts) > 1 for booklet in document.booklets):
+        found.append(Repeats(None, start, MODULUS))
+    return found
+
+
+def step_of(part: int) -> int:
+    """What a report of this part is multiplied by in the sum of all reports of a submission, of which the remainder is
+    counted: that of one long number, with room for the 51 bits of every part.
+    """
+    return pow(2, 51 * part, MODULUS)
+
+
+class RepeatCounter:
+    """Counts whole reports."""
+
+    def __init__(self, document: Document) -> None:
+        self.counts = nothing(document).repeats
+        self._known = {repeats.part: repeats for repeats in repeats_of(document)}
+
+    def add(self, part: int, reports: Counts) -> Counts:
+        """Reports of a part; returns what they add to the sums of their submissions."""
+        self._count(part, reports)
+        return reports % MODULUS * step_of(part)
+
+    def add_sums(self, sums: Counts) -> None:
+        """The sums of submissions, over all of their reports."""
+        self._count(None, sums)
+
+    def _count(self, part: int | None, numbers: Counts) -> None:
+        if (known := self._known.get(part)) is not None:
+            self.counts[known.place] += np.bincount(numbers % known.size, minlength=known.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """The cells of a survey, and how often each remainder of whole reports came, over all cells (``repeats_of``)."""
+
+    cells: dict[Codes, Cell]
+    repeats: Counts
+
+    @property
+    def submissions(self) -> int:
+        return sum(cell.submissions for cell in self.cells.values())
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(sum_cells([*self.cells.items(), *other.cells.items()]), self.repeats + other.repeats)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Statistics) and self.cells == other.cells and np.array_equal(self.repeats, other.repeats)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
+
+def sum_cells(found: Iterable[tuple[Codes, Cell]]) -> dict[Codes, Cell]:
+    """One cell for each combination of codes."""
+    cells: dict[Codes, Cell] = {}
+    for codes, cell in found:
+        cells[codes] = cells[codes] + cell if codes in cells else cell
+    return cells
+
+
+def nothing(document: Document) -> Statistics:
+    """The statistics before anybody answered."""
+    known = repeats_of(document)
+    return Statistics({}, np.zeros(known[-1].place.stop if known else 0, np.int64))
 
 
 def empty(document: Document) -> Cell:
@@ -78,21 +170,26 @@ def reports_of(document: Document, cell: Cell, part: int) -> int:
 def tally(document: Document, contents: Sequence[Content]) -> Statistics:
     """The statistics of these submissions. ValueError where one does not fit the document."""
     if not contents:
-        return {}
+        return nothing(document)
     try:
         segments = [*np.array([content.segments for content in contents], dtype=np.int64).T]
         cell, codes = find_cells(document, len(contents), segments)
         booklets = np.array([content.booklet for content in contents], dtype=np.int64)
         counts = [np.zeros((len(codes), part.channel.feature_count), np.int64) for part in document.parts]
+        repeats = RepeatCounter(document)
         for booklet, rows in _rows_by_booklet(document, booklets):
             reports = np.array([contents[row].reports for row in rows.tolist()], dtype=np.int64)
+            sums = np.zeros(len(rows), np.int64)
             for part, column in zip(document.booklets[booklet].parts, reports.T, strict=True):
                 channel = document.parts[part].channel
                 counts[part] += _count(channel, cell[rows], len(codes), check_reports(channel, column))
+                sums += repeats.add(part, column)
+            repeats.add_sums(sums)
     except OverflowError:
         raise ValueError("a number is too large to be a report") from None
     sizes = count_booklets(document, cell, len(codes), booklets)
-    return {place: Cell(sizes[i], [each[i] for each in counts]) for i, place in enumerate(codes)}
+    cells = {place: Cell(sizes[i], [each[i] for each in counts]) for i, place in enumerate(codes)}
+    return Statistics(cells, repeats.counts)
 
 
 def _rows_by_booklet(document: Document, booklets: Counts) -> Iterator[tuple[int, Counts]]:
@@ -154,12 +251,3 @@ def check_reports(channel: Channel, reports: Counts) -> Counts:
     if not possible or (channel.held is not None and (np.bitwise_count(reports) != channel.held).any()):
         raise ValueError("a report is none that its part can have")
     return reports
-
-
-def merge(parts: Iterable[Statistics]) -> Statistics:
-    """The statistics of all these together."""
-    total: Statistics = {}
-    for part in parts:
-        for codes, cell in part.items():
-            total[codes] = total[codes] + cell if codes in total else cell
-    return total

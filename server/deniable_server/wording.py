@@ -44,6 +44,7 @@ NO_DATA = "no data"
 SUMMARIES = {
     "top_two": "top two", "bottom_two": "bottom two", "bottom_seven": "bottom seven", "net_score": "net score, points",
 }  # fmt: skip
+EVERY_LOOK = "Intervals and p-values are valid however often you look."
 
 
 def channel_in_words(part: Part) -> str:
@@ -89,11 +90,13 @@ CHANNEL_WORDS: dict[type[Channel], Callable[[Part, Any], str]] = {
 """Each kind of channel in a few words."""
 
 
-def method_in_words(document: Document, question: Question) -> str:
+def method_in_words(document: Document, question: Question, *, anytime: bool = False) -> str:
     """How a question's numbers came about: what randomised the answers, and what the intervals are made from."""
     parts = [document.parts[number] for number in dict.fromkeys(n for n, _ in document.parts_about(question.id))]
     channels = ", or ".join(dict.fromkeys(map(part_in_words, parts)))
-    if question.asks_mean:
+    if anytime:
+        limits = "limits that are valid at every look (a confidence sequence)"
+    elif question.asks_mean:
         limits = "t limits on the unbiased scores of the reports"
     elif any(len(part.items) == 1 and not supports(part.channel) for part in parts):
         limits = "limits from the spread of the unbiased scores of the reports"
@@ -188,11 +191,13 @@ def chi_square(statistic: float | None, degrees: int) -> str:
     return f"χ² = {value} on {degrees} degree{'s' if degrees != 1 else ''} of freedom"
 
 
-def independence_in_words(test: Independence) -> str:
+def independence_in_words(test: Independence, *, anytime: bool = False) -> str:
     """The result of the test of independence, or why there is none."""
     if test.p_value is None:
         return f"Independence: {test.note}."
     seen = f"{chance(test.p_value)} of surveys would show at least this much dependence"
+    if anytime:
+        seen = f"at most {chance(test.p_value)} of surveys would show this much dependence at any look"
     return f"If the two were independent, {seen} ({chi_square(test.statistic, test.degrees_of_freedom)})."
 
 

@@ -199,7 +199,7 @@ def main(folder: Path = HERE) -> None:
         "favour",
         folder,
         "Per epsilon, [size, favour] of the subset channels of 2 to 51 options, and [width, favour] of bands of 2 to 17"
-        " levels, and of a number's band of 49. Each favour is the largest that keeps epsilon; one more must be refused.",
+        " levels, and of a number's band. Each favour is the largest that keeps epsilon; one more must be refused.",
         numbered(favour_tests()),
     )
     write(

@@ -19,7 +19,7 @@ import pytest
 from deniable_protocol import Document, parse_survey, publish, randomize, survey_from_tree, verify
 from deniable_server.errors import HeldBack, IdConflict, StorageError, SurveyClosed, SurveyDiffers
 from deniable_server.planning.design import publish_survey
-from deniable_server.statistics import Statistics, merge, reports_of, tally
+from deniable_server.statistics import Statistics, nothing, reports_of, tally
 from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
 from deniable_server.web.submission_reader import SubmissionReader
 from tests.helpers.surveys import JOINT, JOINT_BOOKLETS, JOINT_PARTS, joint, several, textbook
@@ -102,7 +102,7 @@ def test_an_id_twice_in_one_batch(storage: Storage, survey: Published, example_a
     first, second = rows_of(survey, example_answers, 2)
     with pytest.raises(IdConflict):
         storage.accept(survey, [first, second, other(first)])
-    assert storage.statistics(survey) == {}
+    assert storage.statistics(survey) == nothing(survey.document)
     assert storage.accept(survey, [first, second, first]) == Accepted(2, 1)
 
 
@@ -191,7 +191,7 @@ def test_statistics_of_parts_add_up(survey: Published, example_answers: dict) ->
     """Splitting submissions in any two batches changes nothing."""
     rows = rows_of(survey, example_answers, 60)
     for cut in (0, 1, 30, 60):
-        assert merge([recounted(survey, rows[:cut]), recounted(survey, rows[cut:])]) == recounted(survey, rows)
+        assert recounted(survey, rows[:cut]) + recounted(survey, rows[cut:]) == recounted(survey, rows)
 
 
 def test_submissions_are_streamed_by_id(storage: Storage, survey: Published, example_answers: dict) -> None:
@@ -296,9 +296,9 @@ def test_every_booklet_is_counted_part_by_part(reopen: Open, made: Callable[[], 
     for start in range(0, 230, 46):
         storage.accept(survey, rows[start : start + 46])
     for again in (storage, reopen()):
-        cells = again.statistics(survey)
-        assert cells == again.recount(survey) == recounted(survey, rows)
-        for (campus,), cell in cells.items():
+        statistics = again.statistics(survey)
+        assert statistics == again.recount(survey) == recounted(survey, rows)
+        for (campus,), cell in statistics.cells.items():
             drawn = Counter(booklet for booklet, _, segments in contents if segments == [campus])
             assert cell.booklets.tolist() == [drawn[number] for number in range(len(document.booklets))]
             assert cell.submissions == drawn.total()

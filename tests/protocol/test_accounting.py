@@ -15,7 +15,6 @@ from deniable_protocol import (
     detection_power,
     exact_composition,
     gaussian_sigma,
-    shuffled,
 )
 
 
@@ -77,19 +76,6 @@ def test_advanced_composition_is_the_published_formula() -> None:
     assert advanced_composition(Fraction(1), 3, 1e-6) == pytest.approx(3, rel=1e-9)
 
 
-def test_shuffling_is_the_published_formula_within_its_range() -> None:
-    """The closed form where it is valid, None where it is not, never more than the local epsilon."""
-    e, n, d = 1.0, 100_000, 1e-6
-    spread = 8 * math.sqrt(math.exp(e) * math.log(4 / d) / n) + 8 * math.exp(e) / n
-    expected = math.log(1 + (math.exp(e) - 1) / (math.exp(e) + 1) * spread)
-    got = shuffled(Fraction(1), n, d)
-    assert got is not None and expected <= got <= expected * (1 + 1e-8)
-    assert shuffled(Fraction(8), 1000, d) is None
-    limit = math.log(n / (16 * math.log(2 / d)))
-    assert shuffled(Fraction(math.floor(limit * 100), 100), n, d) is not None
-    assert shuffled(Fraction(math.ceil(limit * 100), 100), n, d) is None
-
-
 def test_gaussian_calibration_is_the_analytic_one() -> None:
     """Sigma for epsilon 1 and delta 10^-6 is 4.2247, and it satisfies the defining equation tightly."""
     sigma = gaussian_sigma(1.0, 1e-6)
@@ -125,7 +111,6 @@ def test_a_delta_outside_0_and_1_is_refused(delta: float) -> None:
     for call in (
         lambda: exact_composition([Fraction(1)], delta),
         lambda: advanced_composition(Fraction(1), 2, delta),
-        lambda: shuffled(Fraction(1), 1000, delta),
     ):
         with pytest.raises(ValueError, match="delta lies between"):
             call()

@@ -21,7 +21,7 @@ RULES = [support(subset(options, Fraction(epsilon))) for options in (2, 5, 12) f
 class Normal(Continuous):
     """Of a normal count with the standard deviation 1 and the mean 10 * share."""
 
-    n, is_exact, bottom, top = 10.0, True, 0.0, 10.0
+    n, is_exact, bottom, top = 10.0, False, 0.0, 10.0
 
     def below(self, y: float, share: float) -> float:
         return 10 * share - y
@@ -46,9 +46,9 @@ def test_limits_are_feldman_and_cousins(mean: float, alpha: float) -> None:
     """For a normal count, the first and last one to accept a mean in their sorted belt have that mean as a limit."""
     first, last = belt(mean, alpha)
     start = min(max(first / 10, 0.0), 1.0)
-    assert highest(Normal(), first, start, alpha) * 10 == pytest.approx(mean, abs=0.005)
+    assert highest(Normal(), first, start, 1.0, alpha) * 10 == pytest.approx(mean, abs=0.005)
     start = min(max(1 - last / 10, 0.0), 1.0)
-    assert 10 - highest(Mirrored(Normal()), 10 - last, start, alpha) * 10 == pytest.approx(mean, abs=0.005)
+    assert 10 - highest(Mirrored(Normal()), 10 - last, start, 1.0, alpha) * 10 == pytest.approx(mean, abs=0.005)
 
 
 @given(st.sampled_from(RULES), st.integers(1, 3000), st.floats(0, 1), st.floats(0.5, 0.999), st.booleans())

@@ -290,8 +290,8 @@ def test_scales_are_divided_evenly(low: float, high: float, texts: list[str]) ->
     assert isinstance(chart, MeanChart) and [tick.text for tick in chart.axis.ticks] == texts
 
 
-def test_a_likely_shape_says_that_it_has_no_intervals() -> None:
-    """Columns and a table of the likely distribution, named as what they are."""
+def test_a_likely_shape_has_limits() -> None:
+    """A column per level; and a table of a dozen values with the share up to each and its limits, in order."""
     question, channel = ask("number", min=0, max=40)
     counts = [10] * channel.feature_count
     chart = question_chart(
@@ -299,7 +299,11 @@ def test_a_likely_shape_says_that_it_has_no_intervals() -> None:
     )
     assert isinstance(chart, MeanChart) and len(chart.columns) == channel.answers
     assert max(column.height for column in chart.columns) == 100
-    assert read(chart).text.count("likely shape, without intervals") == 2
+    assert read(chart).text.count("likely shape") == 2
+    table = chart.tables[-1]
+    assert [label for label, _ in table.lines] == ["0", "3.33333", "6.66667", "10", "13.3333", "16.6667", "20",
+                                                   "23.3333", "26.6667", "30", "33.3333", "36.6667"]  # fmt: skip
+    assert all(float(low) <= float(value) <= float(high) for _, (value, low, high) in table.lines)
 
 
 # --- groups and differences -------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_check_shows_the_booklets_and_what_they_spend() -> None:
     result = run("survey", "check", EXAMPLE)
     assert result.exit_code == 0
     said = " ".join(result.stdout.split())
-    for words in ("Each device draws one booklet", "vaped and how_often", "one of 3 combinations", "bands 4 wide on"):
+    for words in ("Each device draws one booklet", "vaped and how_often", "one of 3 combinations", "bands 24 wide on"):
         assert words in said, words
     assert "ε = 2.0 for everything that one person sends. Suppose someone" in said
     assert "at most 37% of the time" in said and "With 10,000 respondents you will know each share within" in said
@@ -59,7 +59,7 @@ def test_check_shows_every_question_of_the_textbook_design(tmp_path: Path) -> No
     for words in (
         "a noisy bit │ 1.0",
         "bands",
-        "on 17 levels │ 4.0",
+        "on 49 levels │ 4.0",
         "all together",
         "ε = 5 for everything",
         "Warning: ε = 5 protects people hardly at all",

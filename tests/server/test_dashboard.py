@@ -172,7 +172,8 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
     downloads = [link for link in page.links if "/estimates" in link]
     assert len(downloads) == 2
     for link in downloads:
-        asked = {"where": ["campus:north"], "confidence": ["0.9"], "distribution": ["1"]}  # as the page shows it
+        # As the page of an open survey shows it.
+        asked = {"where": ["campus:north"], "confidence": ["0.9"], "anytime": ["1"], "distribution": ["1"]}
         assert parse_qs(urlsplit(link).query) == asked
     table = csv.DictReader(io.StringIO(http.get(downloads[0]).text))
     rows = list(table)
@@ -186,7 +187,9 @@ def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:
         ("campus-health", "How stressed have you felt this month?")
     }
     (method,) = {row["method"] for row in rows if row["question"] == "drinks"}
-    assert method.startswith("bands ") and method.endswith("; t limits on the unbiased scores of the reports")
+    assert method.startswith("bands ") and method.endswith(
+        "; limits that are valid at every look (a confidence sequence)"
+    )
 
 
 def test_no_text_of_a_survey_is_a_formula(http: FlaskClient, app: Flask) -> None:
@@ -314,6 +317,8 @@ def test_the_plan_of_a_survey_warns_before_it_is_published(http: FlaskClient) ->
             "Margins by respondents",
             "The booklets and their probabilities",
             "What other designs need",
+            "With rotation each person answers one wave",
+            "If submissions are shuffled",
             "Publish warned",
         )
     ]

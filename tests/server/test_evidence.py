@@ -17,7 +17,7 @@ import pytest
 
 from deniable_protocol import Document, Subset, decode, randomize, verify
 from deniable_protocol.design import band, subset
-from deniable_server.estimator import NOT_HONEST, Evidence, Heard, QuestionEstimate, estimate_question, gather
+from deniable_server.estimator import Evidence, Heard, QuestionEstimate, estimate_question, gather
 from deniable_server.estimator.evidence import binary_rule, pool, pool_sets
 from deniable_server.estimator.intervals import Aim, Rule, joint_support, share_of_support
 from deniable_server.estimator.ratios import ratios
@@ -63,8 +63,8 @@ def expected(document: Document, n: int) -> tuple[list[list[int]], list[int]]:
     counts = []
     for number, part in enumerate(document.parts):
         channel = part.channel
-        if not part.paths:  # hours: the third of nine levels
-            exact = [n * float(channel.probability(2, report)) for report in channel.reports()]
+        if not part.paths:  # hours: a quarter of the way
+            exact = [n * float(channel.probability(12, report)) for report in channel.reports()]
         else:
             shares = [path_chance(document, number, path) for path in part.paths]
             found = [(float(each.p), float(each.q)) for each in channel.supports()]
@@ -141,7 +141,6 @@ def test_a_whole_survey_is_estimated() -> None:
             counts[number] = [y + channel.shows(report, j) for j, y in enumerate(counts[number])]
     for name, truth in TRUTH.items():
         result = estimated(document, name, counts, sizes)
-        assert NOT_HONEST not in result.notes
         for share in result.shares:
             assert share.unbiased is not None and share.standard_error is not None
             assert abs(share.unbiased - truth[share.code]) < 4.5 * share.standard_error
@@ -364,19 +363,6 @@ def test_influence_is_that_of_the_worst_part() -> None:
     wanted = max((1 - each.q) / each.gap for each in (rule, friend)) / 1000
     assert evidence.items[0][0].n == 1000
     assert result.fake_influence == pytest.approx(wanted, rel=1e-9)
-
-
-def test_false_reports_to_a_joint_part_are_seen() -> None:
-    """If every report names one path, more often than any honest answer makes it, all questions of the part say so."""
-    document = verify(joint())
-    counts, sizes = expected(document, 1000)
-    for name in ("vaped", "how_often", "stress"):
-        assert NOT_HONEST not in estimated(document, name, counts, sizes).notes
-    size = document.parts[0].channel.size  # type: ignore[attr-defined]
-    counts[0] = [1000] * size + [0] * (len(counts[0]) - size)
-    for name in ("vaped", "how_often", "stress"):
-        assert NOT_HONEST in estimated(document, name, counts, sizes).notes
-    assert NOT_HONEST not in estimated(document, "support", counts, sizes).notes
 
 
 # --- planted faults --------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from deniable_server.analysis.reports import report_columns
 from deniable_server.estimator.crosstab import Joint, coded_question
 from deniable_server.export import opened
 from deniable_server.export.write import columns, export, writing
-from deniable_server.statistics import Content, tally
+from deniable_server.statistics import MODULUS, Content, tally
 from deniable_server.storage import Row, open_storage
 from tests.helpers.exports import (
     ASKED,
@@ -107,6 +107,22 @@ def counted_one_by_one(document: Document, contents: list[Content]) -> Counted:
     }
 
 
+def repeated_one_by_one(document: Document, contents: list[Content]) -> list[int]:
+    """The counts of whole reports: of a part, and of all of a submission as one long number, by their remainders."""
+    sizes: dict[int | None, int] = {}
+    for number, part in enumerate(document.parts):
+        if isinstance(part.channel, Subset) and part.channel.size > 1:
+            sizes[number] = min(2**part.channel.options, MODULUS)
+    if any(len(booklet.parts) > 1 for booklet in document.booklets):
+        sizes[None] = MODULUS
+    found: Counter[Any] = Counter()
+    for content in contents:
+        reports = dict(zip(document.booklets[content.booklet].parts, content.reports, strict=True))
+        found.update((part, report % sizes[part]) for part, report in reports.items() if part in sizes)
+        found[None, sum(report << 51 * part for part, report in reports.items()) % MODULUS] += 1
+    return [found[part, remainder] for part, size in sizes.items() for remainder in range(size)]
+
+
 @st.composite
 def exported(draw: st.DrawFn) -> bytes:
     """A document of either design; of the textbook's also one with many options."""
@@ -154,8 +170,9 @@ def test_files_of_any_size_are_counted_right(
     for statistics in (found, tally(document, contents)):
         assert {
             codes: (cell.booklets.tolist(), [counts.tolist() for counts in cell.counts])
-            for codes, cell in statistics.items()
+            for codes, cell in statistics.cells.items()
         } == wanted
+        assert statistics.repeats.tolist() == repeated_one_by_one(document, contents)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +210,7 @@ def test_many_segments_are_told_apart() -> None:
     rng = np.random.default_rng(3)
     contents = [Content(0, (i % 2,), tuple(rng.integers(190, 200, 10).tolist())) for i in range(300)] * 2
     found = tally(document, contents)
-    assert {codes: cell.counts[0].tolist() for codes, cell in found.items()} == {
+    assert {codes: cell.counts[0].tolist() for codes, cell in found.cells.items()} == {
         content.segments: [2, 0] if content.reports == (0,) else [0, 2] for content in contents
     }
 

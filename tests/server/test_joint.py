@@ -326,7 +326,7 @@ def test_regression_over_parts_is_the_most_likely_one(document: Document) -> Non
             counts = [(n - y) / len(ends[0])] * len(ends[0]) + [y / owned] * owned
             heard.append(Heard(channel, counts, n, ends, tuple(range(paths)), len(heard)))
         parts = tuple(Counted(*each[:3]) for each in heard)
-        cells.append(Answered((code,), Evidence(question, 11_000, (tuple(heard),), parts)))
+        cells.append(Answered({(code,): 11_000}, Evidence(question, 11_000, (tuple(heard),), parts)))
     result = regress(question, "yes", {"campus": ["north", "south"]}, cells)
     xs, p, q, y, n = map(np.array, zip(*rows, strict=True))
 
@@ -336,7 +336,7 @@ def test_regression_over_parts_is_the_most_likely_one(document: Document) -> Non
 
     best = optimize.minimize(minus_log_likelihood, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-9})
     assert result.intercept is not None
-    assert [result.intercept.estimate, result.coefficients[0].estimate] == pytest.approx(best.x, abs=1e-5)
+    assert [result.intercept.most_likely, result.coefficients[0].most_likely] == pytest.approx(best.x, abs=1e-5)
     assert [result.intercept.estimate, result.coefficients[0].estimate] == pytest.approx(beta, abs=0.01)
     assert result.submissions == 22_000
 
@@ -345,7 +345,7 @@ def test_follow_ups_are_not_regressed(known: dict[str, Evidence]) -> None:
     """How a share among those who are asked depends on segments is not modelled, and the error says what to do."""
     question = known["how_often"].question
     with pytest.raises(ValueError, match=SOME_ONLY):
-        regress(question, "weekly", {"campus": ["a", "b"]}, [Answered((0,), known["how_often"])])
+        regress(question, "weekly", {"campus": ["a", "b"]}, [Answered({(0,): 1}, known["how_often"])])
 
 
 def test_weights_of_joint_reports(document: Document) -> None:

@@ -26,7 +26,7 @@ from deniable_server.cli import cli
 from deniable_server.errors import Kind
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, Respondent, simulate_directly
-from deniable_server.statistics import Content, Statistics, merge, tally
+from deniable_server.statistics import Content, Statistics, tally
 from deniable_server.storage.tokens import make_token
 from tests.helpers.servers import storage_of
 from tests.helpers.surveys import CAMPUS, documents, joint, several, textbook
@@ -236,7 +236,7 @@ def test_any_design_in_any_order(raw: bytes, seeds: list[int], cut: int) -> None
         return msgspec.json.encode(estimates(Counted(document, statistics), EstimateQuery()))
 
     whole = estimated(tally(document, contents))
-    assert estimated(merge([tally(document, contents[:cut]), tally(document, contents[cut:])])) == whole
+    assert estimated(tally(document, contents[:cut]) + tally(document, contents[cut:])) == whole
     assert estimated(tally(document, contents[::-1])) == whole
 
 

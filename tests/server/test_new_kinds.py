@@ -264,7 +264,7 @@ def test_answers_become_reports_that_are_read_and_counted() -> None:
     rows = reader.read(msgspec.json.encode({"submissions": sent}))
     contents = [msgspec.json.decode(row.content, type=Content) for row in rows]
     assert [content.reports for content in contents] == [tuple(each["reports"]) for each in sent]
-    (cell,) = tally(document, contents).values()
+    (cell,) = tally(document, contents).cells.values()
     assert [len(counts) for counts in cell.counts] == [6, 9] and [sum(counts) for counts in cell.counts] == [3, 3]
     with pytest.raises(SubmissionError):
         reader.read(msgspec.json.encode({**sent[0], "reports": [6, 0]}))
@@ -281,8 +281,8 @@ def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
     population = simulate.Population(survey.document.survey, seed=5)
     simulate.simulate_directly(storage, survey, population, PEOPLE, lambda done: None)
     source = StoredSurvey(storage, survey, 1, lambda name: survey)
-    cells = storage.statistics(survey)
-    first, second = cells[0,], cells[1,]
+    statistics = storage.statistics(survey)
+    first, second = statistics.cells[0,], statistics.cells[1,]
     for question in survey.document.survey.questions:
         estimate = estimate_question(source.evidence(question, first + second))
         assert not estimate.notes and estimate.fake_influence and estimate.answers == PEOPLE
@@ -301,11 +301,11 @@ def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
     tabulated = tabulate(source, CrosstabQuery(rows="day", columns="other"))
     assert len(tabulated.cells) == 5 * 8 and tabulated.independence.p_value is not None
     other = survey.document.survey.questions[1]
-    sites = [Answered((i,), source.evidence(other, cell)) for i, cell in enumerate((first, second))]
+    sites = [Answered({(i,): 1}, source.evidence(other, cell)) for i, cell in enumerate((first, second))]
     assert regress(other, "sun", {"site": ["a", "b"]}, sites).converged
     export(storage, survey, tmp_path / "exported")
     with opened(str(tmp_path / "exported")) as engine:
-        assert engine.statistics() == cells
+        assert engine.statistics() == statistics
 
 
 def test_a_simulation_says_how_near_it_came() -> None:

@@ -15,18 +15,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deniable_protocol import Band, Subset, Table, decode
-from deniable_protocol.design import band, exponential, subset
+from deniable_protocol.design import LEVELS, band, exponential, number_width, subset
 from deniable_server.estimator import (
-    NOT_HONEST,
     TOO_NOISY,
-    Counted,
     alone,
     estimate_question,
     share_of_support,
     support,
 )
 from deniable_server.estimator.finite import Finite, finite_limits
-from deniable_server.estimator.influence import FALSE_ALARMS, consistent
 from deniable_server.estimator.intervals import Aim, Rule, joint_support
 from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
 from tests.helpers.surveys import ask
@@ -134,19 +131,29 @@ def test_the_mean_of_the_respondents(kind: str) -> None:
 # --- minimax scores --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "levels", "mark"), [("0.5", 9, 16.04), ("1", 9, 4.03), ("2", 9, 0.954), ("4", 17, 0.1455)]
-)
-def test_band_scores_reach_the_tuned_worst_case(epsilon: str, levels: int, mark: float) -> None:
+@pytest.mark.parametrize(("epsilon", "mark"), [("0.5", 16.005), ("1", 4.017), ("2", 0.9425), ("4", 0.1425)])
+def test_band_scores_reach_the_tuned_worst_case(epsilon: str, mark: float) -> None:
     """On [-1, 1], values between levels included, the worst variance is that of the least favourable distribution."""
-    channel = band(levels, Fraction(epsilon))
+    _, channel = ask("number", float(epsilon), min=0, max=1)
     assert 4 * worst_variance(channel, between=True) <= mark
     scores = np.array(mean_scores(channel, between=True).values)
-    assert table_of(channel) @ scores == pytest.approx(np.linspace(0, 1, levels), abs=1e-12)
+    levels = np.linspace(0, 1, channel.answers)
+    assert table_of(channel) @ scores == pytest.approx(levels, abs=1e-12)
     # Independently of the code that tunes: the variance at a fine grid of values, each rounded at random.
     moments = table_of(channel) @ scores**2
     values = np.linspace(0, 1, 2001)
-    assert 4 * np.max(np.interp(values, np.linspace(0, 1, levels), moments) - values**2) <= mark
+    assert 4 * np.max(np.interp(values, levels, moments) - values**2) <= mark
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.5", "1", "1.69", "1.7", "3.2", "4", "4.39", "4.4", "5.4", "7.5", "10"])
+def test_the_shape_of_a_number_costs_its_mean_next_to_nothing(epsilon: str) -> None:
+    """49 levels, in bands of the stated widths, give a mean whose worst variance is at most 3% above the one from few
+    levels in the bands that are best for it: 9, and 17 from epsilon 4 on.
+    """
+    exact = Fraction(epsilon)
+    few = band(17 if exact >= 4 else 9, exact)
+    many = band(LEVELS, exact, number_width(exact))
+    assert worst_variance(many, between=True) <= 1.03 * worst_variance(few, between=True)
 
 
 # --- scale summaries -------------------------------------------------------------------------------------------------
@@ -260,34 +267,6 @@ def test_short_scales_have_no_summaries() -> None:
 # --- what a reader is told first -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "own", "counts", "n"),
-    [
-        ("yes_no", {}, [0, 100], 100),
-        ("yes_no", {}, [400, 600 + 300], 1300),  # 69%: fewer than the 73% that all-yes gives, so honest
-        ("choice", {"options": [{"code": c, "text": c} for c in "abcde"]}, [0, 25, 25, 25, 25], 100),
-        ("number", {"min": 0, "max": 9}, [0] * 15 + [200], 200),
-        ("multi_choice", {"options": [{"code": c, "text": c} for c in "ab"]}, [100, 100, 0, 0], 200),
-    ],
-)
-def test_impossible_rates_are_flagged(kind: str, own: dict[str, Any], counts: list[int], n: int) -> None:
-    """A rate that honest answers cannot give is flagged; a high rate that they can give is not."""
-    question, channel = ask(kind, 1, **own)
-    notes = estimate_question(alone(question, channel, counts, n)).notes
-    assert (NOT_HONEST in notes) == (n != 1300)
-
-
-@pytest.mark.parametrize("epsilon", ["0.5", "3"])
-@pytest.mark.parametrize("n", [20, 500])
-def test_honest_reports_are_rarely_flagged(epsilon: str, n: int) -> None:
-    """Exactly summed, where everybody says no, or yes, a flag comes in at most one case in a thousand."""
-    channel = band(2, Fraction(epsilon))
-    for rate in (support(channel).q, support(channel).p):
-        weight = stats.binom.pmf(np.arange(n + 1), n, rate)
-        flagged = sum(weight[y] for y in range(n + 1) if not consistent([Counted(channel, [n - y, y], n)]))
-        assert flagged <= FALSE_ALARMS
-
-
 def test_too_noisy_to_say() -> None:
     """An interval over more than half of what is possible says so, for shares and for means."""
     question, channel = ask("yes_no", 0.1)
@@ -297,58 +276,11 @@ def test_too_noisy_to_say() -> None:
     sure = estimate_question(alone(question, channel, [100, 100], 200))
     assert sure.notes == [] and sure.shares[0].note is msgspec.UNSET
     question, channel = ask("number", 0.5, min=10, max=20)
-    mean = estimate_question(alone(question, channel, [2] * 16, 32)).mean
+    mean = estimate_question(alone(question, channel, [2] * 96, 192)).mean
     assert mean is not None and mean.note == TOO_NOISY
 
 
-# --- the likely distribution -----------------------------------------------------------------------------------------
-
-
-def test_distribution_finds_the_levels() -> None:
-    """From reports in exact proportion comes nearly the true distribution, in the question's units, and no interval."""
-    question, channel = ask("number", 2, min=0, max=8)
-    assert isinstance(channel, Band)
-    shares = np.array([0.3, 0.25, 0.2, 0.1, 0.05, 0.05, 0.03, 0.01, 0.01])
-    counts = np.round(10**7 * shares @ table_of(channel)).astype(int)
-    curve = estimate_question(alone(question, channel, counts, int(counts.sum())), distribution=True).distribution
-    assert curve is not msgspec.UNSET
-    assert [point.at for point in curve] == pytest.approx(range(9))  # type: ignore[union-attr]
-    assert [point.share for point in curve] == pytest.approx(shares, abs=0.01)  # type: ignore[union-attr]
-    assert sum(point.share for point in curve) == pytest.approx(1)  # type: ignore[union-attr]
-
-
-def test_distribution_is_the_likeliest() -> None:
-    """No other distribution that an independent optimiser finds makes the reports more likely by a thousandth."""
-    from scipy.optimize import minimize
-
-    question, channel = ask("number", 1, min=0, max=8)
-    assert isinstance(channel, Band)
-    rng = np.random.default_rng(11)
-    table = table_of(channel)
-    counts = rng.multinomial(3000, np.array([0.1] * 4 + [0.3] * 2 + [0.0] * 3) @ table)
-    curve = estimate_question(alone(question, channel, counts, 3000), distribution=True).distribution
-
-    def likelihood(shares: Any) -> float:
-        return float(counts @ np.log(shares @ table))
-
-    ours = likelihood(np.array([point.share for point in curve]))  # type: ignore[union-attr]
-    start = np.full(9, 1 / 9)
-    other = minimize(
-        lambda s: -likelihood(np.maximum(s, 1e-12)), start, bounds=[(0, 1)] * 9, method="SLSQP",
-        constraints={"type": "eq", "fun": lambda s: s.sum() - 1}, options={"maxiter": 500, "ftol": 1e-12},
-    )  # fmt: skip
-    assert ours >= -other.fun - 0.5  # the rounds end when one adds less than 0.001: far less than any difference seen
-    assert np.max(np.abs(np.array([p.share for p in curve]) @ table - other.x @ table)) < 0.003  # type: ignore[union-attr]
-
-
-def test_no_distribution_where_none_was_asked_for() -> None:
-    """Only number questions with a mean have a distribution, and only on request."""
-    question, channel = ask("number", 1, min=0, max=8)
-    assert estimate_question(alone(question, channel, [1] * 16, 16)).distribution is msgspec.UNSET
-    question, channel = ask("yes_no", 1)
-    assert estimate_question(alone(question, channel, [1, 1], 2), distribution=True).distribution is msgspec.UNSET
-    question, channel = ask("number", 1, min=0, max=8)
-    assert estimate_question(alone(question, channel, [0] * 16, 0), distribution=True).distribution == []
+# --- textbook channels ------------------------------------------------------------------------------------------------
 
 
 def test_table_scores_estimate_their_own_noise() -> None:

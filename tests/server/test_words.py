@@ -175,9 +175,11 @@ def test_headlines_of_the_other_types() -> None:
 
 def test_what_must_be_said_first() -> None:
     """Each note becomes a sentence that says what it means; without answers there is nothing to say."""
-    said = sentences.notices(question_estimate(notes=[NOT_HONEST, TOO_NOISY]))
-    assert NOT_HONEST in said[0] and "Do not rely" in said[0] and TOO_NOISY in said[1]
-    assert all(sentence.endswith(".") for sentence in said)
+    said = sentences.notices(question_estimate(notes=[TOO_NOISY]))
+    assert TOO_NOISY in said[0] and said[0].endswith(".")
+    said = sentences.survey_notices([f"{NOT_HONEST}: too many"])
+    assert said[0] == "Not consistent with honest reports: too many." and "Do not rely" in said[1]
+    assert sentences.survey_notices([]) == []
     assert sentences.notices(question_estimate(answers=0, notes=[TOO_NOISY])) == []
 
 

@@ -116,8 +116,8 @@ def test_no_attack_on_a_booklet_moves_more(seed: int, honest: int, false: int) -
                 assert abs(value - one[number][0]) <= false * min(each, one[number][1]) + 1e-9 * max(1, abs(value))
 
 
-def total(cells: Statistics) -> Cell:
-    return reduce(Cell.__add__, cells.values())
+def total(statistics: Statistics) -> Cell:
+    return reduce(Cell.__add__, statistics.cells.values())
 
 
 @given(st.lists(st.floats(-50, 50), min_size=2, max_size=9))

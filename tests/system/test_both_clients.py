@@ -132,7 +132,7 @@ def test_both_clients_tell_the_truth_together(browser: Browser, server: Server) 
     storage = open_storage(str(server.database), create=False)
     published = storage.find("both")
     assert published is not None
-    cells = [*storage.statistics(published).values()]
+    cells = [*storage.statistics(published).cells.values()]
     storage.close()
     assert [cell.submissions for cell in cells] == [EACH, EACH]
     for cell in (*cells, reduce(add, cells)):

@@ -159,5 +159,4 @@ def epsilon_adds_up(epsilons: list[Fraction]) -> None:
     assert_type(protocol.basic_composition(epsilons), Fraction)
     assert_type(protocol.advanced_composition(Fraction(1), 4, 1e-6), float)
     assert_type(protocol.exact_composition(epsilons, 1e-6), Decimal)
-    assert_type(protocol.shuffled(Fraction(1), 1000, 1e-6), float | None)
     assert_type(protocol.detection_power(Fraction(1), Fraction(1, 100)), float)

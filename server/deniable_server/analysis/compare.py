@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import msgspec
 
 from deniable_server.errors import BadQuery
-from deniable_server.estimator import NOT_HONEST, comparison
+from deniable_server.estimator import comparison
 from deniable_server.estimator.comparison import Difference, GroupSize
-from deniable_server.estimator.influence import consistent
 from deniable_server.statistics import Cell, Codes
 
 from .query import COMMON, Parameters, Query
@@ -38,6 +37,7 @@ class CompareQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
             deff=given.deff(),
             question=given.question("question"),
             by=given.segment("by"),
@@ -59,6 +59,7 @@ class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={
     notes: list[str]
     by: str | None = None
     other: str | None = None
+    anytime: bool = False
     deff: float = 1.0
 
 
@@ -67,11 +68,12 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
     if (query.by is None) == (query.other is None):
         raise BadQuery("compare takes either by (a segment) or with (another survey)")
     if query.other is None:
-        groups = _by_segment(source, query, query.by or "")
+        groups, notes = _by_segment(source, query, query.by or ""), [*source.notes]
     else:
-        groups = _with_survey(source, source.another(query.other), query)
+        both = source, source.another(query.other)
+        groups = _with_survey(*both, query)
+        notes = [f"{each.survey.id}: {note}" for each in both for note in each.notes]
     result = comparison.compare(groups, query.aim)
-    notes = warnings(groups)
     if len({group.question.text for group in groups}) > 1:
         notes.append("the two surveys word this question differently")
     return SurveyComparison(
@@ -86,6 +88,7 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
         notes=notes,
         by=query.by,
         other=None if query.other is None else groups[1].label,
+        anytime=query.anytime,
         deff=query.deff,
     )
 
@@ -124,8 +127,3 @@ def reported_group(source: Source, question: str, label: str, cells: Mapping[Cod
     asked = source.find(question)
     assert asked is not None
     return comparison.Group(label, source.evidence_of(asked, cells))
-
-
-def warnings(groups: Iterable[comparison.Group]) -> list[str]:
-    """The groups whose reports cannot come from honest people."""
-    return [f"{group.label}: {NOT_HONEST}" for group in groups if not consistent(group.evidence.parts)]

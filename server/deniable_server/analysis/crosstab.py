@@ -16,14 +16,13 @@ import numpy as np
 
 from deniable_protocol import Question, Survey, YesNo
 from deniable_server.errors import BadQuery
-from deniable_server.estimator import Share, comparison
+from deniable_server.estimator import Share
 from deniable_server.estimator import crosstab as estimator
 from deniable_server.estimator.crosstab import Coded, Crosstab, Independence, Joint, JointShare
 from deniable_server.estimator.evidence import Counted, Evidence
 from deniable_server.estimator.joint import crosstab_questions, crosstab_segment, flipped, share_a_part
 from deniable_server.statistics import Cell, Codes
 
-from .compare import warnings
 from .crossing import Crossing
 from .query import COMMON, Parameters, Query
 from .source import Source
@@ -49,13 +48,14 @@ class CrosstabQuery(Query):
         return cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
             deff=given.deff(),
             rows=given.required("rows"),
             columns=given.required("columns"),
         )
 
 
-class SurveyCrosstab(msgspec.Struct, frozen=True):
+class SurveyCrosstab(msgspec.Struct, frozen=True, omit_defaults=True):
     """The shares of all pairs of answers, and whether the two are independent. ``submissions``: those that report on
     both; of a multi_choice, on its option that most report on.
     """
@@ -72,6 +72,7 @@ class SurveyCrosstab(msgspec.Struct, frozen=True):
     cells: list[JointShare]
     independence: Independence
     notes: list[str]
+    anytime: bool = False
     deff: float = 1.0
 
 
@@ -113,11 +114,8 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
         column_totals=result.column_totals,
         cells=result.cells,
         independence=result.independence,
-        notes=warnings(
-            comparison.Group(each.name, each.evidence(source, cells))
-            for each in (rows, columns)
-            if isinstance(each, Named)
-        ),
+        notes=source.notes,
+        anytime=query.anytime,
         deff=query.deff,
     )
 

@@ -37,9 +37,9 @@ class EstimateQuery(Query):
         "population": "Population size, if a large part of it answered (finite-population correction).",
         "weight": "segment:code:share, for every code of a segment: also show estimates weighted to these shares.",
         "trim": "The largest weight, as a multiple of the average: 1.1 to 1000. Default: any.",
-        "distribution": "Also show the likely distribution of number questions: a curve without intervals.",
+        "distribution": "Also show the likely distribution of number questions, with limits.",
     }
-    flags: ClassVar[frozenset[str]] = frozenset({"simultaneous", "distribution"})
+    flags: ClassVar[frozenset[str]] = frozenset({"anytime", "simultaneous", "distribution"})
 
     by: str | None = None
     simultaneous: bool = False
@@ -58,6 +58,7 @@ class EstimateQuery(Query):
         query = cls(
             where=given.where(),
             confidence=given.confidence(),
+            anytime=given.flag("anytime"),
             deff=given.deff(),
             by=given.segment("by"),
             simultaneous=given.flag("simultaneous"),
@@ -119,7 +120,8 @@ class Weighting(msgspec.Struct, frozen=True):
 
 class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything that is estimated of a survey, and what was asked for. ``epsilon`` is what one submission may show,
-    all of it together. ``methods`` says of each question how its numbers were made, for people who read them elsewhere.
+    all of it together. ``methods`` says of each question how its numbers were made, for people who read them elsewhere;
+    ``notes`` what a reader must know of the whole survey, whatever part of it is asked about.
     """
 
     survey: str
@@ -131,10 +133,12 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     where: dict[str, str]
     questions: list[QuestionEstimate]
     methods: dict[str, str]
+    notes: list[str]
     groups: list[GroupEstimates] | None = None
     target: str = "population"
     population: int | None = None
     simultaneous: bool = False
+    anytime: bool = False
     weighting: Weighting | None = None
     deff: float = 1.0
 
@@ -157,11 +161,16 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
         confidence=query.confidence,
         where=query.where,
         questions=_questions(source, cells, query, weights),
-        methods={question.id: method_in_words(source.document, question) for question in source.survey.questions},
+        methods={
+            question.id: method_in_words(source.document, question, anytime=query.anytime)
+            for question in source.survey.questions
+        },
+        notes=source.notes,
         groups=None if query.by is None else _groups(source, cells, query, query.by, weights),
         target=query.target,
         population=query.population,
         simultaneous=query.simultaneous,
+        anytime=query.anytime,
         weighting=None if weights is None else weights.described(),
         deff=query.deff,
     )

@@ -21,7 +21,7 @@ import numpy as np
 
 from deniable_protocol import Document, Segment
 from deniable_server.errors import Withheld
-from deniable_server.statistics import Cell, Codes, Statistics, empty
+from deniable_server.statistics import Cell, Codes, empty
 
 
 class Merged(NamedTuple):
@@ -38,7 +38,7 @@ class Merged(NamedTuple):
 class Grouping:
     """How the submissions of a survey may be divided."""
 
-    def __init__(self, document: Document, statistics: Statistics, minimum: int) -> None:
+    def __init__(self, document: Document, statistics: dict[Codes, Cell], minimum: int) -> None:
         self.document = document
         self.statistics = statistics
         self.minimum = minimum

@@ -24,6 +24,7 @@ FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
 COMMON = {
     "where": "segment:code, to count only these submissions. Can be repeated.",
     "confidence": "Confidence level of the intervals: 0.5 to 0.9999. Default: 0.95.",
+    "anytime": "Intervals and p-values that are valid however often you look. Without this, they are for one look.",
     "deff": "Design effect of the sample, without that of weights: 0.5 to 100. Default: 1, a simple random sample.",
 }
 
@@ -34,17 +35,18 @@ class Query(ABC):
 
     parameters: ClassVar[Mapping[str, str]]
     """What each parameter takes, in words for people."""
-    flags: ClassVar[frozenset[str]] = frozenset()
+    flags: ClassVar[frozenset[str]] = frozenset({"anytime"})
     """The parameters that take 1 or 0."""
 
     where: dict[str, str] = field(default_factory=dict)
     confidence: float = 0.95
+    anytime: bool = False
     deff: float = 1.0
 
     @property
     def aim(self) -> Aim:
         """What the intervals shall hold for."""
-        return Aim(self.confidence, deff=self.deff)
+        return Aim(self.confidence, deff=self.deff, anytime=self.anytime)
 
     @classmethod
     def read(cls, survey: Survey, given: Given) -> Self:
@@ -129,8 +131,18 @@ class Parameters:
         text = self.one(name)
         return None if text is None else self._segment(name, text)
 
-    def segments(self, name: str) -> list[str]:
-        return [self._segment(name, text) for text in dict.fromkeys(self._given.get(name, ()))]
+    def all(self, name: str) -> Sequence[str]:
+        return self._given.get(name, ())
+
+    def pairs(self, name: str) -> dict[str, str]:
+        """Of texts like segment:code, each segment once."""
+        found: dict[str, str] = {}
+        for text in self._given.get(name, ()):
+            first, separator, second = text.partition(":")
+            if not separator or found.get(first, second) != second:
+                raise BadQuery(f"{name} takes segment:code or question:code, each segment and question once")
+            found[first] = second
+        return found
 
     def _segment(self, name: str, text: str) -> str:
         if text not in self._codes:

@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable_protocol import Document, Question, Survey
 from deniable_server.estimator.evidence import Evidence, gather
+from deniable_server.estimator.honesty import check_honesty
 from deniable_server.statistics import Cell, Codes, Counts, Statistics
 from deniable_server.storage import Published, Status, Storage
 
@@ -39,10 +40,23 @@ class Source(ABC):
         return self._status()
 
     @cached_property
+    def statistics(self) -> Statistics:
+        """The sufficient statistics of all submissions."""
+        return self._statistics()
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What is not consistent with honest reports. It is said of the whole survey, whatever part of it is asked
+        about: many small tests would find something by chance.
+        """
+        cell = self.grouping.total(self.grouping.statistics)
+        return check_honesty(self.document, cell, self.statistics.repeats)
+
+    @cached_property
     def grouping(self) -> Grouping:
-        """The statistics, and which groups of submissions may be shown."""
+        """The cells, and which groups of submissions may be shown."""
         # In one order, wherever they were counted: sums of weighted cells then agree to the last digit.
-        return Grouping(self.document, dict(sorted(self._statistics().items())), self.minimum)
+        return Grouping(self.document, dict(sorted(self.statistics.cells.items())), self.minimum)
 
     def find(self, name: str) -> Question | None:
         """The question with this id."""
@@ -73,8 +87,7 @@ class Source(ABC):
     def _status(self) -> Status: ...
 
     @abstractmethod
-    def _statistics(self) -> Statistics:
-        """The sufficient statistics of all submissions."""
+    def _statistics(self) -> Statistics: ...
 
     @abstractmethod
     def count(self, crossing: Crossing) -> None:

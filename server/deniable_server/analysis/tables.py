@@ -106,6 +106,8 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
     target = estimates.target if estimates.population is None else f"population of {estimates.population}"
     if estimates.simultaneous:
         target += ", simultaneous"
+    if estimates.anytime:
+        target += ", valid at every look"
     if estimates.deff != 1:
         target += f", design effect {estimates.deff:g}"
     margins = estimates.weighting.margins if estimates.weighting else {}
@@ -118,7 +120,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
         for question in questions:
             start = [where, target, segment, code, submissions, question.id, question.type]
             known, answers = asked[question.id]
-            for *numbers, note, written in _question_rows(known, question):
+            for *numbers, note, written in _question_rows(known, question, estimates.notes):
                 yield [
                     *start,
                     *numbers,
@@ -139,13 +141,14 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def _question_rows(asked: Question, question: QuestionEstimate) -> Iterator[list[Any]]:
-    note = "; ".join(question.notes)
+def _question_rows(asked: Question, question: QuestionEstimate, notes: list[str]) -> Iterator[list[Any]]:
+    note = "; ".join([*notes, *question.notes])
     for *numbers, written in _number_rows(asked, question, question.answers):
         yield ["no", *numbers, note, written]
     for point in question.distribution or ():
-        shape = ["likely share at", point.at, point.share, *[""] * 5, "a curve without intervals", ""]
-        yield ["no", question.answers, *shape]
+        start = ["no", question.answers]
+        yield [*start, "likely share at", point.at, point.share, *[""] * 5, "a single share has no limits", ""]
+        yield [*start, "likely share up to", point.at, point.up_to, "", "", point.low, point.high, "", "", ""]
     if question.weighted is not UNSET:
         for *numbers, written in _number_rows(asked, question.weighted, question.weighted.effective_answers):
             yield ["yes", *numbers, note, written]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,12 @@ class Group(click.Group):
 def print_json(value: object) -> None:
     """One line of JSON on standard output, and nothing else."""
     click.echo(msgspec.json.encode(value))
+
+
+def warn(notes: Iterable[str]) -> None:
+    """What a reader must know about the numbers."""
+    for note in notes:
+        out.print(Text(f"⚠ {note}", style="yellow"))
 
 
 def read_survey(file: Path) -> Survey:

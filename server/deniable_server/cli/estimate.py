@@ -13,12 +13,14 @@ from deniable_protocol import Survey
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
 from deniable_server.analysis.rounding import short_text, two_digits
 from deniable_server.analysis.tables import Line, lines
-from deniable_server.estimator import NOT_HONEST, QuestionEstimate
+from deniable_server.estimator import QuestionEstimate
+from deniable_server.wording import EVERY_LOOK
 
 from .ask import asks
-from .common import out
+from .common import out, warn
 
 BARS = "·▁▂▃▄▅▆▇█"
+MOST_BARS = 25
 
 
 @click.command(short_help="Shares and means, with intervals.")
@@ -32,6 +34,7 @@ def estimate(survey: Survey, result: SurveyEstimates) -> None:
     status = "" if result.status == "open" else ", closed"
     title = f"{survey.title}: {result.submissions:,} submissions, ε = {result.epsilon} each{filters}{status}"
     show(survey, result.questions, title, result)
+    warn(result.notes)
     say_what_for(result)
     for group in result.groups or ():
         show(survey, group.questions, f"{group.segment} {group.code}: {group.submissions:,} submissions", result)
@@ -48,6 +51,8 @@ def say_what_for(result: SurveyEstimates) -> None:
         said.append(f"Intervals are for a sample with a design effect of {result.deff:g}.")
     if result.simultaneous:
         said.append("Intervals are correct for all options of a question at once.")
+    if result.anytime:
+        said.append(EVERY_LOOK)
     if (weighting := result.weighting) is not None:
         known = [
             f"{segment} {code} {short_text(two_digits(100 * share))}%"
@@ -87,9 +92,6 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
     for estimate in questions:
         question = asked[estimate.id]
         heading = Text(question.text).append(f" ({question.id})", style="dim")
-        for note in estimate.notes:
-            if note == NOT_HONEST:
-                heading.append(f"\n⚠ {note}", style="yellow")
         others = lines(question, estimate.weighted) if estimate.weighted is not UNSET else []
         whose = ""
         for line, other in zip_longest([*lines(question, estimate), *curve(estimate)], others):
@@ -110,10 +112,11 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
 
 
 def curve(estimate: QuestionEstimate) -> list[Line]:
-    """The likely distribution as a row of bars. It has no interval, and says so."""
-    points = estimate.distribution or ()
+    """The likely distribution as a row of bars, of many levels every second one."""
+    points = estimate.distribution or []
     if not points:
         return []
+    points = points[:: 1 + (len(points) > MOST_BARS)]
     top = max(point.share for point in points)
     bars = "".join(BARS[round(point.share / top * (len(BARS) - 1))] for point in points)
-    return [Line(f"likely, {points[0].at:g} to {points[-1].at:g}, no interval", bars, "", "")]
+    return [Line(f"likely, {points[0].at:g} to {points[-1].at:g}", bars, "", "")]

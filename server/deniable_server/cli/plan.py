@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 
 import click
@@ -14,10 +13,21 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from deniable_protocol.questions import plain
-from deniable_server.analysis.rounding import up, up_to_decimals
+from deniable_server.analysis.rounding import up_to_decimals
 from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, plan_survey
-from deniable_server.planning.words import DESIGNS, amount, chance, points, short, within
+from deniable_server.planning.words import (
+    DESIGNS,
+    amount,
+    chance,
+    change_found,
+    points,
+    rotation_in_words,
+    short,
+    shuffled_in_words,
+    significant,
+    waves_in_words,
+    within,
+)
 
 from .common import FILE, JSON, out, print_json, read_survey
 
@@ -179,7 +189,7 @@ def show_textbook(plan: SurveyPlan) -> None:
     out.print(rows)
     say("×2: it needs twice as many respondents as this survey does. “split” has our own channels.", after_table=True)
     deltas = {other.delta for others in found.values() for other in others.values() if other.delta is not None}
-    lost = " or ".join(f"δ = {decimal(delta)}" for delta in sorted(deltas))
+    lost = " or ".join(f"δ = {significant(delta)}" for delta in sorted(deltas))
     legend = table("", "")
     for design in there:
         heading, meaning = DESIGNS[design]
@@ -188,34 +198,44 @@ def show_textbook(plan: SurveyPlan) -> None:
 
 
 def show_waves(plan: SurveyPlan) -> None:
-    """What one respondent spends over waves, or how many people it takes if each answers once."""
+    """What one respondent spends over waves, and what it takes if each answers once."""
     if plan.wanted.waves == 1:
         return
     head("If you ask again")
-    rows = table("Waves >", "ε, sum >", "Advanced >", "Exact >", "Or people who answer once >")
+    rows = table("Waves >", "ε, sum >", "Advanced >", "Exact >")
     for row in plan.waves:
         spent = (up_to_decimals(float(epsilon), 2) for epsilon in (row.basic, row.advanced, row.exact))
-        rows.add_row(f"{row.waves}", *spent, people(row.rotated))
+        rows.add_row(f"{row.waves}", *spent)
     out.print(rows)
-    deltas = sorted({row.delta for row in plan.waves})
-    lost = " to ".join(decimal(delta) for delta in (deltas[0], deltas[-1])[: len(deltas)])
-    say(
-        "What one person spends who answers every wave: the sum, and two bounds that may fail with probability "
-        f"δ = {lost}, of which the exact one is the smallest possible. With rotation each person answers one wave, and "
-        f"spends ε = {short(plan.epsilon)} once.",
-        after_table=True,
+    say(waves_in_words(plan), after_table=True)
+    out.print()
+    all_of_them = plan.wanted.respondents or plan.respondents
+    rows = table(
+        "Waves >",
+        "ε >",
+        f"People for ±{points(plan.wanted.margin)} >",
+        f"Each wave of {people(all_of_them)} >",
+        "Margin >",
+        "Change found >",
     )
+    for row in plan.waves:
+        each = row.rotation
+        rows.add_row(
+            f"{row.waves}",
+            short(plan.epsilon),
+            people(each.people),
+            people(each.per_wave),
+            Text(within(each.margin, unit="")),
+            change_found(row),
+        )
+    out.print(rows)
+    say(rotation_in_words(plan), after_table=True)
 
 
 def show_shuffled(plan: SurveyPlan) -> None:
-    if plan.shuffled is None:
-        return
-    head("If submissions are shuffled")
-    say(
-        f"Against someone who sees {people(plan.wanted.respondents or plan.respondents)} submissions without their "
-        f"order and senders, ε = {up_to_decimals(plan.shuffled, 3)}, except with probability "
-        f"δ = {decimal(plan.wanted.delta)}. Against someone who sees them arrive, the full ε counts."
-    )
+    if sentence := shuffled_in_words(plan):
+        head("If submissions are shuffled")
+        say(sentence)
 
 
 # --- words and numbers -------------------------------------------------------------------------------------------
@@ -267,8 +287,3 @@ def times(ratio: float) -> str:
     if ratio < 0.01:
         return "< ×0.01"
     return f"×{ratio:,.0f}" if ratio >= 9.95 else f"×{ratio:.2g}"
-
-
-def decimal(delta: float) -> str:
-    """0.000001, not 1e-06; three digits at most, the last rounded up."""
-    return plain(up(Decimal(repr(delta)), 3))

@@ -16,10 +16,18 @@ from deniable_server.analysis.rounding import difference, rounded, share_in_perc
 from deniable_server.estimator import Share
 from deniable_server.estimator.crosstab import JointShare
 from deniable_server.estimator.regression import Term
-from deniable_server.wording import answer_texts, chance, chi_square, independence_in_words, probability, said
+from deniable_server.wording import (
+    EVERY_LOOK,
+    answer_texts,
+    chance,
+    chi_square,
+    independence_in_words,
+    probability,
+    said,
+)
 
 from .ask import asks
-from .common import out
+from .common import out, warn
 
 
 @click.command("compare", short_help="Differences between groups or surveys.")
@@ -52,13 +60,14 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
         )
         before = pair
     out.print(table)
+    looks = f" {EVERY_LOOK}" if result.anytime else ""
     unit = "percentage points" if any(row.code is not None for row in result.differences) else "the question's units"
     some = " of those whom it applies to" if question.show_if else ""
     waves = " The two surveys' respondents are taken to be different people." if result.other else ""
     out.print(
         Text(
             f"In {unit}{some}; each interval on its own. p: how often chance alone would give such a difference; "
-            f"adjusted: allowing for all that are shown.{waves}"
+            f"adjusted: allowing for all that are shown.{waves}{looks}"
         )
     )
     warn(result.notes)
@@ -80,9 +89,10 @@ def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
     # A table that does not fit would break its numbers over lines; a list always fits.
     fits = Measurement.get(out, out.options.update(max_width=10_000), table).maximum <= out.width
     out.print(table if fits else joint_list(result, rows, columns))
-    out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals."))
+    looks = f" {EVERY_LOOK}" if result.anytime else ""
+    out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals.{looks}"))
     warn(result.notes)
-    out.print(Text(independence_in_words(result.independence)))
+    out.print(Text(independence_in_words(result.independence, anytime=result.anytime)))
 
 
 def joint_table(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
@@ -125,11 +135,6 @@ def chosen(where: dict[str, str]) -> str:
     return "".join(f", {segment} {code}" for segment, code in where.items())
 
 
-def warn(notes: list[str]) -> None:
-    for note in notes:
-        out.print(Text(f"⚠ {note}", style="yellow"))
-
-
 def interval(share: Share | JointShare) -> str:
     """A share above its limits."""
     about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
@@ -140,40 +145,48 @@ def interval(share: Share | JointShare) -> str:
 @click.command("regress", short_help="What explains an answer.")
 @asks(RegressQuery, regress)
 def regress_(survey: Survey, answered: SurveyRegression) -> None:
-    """Explain the odds of an answer by segments: logistic regression through the noise."""
+    """Explain the odds of an answer by segments and other questions: logistic regression through the noise."""
     result = answered.regression
     question = find_question(survey, result.question)
     answer = answer_texts(question)[result.code]
     if not result.converged:
         out.print(Text(f"No fit was found: {result.note}."))
         return
-    table = Table(title=Text(f"{question.text} Odds of {answer!r}"), title_justify="left")
-    table.add_column("Segment")
-    table.add_column("Group")
+    named, texts = titles(survey), question_texts(survey)
+    table = Table(title=Text(f"{question.text} Odds of {answer!r}{chosen(answered.where)}"), title_justify="left")
+    table.add_column("Predictor", max_width=30)
+    table.add_column("Group", max_width=30)
     table.add_column("Odds ratio", justify="right")
     table.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right")
     table.add_column("p", justify="right")
-    for segment, reference in result.references.items():
-        table.add_row(Text(segment), Text(reference), "1", "", "")
+    for predictor, reference in result.references.items():
+        labels = texts.get(predictor, {})
+        table.add_row(Text(named.get(predictor, predictor)), Text(labels.get(reference, reference)), "1", "", "")
         for term in result.coefficients:
-            if term.segment == segment:
-                table.add_row("", Text(term.code or ""), *odds(term), probability(term.p_value))
+            if term.predictor == predictor:
+                code = term.code or ""
+                table.add_row("", Text(labels.get(code, code)), *odds(term), probability(term.p_value))
         table.add_section()
     out.print(table)
     out.print(
         Text(
-            f"{result.submissions:,} answers. If no segment mattered, {chance(result.p_value)} of surveys would "
-            f"show at least this much ({chi_square(result.statistic, result.degrees_of_freedom)})."
+            f"{result.submissions:,} answers. If nothing here mattered, {chance(result.p_value)} of surveys would "
+            f"show at least this much ({chi_square(result.statistic, result.degrees_of_freedom)}). "
+            "Groups with the odds ratio 1 are what the others are compared with; --reference chooses another."
         )
     )
+    if any(term.low is None or term.high is None for term in result.coefficients):
+        out.print(Text("Where there is no limit, the data cannot rule out that everybody or nobody gives this answer."))
 
 
 def odds(term: Term) -> tuple[str, str]:
-    """The odds ratio, and its limits."""
-    if term.odds_ratio is None or term.odds_low is None or term.odds_high is None:
+    """The odds ratio, and its limits: in words where they are infinite."""
+    if term.odds_ratio is None or term.odds_low is None:
         return "unknown", "no finite limits"
-    ratio, low, high = rounded(term.odds_ratio, term.odds_low, term.odds_high, floor=0.0).texts()
-    return ratio, f"{low} and {high}"
+    low, high = term.odds_low, term.odds_high
+    ends = low, max(2 * term.odds_ratio, 1.0) if high is None else high
+    ratio, lower, upper = rounded(term.odds_ratio, *ends, floor=0.0).texts()
+    return ratio, f"{lower} and {'no limit' if high is None else upper}"
 
 
 def find_question(survey: Survey, name: str) -> Question:

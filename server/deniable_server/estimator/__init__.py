@@ -7,8 +7,9 @@ integers, never e^epsilon. Where nothing is known, a number is None (null in JSO
 
 from .distribution import Point
 from .evidence import Counted, Evidence, Heard, alone, gather
+from .honesty import NOT_HONEST
 from .intervals import clopper_pearson, score_limits, share_of_support, support
-from .questions import NOT_HONEST, Mean, QuestionEstimate, Weighted, estimate_question, estimate_weighted
+from .questions import Mean, QuestionEstimate, Weighted, estimate_question, estimate_weighted
 from .scores import worst_variance
 from .shares import TOO_NOISY, Applies, Share, project
 from .summaries import Summary

@@ -23,7 +23,6 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, ndtri
 
 if TYPE_CHECKING:
@@ -59,12 +58,13 @@ class Tails(Protocol):
     def above(self, y: float, share: float) -> float:
         """Of the tail of y and all higher counts."""
 
-    def largest(self, distance: Callable[[float], float], start: float, z: float) -> float:
+    def largest(self, distance: Callable[[float], float], start: float, guess: float, z: float) -> float:
         """The largest share from ``start`` on at which this distance, which rises with the share, is up to z."""
 
 
-def highest(tails: Tails, y: float, start: float, alpha: float) -> float:
-    """The largest share that is not rejected; ``start`` is not."""
+def highest(tails: Tails, y: float, start: float, central: float, alpha: float) -> float:
+    """The largest share that is not rejected, or ``start``. The central limit, or one near to it, is known."""
+    z = -float(ndtri(alpha / 2))
 
     def distance(share: float) -> float:
         """As far as a normal count would be with half the tails: those of y, and of the other side's equal."""
@@ -78,7 +78,12 @@ def highest(tails: Tails, y: float, start: float, alpha: float) -> float:
             there = (ratio + above * above) / (2 * above) if above else math.inf
         return -float(ndtri((normal(-here) + normal(-there)) / 2))
 
-    return tails.largest(distance, start, -float(ndtri(alpha / 2)))
+    if y >= tails.bottom:
+        if not tails.is_exact:
+            central = tails.largest(lambda share: tails.below(y, share), start, central, z)
+        if tails.above(tails.top, central) >= z:
+            return central
+    return tails.largest(distance, start, central, z)
 
 
 class Mirrored(NamedTuple):
@@ -108,8 +113,8 @@ class Mirrored(NamedTuple):
     def above(self, y: float, share: float) -> float:
         return self.tails.below(self.n - y, 1 - share)
 
-    def largest(self, distance: Callable[[float], float], start: float, z: float) -> float:
-        return self.tails.largest(distance, start, z)
+    def largest(self, distance: Callable[[float], float], start: float, guess: float, z: float) -> float:
+        return self.tails.largest(distance, start, guess, z)
 
 
 def normal(x: float) -> float:
@@ -117,13 +122,27 @@ def normal(x: float) -> float:
 
 
 class Continuous:
-    def largest(self, distance: Callable[[float], float], start: float, z: float) -> float:
-        if start >= 1 or distance(1.0) <= z:
-            return 1.0
-        # The distance is nearly linear in the share, so that a few steps do.
-        return (
-            float(brentq(lambda share: distance(share) - z, start, 1.0, xtol=1e-13)) if distance(start) < z else start
-        )
+    def largest(self, distance: Callable[[float], float], start: float, guess: float, z: float) -> float:
+        """The distance is nearly linear in the share, so that a few false positions do (the Illinois algorithm)."""
+        low, below = start, distance(start) - z
+        if below >= 0:
+            return start
+        high, step = guess, max(guess - start, 1e-9)
+        while (above := distance(high) - z) < 0:
+            if high >= 1:
+                return 1.0
+            low, below, high, step = high, above, min(high + step / 8, 1.0), 2 * step
+        side = 0
+        for _ in range(100):
+            share = (low * above - high * below) / (above - below)
+            value = distance(share) - z
+            if abs(value) < 1e-10 or high - low < 1e-15:
+                return share
+            if value < 0:
+                low, below, above, side = share, value, above / 2 if side < 0 else above, -1
+            else:
+                high, above, below, side = share, value, below / 2 if side > 0 else below, 1
+        return high
 
 
 class Binomial(Continuous):
@@ -134,17 +153,19 @@ class Binomial(Continuous):
     def __init__(self, rule: Rule, n: float) -> None:
         self.n, self.q, self.gap = n, rule.q, rule.gap
         self.bottom, self.top = n * rule.q, n * rule.p
+        self.far = 6 * math.sqrt(n)  # a tail beyond is below e^-72 (Hoeffding 1963)
 
     def below(self, y: float, share: float) -> float:
         if y >= self.n:
             return -FARTHEST
-        return -float(ndtri(betaincc(max(y, 0.0) + 1, self.n - max(y, 0.0), self._rate(share))))
+        y, rate = max(y, 0.0), min(self.q + share * self.gap, 1.0)
+        return FARTHEST if self.n * rate - y > self.far else -float(ndtri(betaincc(y + 1, self.n - y, rate)))
 
     def above(self, y: float, share: float) -> float:
-        return -float(ndtri(betainc(y, self.n - y + 1, self._rate(share)))) if y > 0 else -FARTHEST
-
-    def _rate(self, share: float) -> float:
-        return min(max(self.q + share * self.gap, 0.0), 1.0)
+        if y <= 0:
+            return -FARTHEST
+        rate = min(self.q + share * self.gap, 1.0)
+        return FARTHEST if y - self.n * rate > self.far else -float(ndtri(betainc(y, self.n - y + 1, rate)))
 
 
 class Skewed(Continuous):
@@ -159,8 +180,9 @@ class Skewed(Continuous):
     is_exact = False
 
     def __init__(self, rule: Rule, n: float, sampling: float) -> None:
-        self.rule, self.n, self.sampling = rule, n, sampling
+        self.n, self.q, self.gap, self.sampling = n, rule.q, rule.gap, sampling
         self.bottom, self.top = n * rule.q, n * rule.p
+        self.ends = cumulants(rule.p), cumulants(rule.q)
 
     def below(self, y: float, share: float) -> float:
         return -self._normal(y + 0.5, share)
@@ -169,16 +191,18 @@ class Skewed(Continuous):
         return self._normal(y - 0.5, share)
 
     def _normal(self, y: float, s: float) -> float:
-        p, q, rate = self.rule.p, self.rule.q, self.rule.q + s * self.rule.gap
-        ends = zip(cumulants(p), cumulants(q), cumulants(rate), strict=True)
-        noise_and_all = [(s * one + (1 - s) * other, both) for one, other, both in ends]
-        variance, third, fourth = (noise + self.sampling * (both - noise) for noise, both in noise_and_all)
-        variance = max(self.n * variance, 1e-300)
-        x, skewness = (y - self.n * rate) / math.sqrt(variance), self.n * third / variance**1.5
-        excess = min(max(self.n * fourth / variance**2 - 1.5 * skewness**2, -MOST), MOST)
+        rate, f, rest = self.q + s * self.gap, self.sampling, 1 - self.sampling
+        (p2, p3, p4), (q2, q3, q4), (r2, r3, r4) = self.ends[0], self.ends[1], cumulants(rate)
+        variance = self.n * (f * r2 + rest * (s * p2 + (1 - s) * q2))
+        third = self.n * (f * r3 + rest * (s * p3 + (1 - s) * q3))
+        fourth = self.n * (f * r4 + rest * (s * p4 + (1 - s) * q4))
+        variance = max(variance, 1e-300)
+        deviation = math.sqrt(variance)
+        x, skewness = (y - self.n * rate) / deviation, third / (variance * deviation)
+        excess = min(max(fourth / variance**2 - 1.5 * skewness**2, -MOST), MOST)
         near = min(max(x, -FAR_OUT), FAR_OUT)
         gamma = 6 / skewness * (math.cbrt(1 + skewness * x / 2) - 1) + skewness / 6 if abs(skewness) > 1e-6 else x
-        return gamma - excess * (near**3 - 3 * near) / 24
+        return gamma - excess * near * (near * near - 3) / 24
 
 
 def cumulants(rate: float) -> tuple[float, float, float]:

@@ -144,8 +144,10 @@ def _of_shares(first: Group, second: Group, aim: Aim) -> list[Difference]:
         p_value: float | None = None
         limits = -1.0, 1.0
         if one.raw is not None and two.raw is not None:
-            if one.scored is not None or two.scored is not None:
-                p_value, limits = of_scores(_scored(one), _scored(two), aim.alpha)
+            if aim.anytime:
+                p_value, limits = at_any_time(uncut(one, aim), uncut(two, aim), min(first.answers, second.answers), aim)
+            elif one.scored is not None or two.scored is not None:
+                p_value, limits = of_scores(_scored(one), _scored(two), aim)
             else:
                 p_value, limits = _p_value(one, two, aim), mover(uncut(one, aim), uncut(two, aim))
         rows.append(_difference(first, second, first.question.codes[j], one.raw, two.raw, limits, p_value))
@@ -194,14 +196,18 @@ def _difference(
 
 
 def uncut(known: Known, aim: Aim) -> Raw:
-    """The possible share, of a support or a ratio, with its limits as they were before they were cut off at 0 and 1."""
+    """The possible share, of a support or a ratio, with its limits as they were before they were cut off at 0 and 1;
+    from scores, with those at any time.
+    """
     raw = known.raw
     assert raw is not None
     if known.support is not None:
         low, high = share_limits(*known.support, aim)
-    else:
-        assert known.ratio is not None
+    elif known.ratio is not None:
         low, high = known.ratio.limits
+    else:
+        assert known.scored is not None and known.scored.anytime is not None
+        low, high = known.scored.anytime
     return raw._replace(unbiased=clip(raw.unbiased), low=low, high=high)
 
 
@@ -216,6 +222,19 @@ def mover(one: Raw, two: Raw) -> tuple[float, float]:
     low = difference - math.hypot(one.unbiased - one.low, two.high - two.unbiased)
     high = difference + math.hypot(one.high - one.unbiased, two.unbiased - two.low)
     return max(low, -1.0), min(high, 1.0)
+
+
+def at_any_time(one: Raw, two: Raw, n: float, aim: Aim) -> tuple[float, tuple[float, float]]:
+    """The p-value of no difference and the limits of the difference, both valid at every look, from limits that are.
+
+    A limit is so many standard errors away, which gives the error of the difference. So the p-value is below alpha just
+    where the interval is on one side of 0.
+    """
+    difference = abs(one.unbiased - two.unbiased)
+    larger, smaller = (one, two) if one.unbiased > two.unbiased else (two, one)
+    reach = math.hypot(larger.unbiased - larger.low, smaller.high - smaller.unbiased)
+    errors = float(aim.errors(n)) * difference / reach if difference else 0.0
+    return aim.p_value(errors**2, 1, n), mover(one, two)
 
 
 def score_test(one: Supported, two: Supported, aim: Aim = USUAL) -> float | None:
@@ -248,7 +267,7 @@ def _of_means(first: Group, second: Group, aim: Aim) -> Difference:
     low, high = first.question.range
     if one is None or two is None:
         return _difference(first, second, None, None, None, (-1.0, 1.0), None, high - low)
-    raw, (p_value, limits) = (one.raw(aim), two.raw(aim)), of_scores(one, two, aim.alpha)
+    raw, (p_value, limits) = (one.raw(aim), two.raw(aim)), of_scores(one, two, aim)
     return _difference(first, second, None, *raw, limits, p_value, high - low)
 
 
@@ -260,13 +279,16 @@ def _mean(group: Group, aim: Aim) -> Scored | None:
     return pooled_scores(scores, evidence.parts, aim)
 
 
-def of_scores(one: Scored, two: Scored, alpha: float) -> tuple[float | None, tuple[float, float]]:
+def of_scores(one: Scored, two: Scored, aim: Aim) -> tuple[float | None, tuple[float, float]]:
     """The p-value of no difference between two mean scores, and the limits of the difference.
 
     Where noise is room enough for rare answers, they are Welch's. Otherwise limits are recovered from those of each,
     which make room, and the p-value is the level at which they reach 0: by bisection, to six digits.
     """
-    first, second = one.seen, two.seen
+    first, second, alpha = one.seen, two.seen, aim.alpha
+    if one.anytime is not None and two.anytime is not None:
+        one_side, other = Raw(clip(first.mean), None, *one.anytime), Raw(clip(second.mean), None, *two.anytime)
+        return at_any_time(one_side, other, min(first.n, second.n), aim)
     if not first.error or not second.error:
         return None, (-1.0, 1.0)
     if one.room is None and two.room is None:

@@ -24,7 +24,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 from msgspec import UNSET, UnsetType
-from scipy.special import chdtrc, ndtri
 
 from deniable_protocol import Channel, Question, decode
 
@@ -296,7 +295,7 @@ def _limits(joint: Joint, seen: Array, n: Array, r: Array, c: Array, aim: Aim) -
     mine, theirs = _mean_squares(joint.rows, r), _mean_squares(joint.columns, c)
     squares = [np.outer(one, two) for one in mine for two in theirs]
     half = np.outer(joint.rows.steps, joint.columns.steps) / (2 * n)
-    width = ndtri(aim.alpha / 2) ** 2 / n
+    width = aim.errors(n) ** 2 / n
     # Both limits at once: from the observed share, half a step further, towards 0 and towards 1.
     start, ends = np.stack([seen - half, seen + half]), np.stack([np.zeros_like(seen), np.ones_like(seen)])
 
@@ -346,7 +345,7 @@ def independence(joint: Joint, aim: Aim = USUAL) -> Independence:
     sparse = expected.min() < 1 or np.mean(expected < FEWEST) > 0.2
     if sparse or n < FEWEST * (ranks[0] + 1) * (ranks[1] + 1):
         return Independence(statistic, freedom, None, TOO_FEW)
-    return Independence(statistic, freedom, float(chdtrc(freedom, statistic)))
+    return Independence(statistic, freedom, aim.p_value(statistic, freedom, n))
 
 
 def _uncorrelated(sums: Array, u: Array) -> Array:

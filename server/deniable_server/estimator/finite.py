@@ -42,8 +42,8 @@ class Finite:
             self._known[y] = _at_most(self.rule, y, self.n)
         return _expected(self._known[y], self.n, true, self.people)
 
-    def largest(self, distance: Callable[[float], float], start: float, z: float) -> float:
-        first = round(start * self.people)
+    def largest(self, distance: Callable[[float], float], start: float, _: float, z: float) -> float:
+        first = math.ceil(start * self.people - 1e-9)
         further = _first(self.people - first, lambda more: distance((first + more) / self.people) > z)
         return (first + max(further - 1, 0)) / self.people
 

@@ -13,20 +13,16 @@ apart, it is the one with the fewest reports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import betainc
 
 from deniable_protocol import Channel, decode
 
-from .evidence import Array, Counted, Counts, Evidence, Pooled
-from .intervals import Chances, joint_rule, supports
-from .scores import mean_scores, table_of
-
-FALSE_ALARMS = 0.001
-"""How often, at most, honest reports to a question are said not to be consistent with honesty."""
+from .evidence import Array, Evidence, Pooled
+from .intervals import Chances, joint_rule
+from .scores import mean_scores
 
 
 def question_influence(evidence: Evidence) -> float | None:
@@ -156,44 +152,3 @@ def _most_moved_sum(chance: Chances, sizes: tuple[int, ...], signs: tuple[float,
         best = np.sort(np.repeat(gains, sizes, axis=1), axis=1)[:, -d:].sum(axis=1)
         most = max(most, _gained(gains, (best - gains @ np.array(sizes) * q) / gap))
     return most
-
-
-# --- honesty -----------------------------------------------------------------------------------------------------
-
-
-def consistent(parts: Sequence[Counted]) -> bool:
-    """Whether honest respondents could have given these counts, whatever their answers.
-
-    An honest report shows a feature (holds a path; is this report) with a probability between the least and the most
-    over all answers, so that the count of n is stochastically between two binomial ones. Beyond them by chance: in at
-    most ``FALSE_ALARMS`` of questions, over all features, parts and both sides together.
-    """
-    checked = [feature for part in parts if part.n for feature in _features(*part)]
-    alpha = FALSE_ALARMS / (2 * max(len(checked), 1))
-    suspect = [feature for feature in checked if not feature[2] <= feature[0] / max(feature[1], 1) <= feature[3]]
-    return not any(
-        _at_least(n - y, n, 1 - least) < alpha or _at_least(y, n, most) < alpha for y, n, least, most in suspect if n
-    )
-
-
-def _at_least(y: float, n: float, rate: float) -> float:
-    """P(Bin(n, rate) >= y), as in ``clopper_pearson``."""
-    return float(betainc(y, n - y + 1, rate)) if y else 1.0
-
-
-def _features(channel: Channel, counts: Counts, answers: float) -> list[tuple[float, float, float, float]]:
-    """Count, reports that could have counted, and the least and most probability of each feature."""
-    features: list[tuple[float, float, float, float]] = []
-    for each, rule in supports(channel):
-        y, n = counts[each.feature], answers
-        if each.against is not None:  # which option reports is drawn, whatever the answer
-            n = y + counts[each.against]
-            features.append((n, answers, float(each.asked), float(each.asked)))
-        features.append((y, n, rule.q, rule.p))
-    return features or [(y, answers, *extremes) for y, extremes in zip(counts, _extremes(channel), strict=True)]
-
-
-@lru_cache(maxsize=256)
-def _extremes(channel: Channel) -> list[tuple[float, float]]:
-    table = table_of(channel)
-    return [(float(column.min()), float(column.max())) for column in table.T]

@@ -24,10 +24,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv, chdtrc, ndtri
 
 from deniable_protocol import Channel, Support
 
+from . import anytime
 from .bounded import Binomial, Mirrored, Skewed, Tails, highest
 from .finite import Finite, finite_limits
 
@@ -67,9 +68,18 @@ class Aim:
 
     def sampling(self, n: float) -> float:
         """f: how much the sampling of n respondents counts."""
-        if self.population is None:
+        # A look at any time leaves the size of the population out, which would only make intervals shorter.
+        if self.population is None or self.anytime:
             return self.deff
         return self.deff * max(self.population - n, 0.0) / max(self.population - 1, 1)
+
+    def errors(self, n: Array | float) -> Array:
+        """How many standard errors an estimate from n reports may lie away from the truth."""
+        return anytime.quantile(n, self.alpha) if self.anytime else np.asarray(-ndtri(self.alpha / 2))
+
+    def p_value(self, statistic: float, freedom: int, n: float) -> float:
+        """Of a chi-square statistic from n reports."""
+        return float(anytime.p_value(statistic, freedom, n) if self.anytime else chdtrc(freedom, statistic))
 
 
 USUAL = Aim()
@@ -209,7 +219,10 @@ def likely_share(counts: Sequence[Supported]) -> float:
 
 def share_of_support(rule: Rule, y: float, n: float, aim: Aim) -> Raw:
     """The share of an answer with the support y of n reports."""
-    share, tails = central_share(rule, y, n, aim), _tails(rule, n, aim)
+    share = central_share(rule, y, n, aim)
+    if aim.anytime:
+        return share
+    tails = _tails(rule, n, aim)
     y, other = y * tails.n / n, Mirrored(tails)
     high = _highest(tails, y, share.unbiased, share.high, math.sqrt(rule.v0 / n), aim.alpha)
     low = 1 - _highest(other, tails.n - y, 1 - share.unbiased, 1 - share.low, math.sqrt(rule.v1 / n), aim.alpha)
@@ -223,9 +236,7 @@ def _highest(tails: Tails, y: float, unbiased: float, central: float, error: flo
     because of false submissions, the likelihood ratio leaves next to nothing but 0. So the limit is at least one
     standard error, as it is cut in other fields that test near an end (Cowan et al. 2011, arXiv:1105.3166).
     """
-    if tails.is_exact and y >= tails.bottom and tails.above(tails.top, central) >= -ndtri(alpha / 2):
-        return central
-    return highest(tails, y, max(clip(unbiased), min(error, central)), alpha)
+    return highest(tails, y, max(clip(unbiased), min(error, central)), central, alpha)
 
 
 def _tails(rule: Rule, n: float, aim: Aim) -> Tails:
@@ -260,6 +271,8 @@ def share_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float
 
     The support is first moved to where a share from 0 to 1 would put it, which only widens them.
     """
+    if aim.anytime:
+        return _anytime_limits(rule, min(max(y, n * rule.q), n * rule.p), n, aim)
     tails = _tails(rule, n, aim)
     inside = min(max(y * tails.n / n, tails.bottom), tails.top)
     if isinstance(tails, Finite):
@@ -268,6 +281,20 @@ def share_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float
         return score_limits(rule, inside, n, aim.alpha, aim.sampling(n))
     low, high = clopper_pearson(inside, tails.n, aim.alpha)
     return (low - rule.q) / rule.gap, (high - rule.q) / rule.gap
+
+
+@lru_cache(maxsize=4096)  # a page that is looked at again asks for the same
+def _anytime_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float]:
+    """Exact where the support is 0 or 1 and the sample a simple one. A design makes reports worth less."""
+
+    def worth(shares: Array) -> Array:
+        sampling = np.clip(shares, 0.0, 1.0) * (1 - np.clip(shares, 0.0, 1.0))
+        noise = np.clip(shares, 0.0, 1.0) * (rule.v1 - rule.v0) + rule.v0
+        return np.asarray((sampling + noise) / (aim.deff * sampling + noise))
+
+    ends = -rule.q / rule.gap, (1 - rule.q) / rule.gap
+    reports = anytime.Reports(ends, (n - y, y))
+    return anytime.limits([reports], (y / n - rule.q) / rule.gap, aim.alpha, worth if aim.deff != 1 else 1.0)
 
 
 def _variance(rule: Rule, share: float, sampling: float) -> float:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from scipy.special import chdtrc
 
 from .crosstab import FEWEST, ONE_VALUE, TOO_FEW, Crosstab, Independence, JointShare
 from .evidence import Array, Evidence, Heard, Paths, Pooled, not_shown, pool_sets
@@ -202,7 +201,7 @@ def _independence(pooled: Pooled, shape: tuple[int, int], aim: Aim) -> Independe
     expected = [_rarer(pooled, place, float(share)) for place, share in enumerate(shares)]
     if min(expected) < 1 or np.mean(np.array(expected) < FEWEST) > 0.2:
         return Independence(statistic, freedom, None, TOO_FEW)
-    return Independence(statistic, freedom, float(chdtrc(freedom, statistic)))
+    return Independence(statistic, freedom, aim.p_value(statistic, freedom, pooled.n))
 
 
 def _rarer(pooled: Pooled, place: int, share: float) -> float:
@@ -316,4 +315,4 @@ def _same_shares(groups: list[Pooled], aim: Aim) -> Independence:
     expected = np.array([_rarer(each, place, share) for each in groups for place, share in enumerate(likely.tolist())])
     if expected.min() < 1 or np.mean(expected < FEWEST) > 0.2:
         return Independence(statistic, freedom, None, TOO_FEW)
-    return Independence(statistic, freedom, float(chdtrc(freedom, statistic)))
+    return Independence(statistic, freedom, aim.p_value(statistic, freedom, n))

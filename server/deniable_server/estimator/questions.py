@@ -17,7 +17,7 @@ from deniable_protocol.checks import DECLINED
 
 from .distribution import Point, likely_distribution
 from .evidence import Counted, Evidence
-from .influence import consistent, question_influence, sum_influence
+from .influence import question_influence, sum_influence
 from .intervals import USUAL, Aim, clip
 from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
@@ -26,7 +26,6 @@ from .weights import APPLIES, Number, Weighed
 
 ROUGHLY = 0.25
 """The largest error, as a part of itself, with which a number of equivalent answers is worth saying."""
-NOT_HONEST = "not consistent with honest reports"
 
 
 class Mean(msgspec.Struct, frozen=True):
@@ -128,14 +127,11 @@ def estimate_question(
         mean=numbers.mean,
         open_equivalent=_open_equivalent(sampled, evidence.answers) if is_plain else None,
         fake_influence=question_influence(evidence),
-        notes=[
-            *([] if consistent(evidence.parts) else [NOT_HONEST]),
-            *([TOO_NOISY] if numbers.are_too_noisy else []),
-        ],
+        notes=[TOO_NOISY] if numbers.are_too_noisy else [],
         summaries=summaries,
         applies=numbers.applies,
         among_answering=numbers.among_answering,
-        distribution=_distribution(evidence) if distribution else UNSET,
+        distribution=_distribution(evidence, aim) if distribution else UNSET,
     )
 
 
@@ -244,10 +240,10 @@ def mean_of(evidence: Evidence, aim: Aim) -> Mean:
     return Mean(value, unbiased, error, bottom, top, too_noisy(raw.high - raw.low, 1.0))
 
 
-def _distribution(evidence: Evidence) -> list[Point] | UnsetType:
+def _distribution(evidence: Evidence, aim: Aim) -> list[Point] | UnsetType:
     """Of a number, from the part with most reports: levels of several channels are not the same."""
     question = evidence.question
     if not (question.asks_mean and question.is_continuous):
         return UNSET
     part = max(evidence.parts, key=lambda each: each.n)
-    return likely_distribution(part.channel, part.counts, *question.range)
+    return likely_distribution(part.channel, part.counts, *question.range, aim)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc
 
 from .evidence import Array, Pooled
 from .intervals import Aim, Raw, share_limits
@@ -74,22 +74,23 @@ class Sums:
             total = total - (1 - self.sampling) * among / self.n
         return np.asarray(total)
 
-    def kept(self, ratios: Array, start: Array, alpha: float) -> npt.NDArray[np.bool_]:
-        """Which of these are not rejected, where ``start`` is the possible ratio next to the unbiased one.
+    def kept(self, ratios: Array, start: Array, errors: float) -> npt.NDArray[np.bool_]:
+        """Which of these are not so many standard errors away, where ``start`` is the possible ratio next to the
+        unbiased one.
 
         The numerator is moved to where that would put it, as the support of a share is; half a step of it corrects for
         continuity.
         """
         value, variance = self.statistic(ratios)
         moved = np.einsum("...i,...i->...", self.gains - start[..., None], self.unbiased)
-        return np.asarray(np.abs(value - moved) - self.step / 2 <= -ndtri(alpha / 2) * np.sqrt(variance))
+        return np.asarray(np.abs(value - moved) - self.step / 2 <= errors * np.sqrt(variance))
 
-    def limits(self, start: Array, alpha: float, ends: tuple[float, float]) -> Array:
+    def limits(self, start: Array, errors: float, ends: tuple[float, float]) -> Array:
         """The furthest ratios from the possible one, downwards and upwards, that are not rejected; by bisection."""
         inside, outside = np.stack([start, start]), np.stack([np.full_like(start, end) for end in ends])
         for _ in range(ROUNDS):
             middle = (inside + outside) / 2
-            good = self.kept(middle, start, alpha)
+            good = self.kept(middle, start, errors)
             inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
         return outside
 
@@ -124,9 +125,9 @@ def ratios(
     start = np.clip(unbiased, floor, 1.0)
     errors = np.sqrt(sums.statistic(start)[1]) / total
     clear = share_limits(*below, aim)[0] > 0
-    limits = (
-        sums.limits(start, aim.alpha, whole) if clear else np.broadcast_to(np.array(whole)[:, None], (2, len(start)))
-    )
+    limits = np.broadcast_to(np.array(whole)[:, None], (2, len(start)))
+    if clear:
+        limits = sums.limits(start, float(aim.errors(shares.n)), whole)
     cut = np.clip(limits, floor, 1.0)
     return [
         Ratio(

@@ -1,86 +1,91 @@
-"""Logistic regression of one option's share on segments, from randomised reports.
+"""Logistic regression of one option's share on segments and on questions of the same part, from randomised reports.
 
-Segments are public, the answer is not. The odds of the *true* share are modelled, with the channel's noise on top [1]:
+The odds of the *true* share are modelled, with the channel's noise on top: log(share / (1 - share)) = x beta.
+``logistic`` has the likelihood of what reports show of such shares. Without noise it is ordinary logistic regression.
 
-    P(a report supports the option | segments x) = q + gap * share(x),    log(share / (1 - share)) = x beta,
+Estimates carry Firth's penalty [1], which takes away most of their bias and keeps them finite. Intervals are profiles
+[2]: the values that the likelihood, with the penalty or without it, does not rule out, to infinity where these have no
+end. So a group whose reports are at the edge of what a share of 0 or 1 gives costs only the limits that it touches.
 
-a generalised linear model of the support counts with a link of its own. With p = 1 and q = 0 it is ordinary logistic
-regression; with one segment it gives the log odds of the groups' unbiased shares.
-
-[1] Scheers and Dayton 1988, J. Am. Stat. Assoc. 83.  [2] McCullagh and Nelder 1989, Generalized Linear Models.
-[3] Albert and Anderson 1984, Biometrika 71.  [4] Wedderburn 1974, Biometrika 61.
+[1] Firth 1993, Biometrika 80.  [2] Heinze and Schemper 2002, Stat. Med. 21.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
-from scipy.special import chdtrc, expit, logit, ndtr, ndtri, xlogy
+from scipy.special import chdtrc
 
 from deniable_protocol import Question
 
-from .evidence import Array, Evidence
-from .intervals import Supported, clip, likely_share
+from .evidence import Evidence, Heard, Paths, Pooled, pool_sets
+from .intervals import USUAL, Aim, Supported
+from .logistic import Counts, Design, Model, Tables
+from .profile import falls, fit, profile
 
-ROUNDS = 100
-CLOSE = 1e-8
-"""Where a whole step moves no group's log odds by more than this, the fit has converged."""
-STRIDE = 2.0
-"""The furthest that one step moves a group's log odds. Near shares of 0 and 1 the likelihood is flat: a step that
-lands there by chance would not find back."""
-FAR = 15.0
-"""Log odds beyond which a share, less than one in a million from 0 or 1, is one of them as far as reports can show."""
+NOTHING = 1e-3
+"""A fall of twice the log-likelihood that is none."""
 
+LIKELIHOOD = "likelihood of the support counts"
+MOMENTS = "moments of the joint shares"
 NOBODY = "no report is about this option"
-RUNS_AWAY = (
-    "no finite odds fit: in some group reports are at or beyond what a share of 0 or 1 would give. Leave a segment out"
-)
 SOME_ONLY = (
-    "is asked of some people only, and how its shares among them depend on segments is not modelled. "
+    "is asked of some people only, and how its shares among them depend on others is not modelled. "
     "Compare it between groups instead"
 )
 NOT_FOUND = "the search for the most likely odds did not end"
+NO_LOW = "no lower limit: {} of 0 cannot be ruled out"
+NO_HIGH = "no upper limit: infinite {} cannot be ruled out"
+NO_PEAK = "the likelihood has no finite maximum, and the estimate is finite only thanks to its penalty"
+
+Places = tuple[int, ...]
 
 
 class Term(msgspec.Struct, frozen=True):
-    """A coefficient: the log odds of the option in this group minus those in its segment's reference.
+    """A coefficient: the log odds of the option with this code minus those with the predictor's reference.
 
-    Of the intercept, which has no segment and no code: the log odds where every segment has its reference. The odds
-    ratio and its limits are None where they are beyond all numbers.
+    Of the intercept, which has no predictor and no code: the log odds where every predictor has its reference.
+    ``most_likely`` is without Firth's penalty. It and the limits are None where they are infinite, and ``note`` says
+    so; the odds ratio and its limits are where they are beyond all numbers. ``statistic`` is twice the log-likelihood
+    that the coefficient adds, with the penalty or without it, whichever is less: at most chi-square with one degree of
+    freedom if it is 0.
     """
 
-    segment: str | None
+    predictor: str | None
     code: str | None
     estimate: float
+    most_likely: float | None
     standard_error: float
-    z: float
+    low: float | None
+    high: float | None
+    statistic: float
     p_value: float
-    low: float
-    high: float
     odds_ratio: float | None
     odds_low: float | None
     odds_high: float | None
+    note: str | UnsetType = UNSET
 
 
 class Regression(msgspec.Struct, frozen=True):
     """The fit. Where it has not converged there are no numbers, and ``note`` says why.
 
-    ``references`` has the code of each segment that the others are compared with; codes that nobody has are left
-    out. ``statistic`` is twice the log-likelihood that all segments together add: chi-square with
-    ``degrees_of_freedom`` if none has an effect.
+    ``references`` has the code of each predictor that the others are compared with; codes that nobody has are left
+    out. ``statistic`` is twice the log-likelihood that all predictors together add: chi-square with
+    ``degrees_of_freedom`` if none has an effect. ``method`` says of what the likelihood is.
     """
 
     question: str
     code: str
     confidence: float
     submissions: int
+    method: str
     converged: bool
-    iterations: int
     references: dict[str, str]
     intercept: Term | None
     coefficients: list[Term]
@@ -93,10 +98,14 @@ class Regression(msgspec.Struct, frozen=True):
 
 
 class Answered(NamedTuple):
-    """What the submissions with one combination of segment codes, given by their places, report on the question."""
+    """What a group of people report on the question, and on the questions that may explain it.
 
-    places: tuple[int, ...]
+    ``who``: how many of them have each combination of segment codes, given by their places; nearly always it is one.
+    """
+
+    who: Mapping[Places, float]
     evidence: Evidence
+    others: tuple[Evidence, ...] = ()
 
 
 def regress(
@@ -104,180 +113,196 @@ def regress(
     code: str,
     segments: Mapping[str, Sequence[str]],
     groups: Iterable[Answered],
+    aim: Aim = USUAL,
     *,
-    confidence: float = 0.95,
+    references: Mapping[str, str] | None = None,
 ) -> Regression:
-    """The log odds of an option by the codes of these segments: main effects, each against a reference."""
-    if not 0 < confidence < 1:
-        raise ValueError("confidence must lie between 0 and 1")
+    """The log odds of an option by the codes of these segments and by the answers to the groups' other questions.
+
+    Main effects, each against a reference: the first code that anyone has, unless ``references`` names another.
+    """
     if question.asks_mean or code not in question.codes:
         raise ValueError(f"{question.id} has no option {code} whose share could be modelled")
     groups = [*groups]
-    if any(group.evidence.is_conditional for group in groups):
-        raise ValueError(f"{question.id} {SOME_ONLY}")
-    heard = [(group.places, count) for group in groups for count in _supports(group.evidence, code)]
-    design = _design(segments, [places for places, _ in heard])
+    for evidence in (each for group in groups for each in (group.evidence, *group.others)):
+        _check(evidence)
+    others = groups[0].others if groups else ()
+    predictors = {**segments, **{each.question.id: each.question.codes for each in others}}
+    tables = [(group.who, table) for group in groups if others and (table := _table(group, code))]
+    counts = [(group.who, count) for group in groups if not others for count in _supports(group.evidence, code)]
+    seen = [who for who, _ in (tables or counts)]
+    design, names, chosen = _design(predictors, seen, len(segments), references or {})
+    heard = [sum(part.n for part in table.parts) for _, table in tables]
     result = Regression(
         question=question.id,
         code=code,
-        confidence=confidence,
-        submissions=int(sum(group.evidence.answers for group in groups)),
+        confidence=aim.confidence,
+        submissions=round(sum(heard) if others else sum(group.evidence.answers for group in groups)),
+        method=MOMENTS if others else LIKELIHOOD,
         converged=False,
-        iterations=0,
-        references=design.references,
+        references=chosen,
         intercept=None,
         coefficients=[],
         log_likelihood=None,
         null_log_likelihood=None,
         statistic=None,
-        degrees_of_freedom=len(design.names),
+        degrees_of_freedom=len(names),
         p_value=None,
     )
-    if not heard:
+    if not seen:
         return msgspec.structs.replace(result, note=NOBODY)
-    if same := design.dependent():
-        note = f"{', '.join(same)} cannot be told apart from codes of other segments. Leave a segment out"
+    if same := [":".join(names[column - 1]) for column in design.dependent()]:
+        note = f"{', '.join(same)} cannot be told apart from codes of other predictors. Leave a predictor out"
         return msgspec.structs.replace(result, note=note)
-    counts = _Counts([count for _, count in heard])
-    fit = _fit(design.matrix, counts)
-    if fit.note is not UNSET:
-        return msgspec.structs.replace(result, iterations=fit.iterations, note=fit.note)
-    return _with_numbers(result, design, counts, fit)
+    if others:
+        return _with_numbers(result, Tables(design, [table for _, table in tables], aim.deff), names, aim)
+    return _with_numbers(result, Counts(design, [count for _, count in counts], aim.deff), names, aim)
+
+
+def _check(evidence: Evidence) -> None:
+    question = evidence.question
+    if evidence.is_conditional:
+        raise ValueError(f"{question.id} {SOME_ONLY}")
+    if evidence.is_scored:
+        raise ValueError(f"a report to {question.id} does more than support an option or not: this does not fit it")
+
+
+# --- what was heard ----------------------------------------------------------------------------------------------
 
 
 def _supports(evidence: Evidence, code: str) -> list[Supported]:
     """The support of the option in each part that reports on it: parts of one group have the same odds."""
-    question = evidence.question
-    if evidence.is_scored:
-        raise ValueError(f"a report to {question.id} does more than support an option or not: this does not fit it")
-    place, pooled = question.codes.index(code), evidence.shares
+    place, pooled = evidence.question.codes.index(code), evidence.shares
     shares, place = (pooled[0], place) if evidence.is_exclusive else (pooled[place], 1)
     return [] if shares is None else shares.apart(place)
 
 
-class _Design(NamedTuple):
-    """A row per group and part; the first column is 1, each other is 1 in the groups with its segment's code."""
-
-    matrix: Array
-    names: list[tuple[str, str]]
-    references: dict[str, str]
-
-    def dependent(self) -> list[str]:
-        """The codes whose columns combine those before them: there the R of X = QR has a zero on its diagonal."""
-        padded = np.vstack([self.matrix, np.zeros((len(self.names), 1 + len(self.names)))])
-        diagonal = np.abs(np.diag(np.linalg.qr(padded, mode="r")))[1:]
-        return [f"{name}:{code}" for (name, code), size in zip(self.names, diagonal, strict=True) if size < 1e-9]
-
-
-def _design(segments: Mapping[str, Sequence[str]], places: Sequence[tuple[int, ...]]) -> _Design:
-    columns, names = [np.ones(len(places))], []
-    references: dict[str, str] = {}
-    for i, (segment, codes) in enumerate(segments.items()):
-        seen = np.array([group[i] for group in places], dtype=np.int64)
-        present = [j for j in range(len(codes)) if np.any(seen == j)]
-        if present:
-            references[segment] = codes[present[0]]
-        for j in present[1:]:
-            columns.append((seen == j).astype(np.float64))
-            names.append((segment, codes[j]))
-    return _Design(np.stack(columns, axis=1), names, references)
-
-
-class _Counts:
-    """The support counts of all groups and parts, each with the rule of its part.
-
-    Where support is not 0 or 1, the count is that of an equivalent rule with the same mean and variance: its likelihood
-    is then a quasi-likelihood [4], which needs no more.
+def common_parts(evidence: Evidence, code: str, others: Sequence[Evidence]) -> list[tuple[Heard, Paths, list[Heard]]]:
+    """The parts that report on an option and on all the other questions: what was heard of each, and the option's
+    paths.
     """
-
-    def __init__(self, counts: Sequence[Supported]) -> None:
-        self.counts = counts
-        self.y = np.array([count.y for count in counts], dtype=np.float64)
-        self.n = np.array([count.n for count in counts], dtype=np.float64)
-        self.p, self.q, self.gap = np.array([count.rule[:3] for count in counts], dtype=np.float64).T
-
-    def rates(self, odds: Array) -> tuple[Array, Array]:
-        """Of support and of its absence, each as a sum of what is not negative, so that neither loses digits."""
-        return self.q + self.gap * expit(odds), 1 - self.p + self.gap * expit(-odds)
-
-    def log_likelihood(self, odds: Array) -> float:
-        rate, rest = self.rates(odds)
-        return float(np.sum(xlogy(self.y, rate) + xlogy(self.n - self.y, rest)))
-
-    def pooled(self) -> float:
-        """The share most likely behind all groups together."""
-        return clip(likely_share(self.counts))
+    place = evidence.question.codes.index(code)
+    item, place = (evidence.items[0], place) if evidence.is_exclusive else (evidence.items[place], 1)
+    theirs = [{heard.part: heard for heard in other.items[0]} for other in others]
+    return [
+        (heard, heard.owned[place], [other[heard.part] for other in theirs])
+        for heard in item
+        if all(heard.part in other for other in theirs)
+    ]
 
 
-class _Fit(NamedTuple):
-    beta: Array
-    covariance: Array
-    iterations: int
-    note: str | UnsetType = UNSET
+def _table(group: Answered, code: str) -> Pooled | None:
+    """The joint shares: per combination of the other questions' codes, with the option and without it."""
+    found = []
+    for heard, option, others in common_parts(group.evidence, code, group.others):
+        sets: list[Paths] = []
+        for owned in product(*(other.owned for other in others)):
+            both = set.intersection(*map(set, owned))
+            sets += [tuple(sorted(both & {*option})), tuple(sorted(both - {*option}))]
+        found.append((heard, sets))
+    return pool_sets(found)
 
 
-def _fit(design: Array, counts: _Counts) -> _Fit:
-    """Newton's method; where the likelihood is not concave, Fisher's scoring [2]. A step is halved until it gains.
+def _design(
+    predictors: Mapping[str, Sequence[str]],
+    groups: Sequence[Mapping[Places, float]],
+    segments: int,
+    references: Mapping[str, str],
+) -> tuple[Design, list[tuple[str, str]], dict[str, str]]:
+    """The design, the predictor and code of each column but the first, and the code each predictor is compared with.
 
-    With d = gap s(1 - s), the slope of the rate r in the log odds of the share s, and e = y/r - (n - y)/(1 - r), the
-    log-likelihood has gradient X'(d e), curvature -X' diag(d^2 (y/r^2 + (n - y)/(1 - r)^2) - d(1 - 2s) e) X, and
-    expected information X' diag(n d^2 / (r(1 - r))) X, whose inverse is the covariance. Where groups are separated, or
-    reports beyond what the channel gives to a share of 0 or 1, it rises for ever as the odds run away [3].
+    The first ``segments`` of the predictors divide people, the others their answers: each group has a row per
+    combination of these.
     """
-    beta, nothing = np.zeros(design.shape[1]), np.zeros((0, 0))
-    beta[0] = logit(min(max(counts.pooled(), 0.01), 0.99))  # all groups the same
-    for iteration in range(1, ROUNDS + 1):
-        odds = design @ beta
-        (rate, rest), share = counts.rates(odds), expit(odds)
-        slope, excess = counts.gap * share * expit(-odds), counts.y / rate - (counts.n - counts.y) / rest
-        expected = (design.T * (counts.n * slope**2 / (rate * rest))) @ design
-        bend = slope**2 * (counts.y / rate**2 + (counts.n - counts.y) / rest**2) - slope * (1 - 2 * share) * excess
-        observed = (design.T * bend) @ design
-        concave = np.linalg.eigvalsh(observed)[0] > 1e-6 * np.trace(observed)
-        try:
-            step = np.linalg.solve(observed if concave else expected, design.T @ (slope * excess))
-            covariance = np.asarray(np.linalg.inv(expected), dtype=np.float64)
-        except np.linalg.LinAlgError:
-            return _Fit(beta, nothing, iteration, RUNS_AWAY)
-        moved = float(np.max(np.abs(design @ step)))
-        if moved < CLOSE:
-            return _Fit(beta, covariance, iteration)
-        step *= min(1.0, STRIDE / moved)
-        before = counts.log_likelihood(odds)
-        for _ in range(40):
-            if counts.log_likelihood(design @ (beta + step)) >= before - 1e-12 * abs(before):
-                break
-            step /= 2
-        beta = beta + step
-        if not np.max(np.abs(design @ beta)) < FAR:
-            return _Fit(beta, nothing, iteration, RUNS_AWAY)
-    return _Fit(beta, nothing, ROUNDS, NOT_FOUND)
+    answers = [*product(*(range(len(codes)) for codes in [*predictors.values()][segments:]))]
+    people = sorted({places for who in groups for places in who})
+    combinations = np.array([places + each for places in people for each in answers], dtype=np.int64)
+    columns, names, chosen = [np.ones(len(combinations))], [], {}
+    for place, (name, codes) in enumerate(predictors.items()):
+        present = sorted({*combinations[:, place].tolist()}) if len(combinations) else []
+        if not present:
+            continue
+        first = next((j for j in present if codes[j] == references.get(name)), present[0])
+        chosen[name] = codes[first]
+        for j in present:
+            if j != first:
+                columns.append((combinations[:, place] == j).astype(np.float64))
+                names.append((name, codes[j]))
+    divided = np.array([[who.get(places, 0.0) for places in people] for who in groups], dtype=np.float64)
+    mix = divided / divided.sum(axis=1, keepdims=True) if len(people) else np.zeros((0, 0))
+    return Design(np.stack(columns, axis=1), np.kron(mix, np.eye(len(answers)))), names, chosen
 
 
-def _with_numbers(result: Regression, design: _Design, counts: _Counts, fit: _Fit) -> Regression:
-    z = -float(ndtri((1 - result.confidence) / 2))
-    errors = np.sqrt(np.diag(fit.covariance)).tolist()
-    names: list[tuple[str | None, str | None]] = [(None, None), *design.names]
-    each = zip(names, fit.beta.tolist(), errors, strict=True)
-    terms = [_term(segment, code, estimate, error, z) for (segment, code), estimate, error in each]
-    full = counts.log_likelihood(design.matrix @ fit.beta)
-    null = counts.log_likelihood(np.full(len(counts.y), logit(counts.pooled())))
-    statistic = max(2 * (full - null), 0.0)
+# --- the numbers -------------------------------------------------------------------------------------------------
+
+
+def _with_numbers(result: Regression, model: Model, names: Sequence[tuple[str, str]], aim: Aim) -> Regression:
+    fitted = fit(model)
+    if not fitted.found:
+        return msgspec.structs.replace(result, note=NOT_FOUND)
+    firth, top = fitted.firth.beta[0], fitted.top.beta[0]
+    found, zero = profile(model, fitted, aim.alpha), falls(model, fitted, np.zeros(len(top)))
+    errors = np.sqrt(np.diag(np.linalg.inv(model.information(firth))))
+    labels: list[tuple[str | None, str | None]] = [(None, None), *names]
+    columns = zip(
+        labels,
+        *(each.tolist() for each in (firth, top, errors, zero, found.low, found.high)),
+        found.at_ends.min(axis=1).tolist(),
+        strict=True,
+    )
+    terms = [_term(*column) for column in columns]
+    full, none = float(fitted.top.value[0]), float(fitted.null.value[0])
+    statistic = max(2 * (full - none), 0.0)
     return msgspec.structs.replace(
         result,
         converged=True,
-        iterations=fit.iterations,
         intercept=terms[0],
         coefficients=terms[1:],
         log_likelihood=full,
-        null_log_likelihood=null,
+        null_log_likelihood=none,
         statistic=statistic,
-        p_value=float(chdtrc(len(design.names), statistic)) if design.names else None,
+        p_value=float(chdtrc(len(names), statistic)) if names else None,
     )
 
 
-def _term(segment: str | None, code: str | None, estimate: float, error: float, z: float) -> Term:
-    limits = estimate, estimate - z * error, estimate + z * error
-    odds = [math.exp(value) if value < 700 else None for value in limits]
-    score = estimate / error
-    return Term(segment, code, estimate, error, score, 2 * float(ndtr(-abs(score))), *limits[1:], *odds)
+def _term(
+    label: tuple[str | None, str | None],
+    estimate: float,
+    most_likely: float,
+    error: float,
+    statistic: float,
+    low: float,
+    high: float,
+    end: float,
+) -> Term:
+    """``end`` is how far twice the log-likelihood falls towards the nearer infinity: not at all, where there is no
+    finite maximum.
+    """
+    odds = "odds" if label == (None, None) else "odds ratio"
+    notes = [
+        text.format(odds)
+        for text, holds in ((NO_LOW, low == -math.inf), (NO_HIGH, high == math.inf), (NO_PEAK, end < NOTHING))
+        if holds
+    ]
+    return Term(
+        *label,
+        estimate=estimate,
+        most_likely=None if end < NOTHING else most_likely,
+        standard_error=error,
+        low=_finite(low),
+        high=_finite(high),
+        statistic=statistic,
+        p_value=float(chdtrc(1, statistic)),
+        odds_ratio=_exponential(estimate),
+        odds_low=_exponential(low),
+        odds_high=_exponential(high),
+        note="; ".join(notes) or UNSET,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _exponential(value: float) -> float | None:
+    return math.exp(value) if value < 700 else None

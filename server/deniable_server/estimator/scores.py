@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from scipy.special import stdtrit
 
 from deniable_protocol import Band, Channel, decode
 
+from . import anytime
 from .intervals import Aim, Raw, clip
 
 Array = npt.NDArray[np.float64]
@@ -78,7 +80,12 @@ def worst_variance(channel: Channel, between: bool = False) -> float:
 def table_of(channel: Channel) -> Array:
     """The probability of each report under each answer, a row per answer; not to be changed."""
     reports = [*channel.reports()]
-    table = np.array([[float(channel.probability(x, report)) for report in reports] for x in range(channel.answers)])
+    if isinstance(channel, Band):  # two probabilities in all: long tables are made at once
+        place = np.array(reports) - np.arange(channel.levels)[:, None]
+        likely, other = float(channel.probability(0, 0)), float(channel.probability(0, channel.width))
+        table = np.where((place >= 0) & (place < channel.width), likely, other)
+    else:
+        table = np.array([[float(channel.probability(x, y)) for y in reports] for x in range(channel.answers)])
     table.flags.writeable = False
     return table
 
@@ -119,7 +126,7 @@ def _tuned(channel: Band, between: bool) -> list[float]:
         jac=lambda found: last,
         constraints=below,
         method="SLSQP",
-        options={"maxiter": 300, "ftol": 1e-12},
+        options={"maxiter": 300, "ftol": 1e-9},
     )
     best = min((start, scores(solved.x)), key=lambda g: _worst(table, levels, g, between))
     return [float(score) + 0.5 for score in best]
@@ -186,10 +193,12 @@ class Scored(NamedTuple):
     With little noise, what a sample shows is what people say, and a few who say something else may be missing from it.
     One more report at either end of the scores makes room for them: without it, 100 reports at epsilon 10 of which a
     few percent are at the other end can cover 62%. Where the channel's noise is more than that, there is no need.
+    ``anytime``: the limits that are valid at every look, where these are asked for.
     """
 
     seen: Spread
     room: tuple[Spread, Spread] | None = None
+    anytime: tuple[float, float] | None = None
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """As they are before they are cut off at 0 and 1."""
@@ -199,7 +208,7 @@ class Scored(NamedTuple):
         return min(low, self.room[0].limits(alpha)[0]), max(high, self.room[1].limits(alpha)[1])
 
     def raw(self, aim: Aim) -> Raw:
-        low, high = self.limits(aim.alpha)
+        low, high = self.anytime or self.limits(aim.alpha)
         return Raw(self.seen.mean, self.seen.error, clip(low), clip(high))
 
 
@@ -230,6 +239,11 @@ def pooled_scores(
         before = found.get(channel, (each, np.zeros(len(counts)), 0.0))
         found[channel] = each, before[1] + np.asarray(counts, dtype=float), before[2] + n
     kept = [(each, counts.tolist(), n) for each, counts, n in found.values() if n]
+    pooled = _pooled(kept, aim, rounding)
+    return pooled._replace(anytime=_anytime_limits(kept, pooled.seen, aim)) if aim.anytime else pooled
+
+
+def _pooled(kept: Sequence[tuple[Scores, list[float], float]], aim: Aim, rounding: float) -> Scored:
     means = [score_mean(*each, aim, rounding) for each in kept]
     if len(means) == 1:
         return means[0]
@@ -239,6 +253,16 @@ def pooled_scores(
     bottom, top = (_weighed(weights, [room[end] for room in rooms]) for end in (0, 1))
     needed = any(each.room is not None for each in means)
     return Scored(_weighed(weights, [each.seen for each in means]), (bottom, top) if needed else None)
+
+
+def _anytime_limits(kept: Sequence[tuple[Scores, list[float], float]], seen: Spread, aim: Aim) -> tuple[float, float]:
+    """Exact for a simple random sample. A design makes reports worth as much less as the variance is larger."""
+    worth = 1.0
+    if aim.deff != 1 and seen.error:
+        simple = _pooled(kept, replace(aim, deff=1.0), 0.0).seen.error
+        worth = ((simple or 0.0) / seen.error) ** 2
+    reports = [anytime.Reports(each.values, counts, 1 / (each.most + 1)) for each, counts, _ in kept]
+    return anytime.limits(reports, seen.mean, aim.alpha, worth)
 
 
 def _weighed(weights: Sequence[float], parts: Sequence[Spread]) -> Spread:

@@ -20,6 +20,10 @@ from .ratios import Ratio, ratios
 from .scores import Scored, pooled_scores, share_scores
 
 TOO_NOISY = "too noisy to say"
+MANY = 11
+"""From so many options on, a chart shows smoothed shares where noise is large."""
+STANDS_OUT = 2.0, 3.0
+"""Standard errors above equal shares at which one option begins to stand out, and does."""
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -29,6 +33,7 @@ class Share(msgspec.Struct, frozen=True):
     those whom a question is asked, or who answer it, a share is a ratio and only nearly unbiased.
     ``note`` is there where the interval spans more than half of all that is possible. ``answers``: how many reports are
     about this option, where it is one of a multi_choice. ``deff``: the design effect of weights, where there are some.
+    ``smoothed``: what a chart of many options shows instead of the estimate, see there.
     """
 
     code: str
@@ -40,6 +45,7 @@ class Share(msgspec.Struct, frozen=True):
     note: str | UnsetType = UNSET
     answers: int | UnsetType = UNSET
     deff: float | UnsetType = UNSET
+    smoothed: float | UnsetType = UNSET
 
 
 class Applies(msgspec.Struct, frozen=True):
@@ -127,18 +133,44 @@ def applies_to(evidence: Evidence, aim: Aim) -> Applies:
 
 def _possible(codes: Sequence[str], raw: Sequence[Raw | None]) -> list[Share]:
     """Shares of which just one is true of everybody: they sum to 1."""
-    known = [share.unbiased for share in raw if share is not None]
-    estimates = [*project(known)] if len(known) == len(raw) else [None] * len(raw)
-    return [_share(*entry) for entry in zip(codes, estimates, raw, strict=True)]
+    known = [share for share in raw if share is not None]
+    if len(known) < len(raw):
+        return [_share(code, None, None) for code in codes]
+    unbiased, errors = [share.unbiased for share in known], [share.standard_error or 0.0 for share in known]
+    drawn: Sequence[float | UnsetType] = smoothed(unbiased, errors) or [UNSET] * len(codes)
+    return [_share(*entry) for entry in zip(codes, project(unbiased), known, drawn, strict=True)]
 
 
-def _share(code: str, estimate: float | None, raw: Raw | None) -> Share:
+def _share(code: str, estimate: float | None, raw: Raw | None, drawn: float | UnsetType = UNSET) -> Share:
     if estimate is None or raw is None:
         return Share(code, None, None, None, 0.0, 1.0, TOO_NOISY)
     # The projection only ever lowers a positive share, and where many options vie it can take one below its own
     # interval, which knows nothing of the others. The interval then reaches down to it: wider, never less sure.
-    low, high = min(raw.low, estimate), max(raw.high, estimate)
-    return Share(code, estimate, raw.unbiased, raw.standard_error, low, high, too_noisy(high - low, 1.0))
+    shown = [estimate] if drawn is UNSET else [estimate, drawn]
+    low, high = min(raw.low, *shown), max(raw.high, *shown)
+    note = too_noisy(high - low, 1.0)
+    return Share(code, estimate, raw.unbiased, raw.standard_error, low, high, note, smoothed=drawn)
+
+
+def smoothed(unbiased: Sequence[float], errors: Sequence[float]) -> list[float] | None:
+    """Many shares, drawn towards equal ones by the part of their spread that noise explains; None where that is not
+    sure to help.
+
+    Of k values with noise of variance v each, the sum of squares S about a point loses (k - 3)v/S of itself: less error
+    on the whole than without, whatever is true, of all values together [1]. One large value would pay for many small
+    ones. So it fades out as one option stands out, from two to three standard errors above equal shares. Depending on
+    all reports, it can move further by a false one than ``estimate``, which therefore stays as it is.
+
+    [1] James and Stein 1961, Proc. 4th Berkeley Symp. 1; about a given sum, one degree of freedom less.
+    """
+    k, equal = len(unbiased), 1 / len(unbiased)
+    spread, noise = sum((share - equal) ** 2 for share in unbiased), sum(error**2 for error in errors) / (k - 1)
+    if k < MANY or not all(errors) or not spread:
+        return None
+    first, last = STANDS_OUT
+    most = max((share - equal) / error for share, error in zip(unbiased, errors, strict=True))
+    pull = min((k - 3) * noise / spread, 1.0) * clip((last - most) / (last - first))
+    return project([share + pull * (equal - share) for share in unbiased]) if pull else None
 
 
 def too_noisy(width: float, scale: float) -> str | UnsetType:

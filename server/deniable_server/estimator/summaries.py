@@ -119,7 +119,8 @@ def _difference(pooled: Pooled, of: Sequence[int], minus: Sequence[int], shares:
 
     down, up = distance(high - top.low, bottom.high - low), distance(top.high - high, low - bottom.low)
     error = math.sqrt(first + second - 2 * both)
-    margin = -float(stdtrit(pooled.n - 1, aim.alpha / 2)) * error if pooled.n > 1 else 2.0
+    errors = aim.errors(pooled.n) if aim.anytime else -stdtrit(pooled.n - 1, aim.alpha / 2)
+    margin = float(errors) * error if pooled.n > 1 else 2.0
     unbiased = top.unbiased - bottom.unbiased
     centre = min(max(unbiased, -1.0), 1.0)
     limits = min(high - low - down, centre - margin), max(high - low + up, centre + margin)

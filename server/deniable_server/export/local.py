@@ -15,7 +15,7 @@ import numpy as np
 from deniable_server.analysis.crossing import Crossing
 from deniable_server.analysis.reports import report_columns
 from deniable_server.errors import ExportError
-from deniable_server.statistics import Codes, Counts, Statistics
+from deniable_server.statistics import Codes, Counts, RepeatCounter, Statistics
 
 from . import DOCUMENT, MANIFEST, Engine, File, content, damaged, read_export
 from .arrow import pa, pq, schema_of
@@ -53,16 +53,17 @@ class LocalEngine(Engine):
 
     def statistics(self) -> Statistics:
         total: dict[Codes, Counts] = {}
+        repeats = RepeatCounter(self._document)
         for group, table in self._tables(report_columns(self._document)):
             segments = [self._positions(table, place) for place in range(len(self._segments))]
             reports = (_numbers(table, part) for part in self._parts)
             try:
-                counted = count_columns(self._document, segments, _numbers(table, self._booklet), reports)
+                counted = count_columns(self._document, segments, _numbers(table, self._booklet), reports, repeats)
             except ValueError as error:
                 raise damaged(self.export.folder, group.file, f"does not fit the survey ({error})") from None
             for codes, row in counted.items():
                 total[codes] = total[codes] + row if codes in total else row.copy()
-        return from_slots(self._document, total)
+        return from_slots(self._document, total, repeats.counts)
 
     def count(self, crossing: Crossing) -> None:
         asked = [self._parts[part] for part in crossing[:2]]

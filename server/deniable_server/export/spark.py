@@ -25,7 +25,7 @@ from deniable_server.analysis.crossing import Crossing
 from deniable_server.analysis.reports import report_columns
 from deniable_server.errors import ExportError
 from deniable_server.estimator.pieces import Piece
-from deniable_server.statistics import Codes, Counts, Statistics
+from deniable_server.statistics import MODULUS, Codes, Counts, Statistics, nothing, repeats_of, step_of
 
 from . import DOCUMENT, MANIFEST, Engine, column_bits, content, damaged, read_export
 from .slots import Slot, from_slots, slots
@@ -192,7 +192,7 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as sf
 
         if not self.export.manifest.files:
-            return {}
+            return nothing(self._document)
         segments = [segment.id for segment in self._segments]
         bundles = _bundled(self._document)
         # Twice: the values of a bundle together, which makes few of many rows; then each slot's from those.
@@ -204,6 +204,31 @@ class SparkEngine(Engine):
         exploded = rows.select(*map(_column, segments), sf.explode(single).alias(VALUE), _column(COUNT))
         counted = exploded.groupBy(*map(_column, segments), value).agg(sf.sum(_column(COUNT))).collect()
         return self._from_counts(counted)
+
+    def _repeats(self) -> Counts:
+        """How often whole reports came, in a pass of its own: by segments, it would be too many numbers."""
+        from pyspark.sql import functions as sf
+
+        counts, known = nothing(self._document).repeats, repeats_of(self._document)
+        if not known:
+            return counts
+        values = []
+        for repeats in known:
+            number = self._sum() if repeats.part is None else self._report(repeats.part)
+            values.append(number % repeats.size + repeats.start)
+        found = sf.array_compact(sf.array(*values))  # a part that the booklet does not have is null
+        for value, count in _counted(self._reports(), [], found).collect():
+            counts[value] = count
+        return counts
+
+    def _sum(self) -> Column:
+        """As ``RepeatCounter.add`` sums it."""
+        from pyspark.sql import functions as sf
+
+        total = sf.lit(0).cast("long")
+        for part in range(len(self._parts)):
+            total = total + sf.coalesce(self._report(part) % MODULUS * step_of(part), sf.lit(0))
+        return total
 
     def _from_counts(self, counted: list[Any]) -> Statistics:
         """The statistics from rows of codes, a slot's value and its count."""
@@ -217,8 +242,8 @@ class SparkEngine(Engine):
             if places not in cells:
                 cells[places] = np.zeros(known[-1].place.stop, dtype=np.int64)
             cells[places][value] = count
-        statistics = from_slots(self._document, cells)
-        if sum(cell.submissions for cell in statistics.values()) != self.export.manifest.submissions:
+        statistics = from_slots(self._document, cells, self._repeats())
+        if statistics.submissions != self.export.manifest.submissions:
             raise damaged(self.export.folder, "reports", "has another number of rows than the manifest says")
         return statistics
 

@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import ClassVar, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
 from deniable_protocol import Question
@@ -19,6 +20,7 @@ from deniable_server.analysis.rounding import (
     Rounded,
     figure,
     mean_in_units,
+    rounded,
     score_in_points,
     share_in_percent,
     short_text,
@@ -116,6 +118,7 @@ class Bars:
     rows: tuple[ChartRow, ...]
     tables: tuple[NumberTable, ...]
     weighted: bool
+    smoothed: bool
 
 
 @dataclass(frozen=True)
@@ -225,6 +228,7 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
     texts = answer_texts(question)
     weighted = [] if estimate.weighted is UNSET else estimate.weighted.shares
     axis = share_axis(max(share.high for share in (*estimate.shares, *weighted)))
+    weighted = [_smoothed(share) for share in weighted]
     marks: list[Mark | None] = [share_mark(share, axis) for share in weighted]
     tables = _share_tables(estimate, texts, "", limits_at(confidence))
     if estimate.weighted is not UNSET:
@@ -233,12 +237,18 @@ def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> 
         about=f"Shares. {sentences.headline(question, estimate)}",
         axis=axis,
         rows=tuple(
-            share_row(texts[share.code], share, axis, mark)
+            share_row(texts[share.code], _smoothed(share), axis, mark)
             for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True)
         ),
         tables=tuple(tables),
         weighted=bool(weighted),
+        smoothed=any(share.smoothed is not UNSET for share in estimate.shares),
     )
+
+
+def _smoothed(share: Share) -> Share:
+    """As a chart of many options shows it; its tables have the estimates."""
+    return share if share.smoothed is UNSET else msgspec.structs.replace(share, estimate=share.smoothed)
 
 
 def share_mark(share: Share, axis: Axis) -> Mark:
@@ -305,10 +315,7 @@ def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, conf
         lines.append(("Weighted", mean_cells(question, weighted)))
     tables = [NumberTable(sentences.capitalized(limits_at(confidence)), ("", *HEADS), tuple(lines))]
     if points:
-        shape = [(short_text(Decimal(f"{point.at:.6g}")), (f"{100 * point.share:.1f}",)) for point in points]
-        tables.append(
-            NumberTable("A likely shape, without intervals", (unit or "Value", "Likely share, %"), tuple(shape))
-        )
+        tables.append(_shape_table(points, unit, confidence))
     return MeanChart(
         about=f"Mean: {sentences.about_mean(question, mean)}",
         axis=axis,
@@ -327,6 +334,22 @@ def unit_of(question: Question) -> str:
 
 def mean_cells(question: Question, mean: Mean) -> tuple[str, ...]:
     return cells(mean_in_units(question, mean), mean.standard_error)
+
+
+SHAPE_LINES = 12
+"""Of many levels, so many get a line in the table."""
+
+
+def _shape_table(points: Sequence[Point], unit: str, confidence: float) -> NumberTable:
+    lines = [
+        (
+            short_text(Decimal(f"{point.at:.6g}")),
+            cells(rounded(point.up_to, point.low, point.high, 0.0, 1.0, scale=100), None)[:3],
+        )
+        for point in points[: -1 : max((len(points) - 1) // SHAPE_LINES, 1)]
+    ]
+    caption = f"The likely shape: answers up to each value, in percent of all; {limits_at(confidence)}, each by itself"
+    return NumberTable(caption, (f"Up to, {unit}" if unit else "Up to", *HEADS[:3]), tuple(lines))
 
 
 def _columns(points: Sequence[Point]) -> tuple[Column, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,7 +27,7 @@ from deniable_server.storage import utc_today
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
 from deniable_server.web.source import source_of
-from deniable_server.wording import answer_texts, group_text, question_in_words, survey_in_words
+from deniable_server.wording import EVERY_LOOK, answer_texts, group_text, question_in_words, survey_in_words
 
 from . import sentences
 from .charts import Bars, Empty, MeanChart, days_chart, question_chart
@@ -80,13 +80,14 @@ class Crossed:
 def overview(survey: str) -> ResponseReturnValue:
     source = source_of(survey)
     given = _given(EstimateQuery)
-    shown = {**given, "distribution": ["1"]}
+    shown = {**_looked_at(source, given), "distribution": ["1"]}
     try:
         result = estimates(source, EstimateQuery.read(source.survey, shown))
     except (BadQuery, HeldBack, Withheld) as error:
         return _refused("overview.html", source, given, error)
     notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
-    everywhere = [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
+    everywhere = sentences.survey_notices(result.notes)
+    everywhere += [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
     crossed, left_out = _planned(source, result)
     response = _view(
         "overview.html",
@@ -119,7 +120,9 @@ def comparison(survey: str) -> ResponseReturnValue:
     shown: dict[str, Any] = {"others": _others(source.survey)}
     if "question" in given and ("by" in given or "with" in given):
         try:
-            result = compare(source, CompareQuery.read(source.survey, given))
+            query = CompareQuery.read(source.survey, given)
+            others = [source.another(query.other)] if query.other and not query.by else []
+            result = compare(source, replace(query, anytime=query.anytime or _is_open(source, *others)))
         except (BadQuery, HeldBack, Withheld) as error:
             return _refused("compare.html", source, given, error, **shown)
         question = next(each for each in source.survey.questions if each.id == result.question)
@@ -152,7 +155,7 @@ def cross_tabulation(survey: str) -> ResponseReturnValue:
     }
     if "rows" in given and "columns" in given:
         try:
-            result = crosstab(source, CrosstabQuery.read(asked, given))
+            result = crosstab(source, CrosstabQuery.read(asked, _looked_at(source, given)))
         except (BadQuery, HeldBack, Withheld) as error:
             return _refused("crosstab.html", source, given, error, **shown)
         rows, columns = result.rows, result.columns
@@ -184,6 +187,7 @@ def _view(template: str, source: Source, given: Given, code: int = 200, **values
         texts=texts(source.survey),
         titles=titles(source.survey),
         minimum=source.minimum,
+        every_look=EVERY_LOOK,
         **values,
     )
 
@@ -201,6 +205,15 @@ def _given(query: type[Query]) -> Given:
             value = value.replace(",", ".") if name in ("deff", "trim") else value
             given.setdefault(name, []).append(value)
     return given
+
+
+def _is_open(*sources: Source) -> bool:
+    """Whether more answers may come, so that people will look again: intervals must be valid at every look."""
+    return any(source.status == "open" for source in sources)
+
+
+def _looked_at(source: Source, given: Given) -> Given:
+    return {**given, "anytime": ["1"]} if _is_open(source) else given
 
 
 def _link(endpoint: str, survey: str, given: Given) -> str:
@@ -268,7 +281,12 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
     for rows, columns in pairs[:MOST_CROSSED]:
         title = " and ".join(sentences.quoted(named[name]) for name in (rows, columns))
         query = CrosstabQuery(
-            rows=rows, columns=columns, where=result.where, confidence=result.confidence, deff=result.deff
+            rows=rows,
+            columns=columns,
+            where=result.where,
+            confidence=result.confidence,
+            deff=result.deff,
+            anytime=result.anytime,
         )
         try:
             table = crosstab(source, query)
@@ -276,7 +294,8 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
             found.append(Crossed(title, None, [], str(error)))
             continue
         chart = crosstab_chart(table, answers[rows], answers[columns], named[rows], named[columns])
-        found.append(Crossed(title, chart, [f"{sentences.capitalized(note)}." for note in table.notes]))
+        notices = [f"{sentences.capitalized(note)}." for note in table.notes if note not in result.notes]
+        found.append(Crossed(title, chart, notices))
     return found, len(pairs) - len(found)
 
 

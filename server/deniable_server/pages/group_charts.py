@@ -207,7 +207,7 @@ def crosstab_chart(
         columns=tuple(merged_text(column_texts, column.code) for column in result.column_totals),
         lines=tuple(lines),
         totals=tuple(_cell(column) for column in result.column_totals),
-        note=independence_in_words(result.independence),
+        note=independence_in_words(result.independence, anytime=isinstance(result, SurveyCrosstab) and result.anytime),
     )
 
 

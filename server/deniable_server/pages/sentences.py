@@ -20,14 +20,14 @@ from deniable_server.analysis.rounding import (
     short_text,
     up,
 )
-from deniable_server.estimator import NOT_HONEST, TOO_NOISY, Mean, QuestionEstimate, Share, Summary, Weighted
+from deniable_server.estimator import TOO_NOISY, Mean, QuestionEstimate, Share, Summary, Weighted
 from deniable_server.estimator.comparison import Difference
 from deniable_server.wording import NO_DATA, SUMMARIES, answer_texts, is_noisy, probability
 
 NOTHING_YET = "No answers yet"
 NOT_HONEST_MEANS = (
-    "These reports are not consistent with honest reports: some may be made up. Do not rely on the numbers before you "
-    "know who had the link and how often they could answer."
+    "Some reports may be made up. Do not rely on the numbers before you know who had the link and how often they could "
+    "answer."
 )
 NEGLIGIBLE = 1 / 20
 """Of an interval's width: groups that differ by less are about the same."""
@@ -208,8 +208,13 @@ def notices(estimate: QuestionEstimate) -> list[str]:
     """What a reader must be told before the numbers, a sentence each."""
     if not estimate.answers:
         return []
-    meanings = {NOT_HONEST: NOT_HONEST_MEANS, TOO_NOISY: TOO_NOISY_MEANS}
+    meanings = {TOO_NOISY: TOO_NOISY_MEANS}
     return [meanings.get(note, f"{capitalized(note)}.") for note in estimate.notes]
+
+
+def survey_notices(notes: Sequence[str]) -> list[str]:
+    """The same of a whole survey."""
+    return [*(f"{capitalized(note)}." for note in notes), *([NOT_HONEST_MEANS] if notes else [])]
 
 
 def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[QuestionEstimate] = ()) -> str:

@@ -12,7 +12,17 @@ from deniable_protocol import Problem, SurveyError, parse_survey
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import plan_survey
-from deniable_server.planning.words import DESIGNS, chance, points, short, within
+from deniable_server.planning.words import (
+    DESIGNS,
+    chance,
+    change_found,
+    points,
+    rotation_in_words,
+    short,
+    shuffled_in_words,
+    waves_in_words,
+    within,
+)
 from deniable_server.storage import Token
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import signed_in
@@ -69,9 +79,13 @@ def publish_survey() -> ResponseReturnValue:
         plan=(plan := plan_survey(survey)),
         others=[(*DESIGNS[other.design], other) for other in plan.alternatives if other.design in COMPARED],
         published=is_published,
+        shuffled=shuffled_in_words(plan),
         chance=chance,
+        change_found=change_found,
         points=points,
+        rotation_in_words=rotation_in_words,
         short=short,
+        waves_in_words=waves_in_words,
         within=within,
     )
 

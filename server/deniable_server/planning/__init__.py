@@ -5,9 +5,11 @@ spends. No input or output.
 from deniable_server.errors import PlanError
 
 from .design import Design, design_booklets, publish_survey
-from .plan import AtEpsilon, BookletPlan, Given, QuestionPlan, Range, SurveyPlan, TablePlan, Waves, plan_survey
+from .plan import AtEpsilon, BookletPlan, Given, QuestionPlan, Range, SurveyPlan, TablePlan, plan_survey
 from .sample_size import Wanted
+from .shuffling import Shuffled
 from .textbook import Alternative
+from .waves import Rotation, Waves
 
 __all__ = [
     "Alternative",
@@ -18,6 +20,8 @@ __all__ = [
     "PlanError",
     "QuestionPlan",
     "Range",
+    "Rotation",
+    "Shuffled",
     "SurveyPlan",
     "TablePlan",
     "Wanted",

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
 import msgspec
 
-from deniable_protocol import Document, Question, Survey, advanced_composition, shuffled, verify
-from deniable_protocol.questions import plain
+from deniable_protocol import Document, Question, Survey, verify
 from deniable_server.wording import question_in_words, survey_in_words
 
-from .composition import compose_waves
 from .design import design_booklets, publish_survey
 from .precision import Known, precision
 from .sample_size import Wanted, margin_of, respondents_for_margin, respondents_per_group, smallest_difference
+from .shuffling import Shuffled, shuffle
 from .textbook import Alternative, Other, other_designs, question_alternatives, survey_alternatives
-from .words import describe, warn
+from .waves import Waves, repeat
+from .words import describe, epsilon_text, warn
 
 LEAST_EPSILON, LARGEST_EPSILON = Fraction(1, 100), Fraction(10)
 """What a survey may ask for."""
@@ -99,29 +98,13 @@ class AtEpsilon(msgspec.Struct, frozen=True):
     margins: list[float]
 
 
-class Waves(msgspec.Struct, frozen=True):
-    """What one respondent spends over so many waves, by three bounds.
-
-    The last two are valid but for ``delta``, which includes the deltas of the survey's own questions, where they have
-    any; the first, the sum, but for those. ``rotated``: the people it takes if each answers one of the waves only, and
-    so spends epsilon once.
-    """
-
-    waves: int
-    basic: str
-    advanced: str
-    exact: str
-    delta: float
-    rotated: int
-
-
 class SurveyPlan(msgspec.Struct, frozen=True):
     """A plan, and what was wanted.
 
     ``in_words`` is the result in a few sentences, ``epsilon_in_words`` what epsilon means for one person.
     ``respondents`` and ``per_group`` are enough for every question and cross-tab. ``fewest``: no other choice of
     booklets needs fewer than that, where it is known. ``sizes`` are the respondents of the margins at each epsilon.
-    ``shuffled``: epsilon towards someone who sees submissions shuffled, if that is known.
+    ``shuffled``: epsilon towards someone who sees the submissions shuffled; None if a question has a delta.
     """
 
     survey: str
@@ -142,7 +125,7 @@ class SurveyPlan(msgspec.Struct, frozen=True):
     by_epsilon: list[AtEpsilon]
     alternatives: list[Alternative]
     waves: list[Waves]
-    shuffled: float | None
+    shuffled: Shuffled | None
 
 
 def plan_survey(survey: Survey, wanted: Wanted | None = None) -> SurveyPlan:
@@ -174,8 +157,8 @@ def plan_survey(survey: Survey, wanted: Wanted | None = None) -> SurveyPlan:
         sizes=[*RESPONDENTS],
         by_epsilon=[_at(survey, epsilon, wanted) for epsilon in _epsilons(survey)],
         alternatives=[*_in_booklets(survey, needed, wanted), *survey_alternatives(survey, others, needed, wanted)],
-        waves=repeat(document, needed, wanted),
-        shuffled=_shuffled(document, wanted.respondents or needed, wanted.delta),
+        waves=repeat(document, known, needed, wanted),
+        shuffled=shuffle(document, wanted.respondents or needed, wanted.delta),
     )
     return msgspec.structs.replace(plan, in_words=describe(plan), warnings=warn(plan))
 
@@ -254,7 +237,7 @@ def _at(survey: Survey, epsilon: Fraction, wanted: Wanted) -> AtEpsilon:
     known = precision(verify(publish_survey(_with_epsilon(survey, epsilon))))
     each = [(one.variance, one.wanted(wanted), len(one.items)) for one in known]
     return AtEpsilon(
-        _text(epsilon),
+        epsilon_text(epsilon),
         max(respondents_for_margin(variance, asked) for variance, asked, _ in each),
         [max(margin_of(v, size, asked) for v, asked, count in each if count == 1) for size in RESPONDENTS],
     )
@@ -262,7 +245,7 @@ def _at(survey: Survey, epsilon: Fraction, wanted: Wanted) -> AtEpsilon:
 
 def _with_epsilon(survey: Survey, epsilon: Fraction) -> Survey:
     if survey.epsilon is not None:
-        return msgspec.structs.replace(survey, epsilon=_text(epsilon))
+        return msgspec.structs.replace(survey, epsilon=epsilon_text(epsilon))
     factor = epsilon / survey.exact_epsilon
     questions = (_scaled(question, Fraction(str(question.epsilon)) * factor) for question in survey.questions)
     return msgspec.structs.replace(survey, questions=tuple(questions))
@@ -270,7 +253,7 @@ def _with_epsilon(survey: Survey, epsilon: Fraction) -> Survey:
 
 def _scaled(question: Question, epsilon: Fraction) -> Question:
     rounded = Fraction(math.floor(epsilon * 10_000), 10_000)
-    return msgspec.structs.replace(question, epsilon=_text(min(max(rounded, LEAST_EPSILON), LARGEST_EPSILON)))
+    return msgspec.structs.replace(question, epsilon=epsilon_text(min(max(rounded, LEAST_EPSILON), LARGEST_EPSILON)))
 
 
 def _in_booklets(survey: Survey, ours: int, wanted: Wanted) -> list[Alternative]:
@@ -281,51 +264,3 @@ def _in_booklets(survey: Survey, ours: int, wanted: Wanted) -> list[Alternative]
     other = msgspec.structs.replace(survey, epsilon=survey.total_epsilon, questions=questions)
     needed = _at(other, survey.exact_epsilon, wanted).respondents
     return [Alternative("booklets", needed, needed / ours)]
-
-
-def _text(epsilon: Fraction) -> str:
-    return plain(int(epsilon * 10_000) / Decimal(10_000))
-
-
-# --- repeated waves, and shuffling ---------------------------------------------------------------------------------
-
-
-def repeat(document: Document, respondents: int, wanted: Wanted) -> list[Waves]:
-    """What one respondent spends over 1, 2, 4, 8 ... waves of the survey, up to what is wanted."""
-    epsilons = _reports(document)
-    total = sum(epsilons, Fraction(0))
-    waves = [*(2**i for i in range(wanted.waves.bit_length()) if 2**i < wanted.waves), wanted.waves]
-    exact = compose_waves(epsilons, waves, wanted.delta)
-    return [
-        Waves(
-            waves=times,
-            basic=_text(total * times),
-            advanced=_text(_advanced(epsilons, times, wanted.delta)),
-            exact=plain(together),
-            # A question that keeps epsilon only but for a delta adds that delta in every wave.
-            delta=wanted.delta + float(document.delta * times),
-            rotated=respondents * times,
-        )
-        for times, together in zip(waves, exact, strict=True)
-    ]
-
-
-def _reports(document: Document) -> list[Fraction]:
-    """The epsilons of what one device sends; of several booklets each has one part, and spends all of it."""
-    if document.survey.epsilon is not None:
-        return [document.survey.exact_epsilon]
-    return [part.exact_epsilon for part in document.parts]
-
-
-def _advanced(epsilons: list[Fraction], waves: int, delta: float) -> Fraction:
-    """By the wave, or by the answer as if each had the largest epsilon, or the plain sum: whichever says least."""
-    total = sum(epsilons, Fraction(0))
-    bounds = [advanced_composition(max(epsilons), len(epsilons) * waves, delta)]
-    if total < 1:  # from ln 2 on, the term e(e^e - 1) alone is above the sum
-        bounds.append(advanced_composition(total, waves, delta))
-    return min(Fraction(math.ceil(min(bounds) * 10_000), 10_000), total * waves)
-
-
-def _shuffled(document: Document, respondents: int, delta: float) -> float | None:
-    # The bound is for what keeps epsilon without a delta. A whole submission does, whatever its booklet.
-    return None if document.delta else shuffled(document.survey.exact_epsilon, respondents, delta)

@@ -8,16 +8,20 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from deniable_protocol.questions import plain
 from deniable_server.wording import found_percent
 
 if TYPE_CHECKING:
     from .plan import QuestionPlan, SurveyPlan
+    from .waves import Waves
 
 NOTHING = 0.5
 """A margin of half of everything, to either side of the middle, says nothing."""
 TOO_WIDE = 0.10
 """If no margin is below this, the survey hardly finds out anything."""
 LARGEST_ADVISED = 4
+HARDLY_LESS = 0.99
+"""Shuffling is not worth a number if it leaves this much of epsilon."""
 
 
 DESIGNS = {
@@ -109,6 +113,52 @@ def _too_open(plan: SurveyPlan) -> Iterator[str]:
         )
 
 
+# --- asking again, and shuffling ---------------------------------------------------------------------------------
+
+
+def waves_in_words(plan: SurveyPlan) -> str:
+    deltas = sorted({row.delta for row in plan.waves})
+    lost = " to ".join(significant(delta) for delta in (deltas[0], deltas[-1])[: len(deltas)])
+    return (
+        "What one person spends who answers every wave: the sum, and two bounds that may fail with probability "
+        f"δ = {lost}. The exact one is computed from the channels that this survey publishes."
+    )
+
+
+def rotation_in_words(plan: SurveyPlan) -> str:
+    power = f"{100 * plan.wanted.power:g}%"
+    return (
+        f"With rotation each person answers one wave, drawn at random, and spends ε = {short(plan.epsilon)} once. Each "
+        "wave has other people. You see levels and trends: compare two waves as you compare two groups. You do not see "
+        "who changed. Give each person the link of one wave only. Margins, and the change between two waves that is "
+        f"found {power} of the time, are those of the result that is known worst, in points or percent of a mean's "
+        "range."
+    )
+
+
+def change_found(row: Waves) -> str:
+    """The least change between two waves of different people that a test finds."""
+    if row.waves == 1:
+        return ""
+    return "none" if row.rotation.difference is None else points(row.rotation.difference)
+
+
+def shuffled_in_words(plan: SurveyPlan) -> str | None:
+    """What shuffling is worth, if that is known."""
+    if (shuffled := plan.shuffled) is None:
+        return None
+    seen = f"Suppose someone sees {shuffled.respondents:,} submissions, but neither their order nor their senders."
+    own = short(plan.epsilon)
+    if shuffled.epsilon > HARDLY_LESS * float(plan.epsilon):
+        return f"{seen} So few hide nobody: ε stays {own}."
+    at_most = "" if shuffled.kind == "exact" else "at most "
+    return (
+        f"{seen} Towards them ε is {at_most}{significant(shuffled.epsilon)} instead of {own}, except with probability "
+        f"δ = {significant(plan.wanted.delta)}. If you ask segments, count only people who give the same ones. Towards "
+        "someone who sees submissions arrive, such as the server, the full ε applies."
+    )
+
+
 # --- words and numbers that the terminal and the page share --------------------------------------------------------
 
 
@@ -131,6 +181,12 @@ def amount(part: float, question: QuestionPlan) -> str:
     return f"{size.quantize(Decimal(1).scaleb(size.adjusted() - 2), ROUND_CEILING).normalize():,f}{unit}".rstrip()
 
 
+def significant(value: float) -> str:
+    """0.000001, not 1e-06; three digits at most, the last rounded up."""
+    exact = Decimal(repr(value))
+    return plain(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING))
+
+
 def chance(part: float) -> str:
     """A probability in percent, with two digits."""
     return f"{100 * part:.2g}%" if part < 0.1 else f"{100 * part:.0f}%"
@@ -149,6 +205,11 @@ def about(people: int) -> str:
     """Three digits, rounded up."""
     step = 10 ** max(len(str(people)) - 3, 0)
     return f"{-(-people // step) * step:,}"
+
+
+def epsilon_text(epsilon: Fraction) -> str:
+    """As a survey file has it; to four decimals, which it has at most."""
+    return plain(int(epsilon * 10_000) / Decimal(10_000))
 
 
 def short(epsilon: str) -> str:

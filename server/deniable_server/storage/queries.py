@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from deniable_protocol import DeniableError, Document, verify
-from deniable_server.statistics import Cell, Codes, Content, Statistics, merge, tally
+from deniable_server.statistics import Cell, Codes, Content, Counts, Statistics, nothing, sum_cells, tally
 
 from . import Row, Stored
 
@@ -25,7 +25,7 @@ CHUNK = 10_000
 
 read_content = msgspec.json.Decoder(Content).decode
 _codes = msgspec.json.Decoder(tuple[int, ...])
-_booklets = msgspec.json.Decoder(list[int])
+_numbers = msgspec.json.Decoder(list[int])
 _counts = msgspec.json.Decoder(list[list[int]])
 
 
@@ -120,23 +120,25 @@ def days(view: View, number: int) -> dict[date, int]:
 
 def statistics(view: View, number: int, document: Document) -> Statistics:
     """The sufficient statistics: stored ones for folded submissions, plus a count of the few that wait."""
-    return merge([_sealed(view, number), recount(view, number, document, ("inbox",))])
+    return _sealed(view, number, document) + recount(view, number, document, ("inbox",))
 
 
-def _sealed(view: View, number: int) -> Statistics:
-    """Several cells of the same segments add up."""
+def _sealed(view: View, number: int, document: Document) -> Statistics:
+    """Several cells of the same segments add up, and so do several counts of whole reports."""
     rows = view.rows("SELECT segments, booklets, counts FROM statistics WHERE survey = :number", number=number)
-    return merge({_codes.decode(segments): read_cell(*cell)} for segments, *cell in rows)
+    cells = sum_cells((_codes.decode(segments), read_cell(*cell)) for segments, *cell in rows)
+    whole = view.rows("SELECT counts FROM repeats WHERE survey = :number", number=number)
+    return Statistics(cells, sum((read_repeats(counts) for (counts,) in whole), nothing(document).repeats))
 
 
 def recount(view: View, number: int, document: Document, tables: Sequence[str] = ("sealed", "inbox")) -> Statistics:
     """The statistics of these tables, counted from every submission."""
-    total: Statistics = {}
+    total = nothing(document)
     for name in tables:
         statement = f"SELECT content FROM {view.table(name, number)} WHERE survey = :number"  # noqa: S608 -- our own names
         rows = view.stream(statement, number=number)
         while contents := [content for (content,) in islice(rows, CHUNK)]:
-            total = merge([total, tally_texts(document, contents)])
+            total += tally_texts(document, contents)
     return total
 
 
@@ -148,9 +150,18 @@ def tally_texts(document: Document, contents: Iterable[str]) -> Statistics:
 def read_cell(booklets: str, counts: str) -> Cell:
     """A cell from how the database keeps it."""
     return Cell(
-        np.array(_booklets.decode(booklets), np.int64),
+        np.array(_numbers.decode(booklets), np.int64),
         [np.array(count, np.int64) for count in _counts.decode(counts)],
     )
+
+
+def read_repeats(counts: str) -> Counts:
+    """Counts of whole reports from how the database keeps them."""
+    return np.array(_numbers.decode(counts), np.int64)
+
+
+def write_repeats(repeats: Counts) -> str:
+    return msgspec.json.encode(repeats.tolist()).decode()
 
 
 def write_codes(codes: Codes) -> str:
@@ -176,7 +187,7 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
             document = verify(bytes(published))
             if document.digest != digest or document.survey.id != id_:
                 damage.append(f"the document of {id_} is not the one that was published")
-            if _sealed(view, number) != recount(view, number, document, ("sealed",)):
+            if _sealed(view, number, document) != recount(view, number, document, ("sealed",)):
                 damage.append(f"the statistics of {id_} differ from a recount")
             recount(view, number, document, ("inbox",))  # that it can be read is all there is to check
             stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from deniable_protocol import Document, verify
 from deniable_server.errors import StorageError
-from deniable_server.statistics import Statistics, merge
+from deniable_server.statistics import Statistics, nothing
 
 from . import queries
 from .location import Location, Target
@@ -76,13 +76,14 @@ def _copy_survey(view: View, number: int, survey: dict[str, Any], target: Target
     _write(target, "surveys", SURVEY, [survey.values()])
     ((there,),) = target.rows("SELECT number FROM surveys WHERE id = :id", id=survey["id"])
     target.make_tables(there)
-    stored, counted = queries.StoredIn(view, number), Statistics()
+    stored, counted = queries.StoredIn(view, number), nothing(document)
     for rows in _chunks(stored):
         target.write_rows(there, rows)
-        counted = merge([counted, tally_texts(document, [row.content for row in rows])])
+        counted += tally_texts(document, [row.content for row in rows])
         progress(len(rows))
-    cells = [(there, queries.write_codes(key), *queries.write_cell(cell)) for key, cell in counted.items()]
+    cells = [(there, queries.write_codes(key), *queries.write_cell(cell)) for key, cell in counted.cells.items()]
     _write(target, "statistics", ("survey", "segments", "booklets", "counts"), cells)
+    _write(target, "repeats", ("survey", "counts"), [(there, queries.write_repeats(counted.repeats))])
     days = [(there, day.isoformat(), accepted) for day, accepted in stored.days.items()]
     _write(target, "days", ("survey", "day", "accepted"), days)
 
@@ -97,11 +98,11 @@ def _compare(
     stored: queries.StoredIn, copied: queries.StoredIn, document: Document, progress: Progress
 ) -> tuple[int, Statistics]:
     """How many submissions the copy has, and their statistics, counted again. StorageError where it differs."""
-    submissions, counted = 0, Statistics()
+    submissions, counted = 0, nothing(document)
     for pairs in _chunks(zip_longest(stored, copied)):
         if any(row != other for row, other in pairs):
             raise StorageError(f"The submissions of {document.survey.id} differ after the copy. Nothing was copied.")
-        counted = merge([counted, tally_texts(document, [other.content for _, other in pairs])])
+        counted += tally_texts(document, [other.content for _, other in pairs])
         submissions += len(pairs)
         progress(len(pairs))
     if copied.days != stored.days:

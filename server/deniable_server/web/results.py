@@ -90,7 +90,7 @@ def get_crosstab(survey: str) -> ResponseReturnValue:
     results,
     "GET",
     "/surveys/<survey>/regression",
-    "The odds of an answer explained by segments: odds ratios with intervals, or the reason why no fit was found.",
+    "The odds of an answer explained by segments and by questions of the same part: odds ratios with intervals.",
     role="reader",
     gives=SurveyRegression,
     query=RegressQuery,

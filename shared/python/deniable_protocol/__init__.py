@@ -10,7 +10,6 @@ from .accounting import (
     detection_power,
     exact_composition,
     gaussian_sigma,
-    shuffled,
 )
 from .channel import Channel, Support
 from .channels import CHANNELS, Band, Drawn, Subset, Table
@@ -83,7 +82,6 @@ __all__ = [
     "paths_of",
     "publish",
     "randomize",
-    "shuffled",
     "survey_from_tree",
     "verify",
 ]

@@ -20,7 +20,6 @@ __all__ = [
     "detection_power",
     "exact_composition",
     "gaussian_sigma",
-    "shuffled",
 ]
 
 _PRECISION = 50
@@ -77,20 +76,6 @@ def exact_composition(epsilons: Sequence[Fraction], delta: float) -> Decimal:
             middle = (low + high) // 2
             low, high = (middle, high) if excess(middle) > allowed else (low, middle)
         return Decimal(high) / _GRID
-
-
-def shuffled(epsilon: Fraction, respondents: int, delta: float) -> float | None:
-    """Epsilon in the central model once n such reports are shuffled (Feldman, McMillan and Talwar 2021).
-
-    None where the bound does not apply: it needs epsilon <= ln(n / (16 ln(2/delta))).
-    """
-    _check_delta(delta)
-    e = float(epsilon)
-    if respondents < 1 or e > math.log(respondents / (16 * math.log(2 / delta))):
-        return None
-    growth = math.exp(e)
-    spread = 8 * math.sqrt(growth * math.log(4 / delta) / respondents) + 8 * growth / respondents
-    return _up(min(math.log1p((growth - 1) / (growth + 1) * spread), e))
 
 
 def detection_power(epsilon: Fraction, delta: Fraction | None = None, false_alarms: float = 0.05) -> float:

@@ -66,11 +66,11 @@ def decoding_matrix(channel: Channel) -> tuple[tuple[Fraction, ...], ...]:
 def _band_matrix(channel: Band, rows: list[list[int]], total: int) -> tuple[tuple[Fraction, ...], ...]:
     """The same Z for a band, without an inverse: many levels would take seconds.
 
-    Column j has the least sum of z_y^2 / c_y under R z = total e_j. Let A be the weight inside a band, B outside, S_i the
-    sum of z over the reports of level i and G over all. Then (A-B) S_i + B G = total [i=j], and from level i to the next
-    z_(i+w) - z_i = total/(A-B) ([i+1=j] - [i=j]). So z_y = u_(y mod w) + s_y with known s and one free u for every rest,
-    under one condition, sum h_r u_r = total [j=0] - B sum s, where h_r = A - B + B (reports with rest r). The least is
-    at u_r = (mu h_r - E_r)/D_r, with D_r the sum of 1/c_y and E_r that of s_y/c_y over the rest.
+    Column j has the least sum of z_y^2 / c_y under R z = total e_j. Let A be the weight inside a band, B outside, S_i
+    the sum of z over the reports of level i, G over all. Then (A-B) S_i + B G = total [i=j], and from level i to the
+    next z_(i+w) - z_i = total/(A-B) ([i+1=j] - [i=j]). So z_y = u_(y mod w) + s_y with known s and one free u for every
+    rest, under one condition, sum h_r u_r = total [j=0] - B sum s, where h_r = A - B + B (reports with rest r). The
+    least is at u_r = (mu h_r - E_r)/D_r, with D_r the sum of 1/c_y and E_r that of s_y/c_y over the rest.
     """
     levels, width = channel.levels, channel.width
     inside, outside = channel.favour * (levels - 1), (N - channel.favour) * width

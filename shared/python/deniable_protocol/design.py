@@ -17,7 +17,11 @@ from .exact import ONE, N, exp_floor, largest_favour
 from .parts import Item, paths_of
 from .questions import Question
 
-LEVELS = 49  # of a number's band; 48 steps can be divided into many widths
+LEVELS = 49  # of a number's band
+WIDTHS = (
+    ("9.5", 2), ("8.5", 3), ("7.5", 4), ("6.5", 6), ("5.4", 8), ("4.4", 12), ("3.2", 16), ("1.7", 24), ("0", 48),
+)  # fmt: skip
+"""The width of a number's band from each epsilon on. All divide the 48 steps."""
 GAUSSIAN_BINS = 193  # coarser bins waste delta: 129 of them up to 5%, these at most 2.1%
 
 
@@ -89,15 +93,14 @@ def band(levels: int, epsilon: Fraction, width: int | None = None) -> Band:
 
 
 def number_width(epsilon: Fraction) -> int:
-    """Of a number's band: 48/k, with the largest divisor k of 48 for which (k-1) k (k+1) <= e^epsilon.
+    """Of a number's band: the one in ``WIDTHS`` for this epsilon.
 
-    A width w that divides the m - 1 steps costs the mean nothing: report y tells by y // w what k-ary response on
-    k + 1 coarse levels would, to which the number is rounded at random, and by the rest where between them it lies. The
-    noise of the mean grows with k, the rounding falls with k^2; near k^3 = e^epsilon they balance.
+    A width w that divides the m - 1 steps costs the mean nothing: of report y, y // w says what k-ary response on
+    (m - 1)/w + 1 coarse levels would say, to which the number is rounded at random; y % w says where between them it
+    lies. Wide bands have less noise, narrow ones less rounding. Changed where two are about equally good for the worst
+    variance of the mean, which is never more than 2.2% above that of 9 levels (17 from epsilon 4 on).
     """
-    exp_epsilon, steps = exp_floor(epsilon), LEVELS - 1
-    fitting = (k for k in range(1, steps + 1) if steps % k == 0 and (k - 1) * k * (k + 1) * ONE <= exp_epsilon)
-    return steps // max(fitting)
+    return next(width for least, width in WIDTHS if epsilon >= Fraction(least))
 
 
 def worst_variance(channel: Band) -> float:

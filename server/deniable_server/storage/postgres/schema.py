@@ -163,6 +163,14 @@ MIGRATIONS = (
             )
             """,
             """
+            CREATE TABLE repeats (  -- how often whole reports came, to see false submissions: kept with the statistics
+                survey integer NOT NULL REFERENCES surveys (number),  -- whose reports these are
+                slot smallint NOT NULL DEFAULT 0,  -- which counter, as in statistics
+                counts text NOT NULL,  -- JSON: per remainder of a report, part by part, and of all of a submission
+                PRIMARY KEY (survey, slot)
+            )
+            """,
+            """
             CREATE TABLE days (  -- submissions per day: the finest time that is kept
                 survey integer NOT NULL,  -- whose submissions these are
                 day date NOT NULL,  -- the day (UTC)

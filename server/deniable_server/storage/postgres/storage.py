@@ -31,7 +31,15 @@ from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
-from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_cell, write_codes
+from deniable_server.storage.queries import (
+    CHUNK,
+    read_cell,
+    read_repeats,
+    tally_texts,
+    write_cell,
+    write_codes,
+    write_repeats,
+)
 from deniable_server.storage.sqlite.backup import filling
 from deniable_server.storage.tokens import Statement
 from deniable_server.storage.transfer import copy
@@ -333,7 +341,8 @@ class PostgresStorage(DatabaseStorage):
                 "SELECT segments, booklets, counts FROM statistics WHERE survey = %s AND slot = %s", (number, slot)
             )
         }
-        cells = {write_codes(codes): cell for codes, cell in tally_texts(survey.document, contents).items()}
+        added = tally_texts(survey.document, contents)
+        cells = {write_codes(codes): cell for codes, cell in added.cells.items()}
         total = {segments: kept[segments] + cell if segments in kept else cell for segments, cell in cells.items()}
         with connection.cursor() as cursor:
             cursor.executemany(
@@ -341,6 +350,15 @@ class PostgresStorage(DatabaseStorage):
                 " DO UPDATE SET booklets = excluded.booklets, counts = excluded.counts",
                 [(number, slot, codes, *write_cell(cell)) for codes, cell in total.items()],
             )
+        repeats = added.repeats
+        for (counts,) in connection.execute(
+            "SELECT counts FROM repeats WHERE survey = %s AND slot = %s", (number, slot)
+        ):
+            repeats = repeats + read_repeats(counts)
+        connection.execute(
+            "INSERT INTO repeats VALUES (%s, %s, %s) ON CONFLICT (survey, slot) DO UPDATE SET counts = excluded.counts",
+            (number, slot, write_repeats(repeats)),
+        )
 
     # --- operation ---------------------------------------------------------------------------------------------------
 

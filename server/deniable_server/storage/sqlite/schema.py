@@ -81,6 +81,13 @@ TABLES = (
     ) WITHOUT ROWID
     """,
     """
+    CREATE TABLE repeats (  -- how often whole reports came, to see false submissions: kept with the statistics
+        survey INTEGER PRIMARY KEY REFERENCES surveys (number),  -- whose reports these are
+        counts TEXT NOT NULL  -- JSON: per remainder of a report, part by part, and of all reports of a submission
+            CHECK (json_valid(counts))
+    )
+    """,
+    """
     CREATE TABLE days (  -- submissions per day: the finest time that is kept
         survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose submissions these are
         day TEXT NOT NULL  -- the day (UTC)

@@ -27,7 +27,15 @@ from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
-from deniable_server.storage.queries import CHUNK, read_cell, tally_texts, write_cell, write_codes
+from deniable_server.storage.queries import (
+    CHUNK,
+    read_cell,
+    read_repeats,
+    tally_texts,
+    write_cell,
+    write_codes,
+    write_repeats,
+)
 from deniable_server.storage.tokens import Statement
 
 from .backup import copy_database, refuse_foreign
@@ -218,8 +226,8 @@ class SQLiteStorage(DatabaseStorage):
 
     @staticmethod
     def _add_statistics(db: sqlite3.Connection, survey: Published, contents: Iterable[str]) -> None:
-        number = survey.number
-        for codes, cell in tally_texts(survey.document, contents).items():
+        number, added = survey.number, tally_texts(survey.document, contents)
+        for codes, cell in added.cells.items():
             segments = write_codes(codes)
             known = db.execute(
                 "SELECT booklets, counts FROM statistics WHERE survey = ? AND segments = ?", (number, segments)
@@ -228,6 +236,9 @@ class SQLiteStorage(DatabaseStorage):
                 cell = read_cell(*known) + cell
             row = (number, segments, *write_cell(cell))
             db.execute("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", row)
+        kept = db.execute("SELECT counts FROM repeats WHERE survey = ?", (number,)).fetchone()
+        repeats = added.repeats if kept is None else added.repeats + read_repeats(kept[0])
+        db.execute("INSERT OR REPLACE INTO repeats VALUES (?, ?)", (number, write_repeats(repeats)))
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
