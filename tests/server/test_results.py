@@ -181,6 +181,39 @@ def test_what_is_asked_for_changes_what_it_should(http: FlaskClient) -> None:
     assert [summary["id"] for summary in scale["summaries"]] == ["top_two", "bottom_two", "net_score"]
 
 
+def limits(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every number with an interval, and where it is."""
+    if isinstance(tree, dict) and "low" in tree:
+        yield path, tree
+    for name, inner in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():
+        yield from limits(inner, f"{path}/{name}")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "estimates?by=year", "estimates?weight=year:first:3&weight=year:later:7", "estimates?population=5000",
+        "compare?question=drug&by=year", "compare?question=drinks&by=year", "compare?question=vaped&with=wave-2",
+        "crosstab?rows=vaped&columns=stress", "crosstab?rows=year&columns=drug", "regression?question=vaped&on=year",
+    ],
+)  # fmt: skip
+def test_a_design_effect_widens_every_interval(http: FlaskClient, query: str) -> None:
+    """No estimate moves but those of a regression, whose penalty weighs more. Each interval has more room, at least on
+    one side where the other is at its end.
+    """
+    plain, clustered = (get(http, f"wave-1/{query}&deff={deff}") for deff in (1, 4))
+    assert "deff" not in plain or plain["deff"] == 1
+    assert clustered["deff"] == 4
+    pairs = [*zip(limits(plain), limits(clustered), strict=True)]
+    assert pairs
+    for (path, narrow), (_, wide) in pairs:
+        for name in () if query.startswith("regression") else ("estimate", "value", "unbiased"):
+            assert narrow.get(name) == pytest.approx(wide.get(name)), path
+        assert wide["low"] <= narrow["low"] + 1e-9 and narrow["high"] <= wide["high"] + 1e-9, path
+        assert wide["high"] - wide["low"] > narrow["high"] - narrow["low"], path
+        assert (wide.get("p_value") or 0) >= (narrow.get("p_value") or 0), path
+
+
 def test_weights_stand_beside_the_unweighted(http: FlaskClient) -> None:
     """Margins equal to those who answered change no estimate; others move the estimates, and cost some certainty."""
     groups = get(http, "wave-1/estimates?by=year")["groups"]

@@ -68,6 +68,7 @@ class SurveyRegression(msgspec.Struct, frozen=True):
     digest: str
     where: dict[str, str]
     regression: Regression
+    deff: float = 1.0
 
 
 def regress(source: Source, query: RegressQuery) -> SurveyRegression:
@@ -87,7 +88,7 @@ def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     result = estimator.regress(
         asked.question, query.answer, segments, answered, query.aim, references=_references(query, codes)
     )
-    return SurveyRegression(source.survey.id, source.document.digest, query.where, result)
+    return SurveyRegression(source.survey.id, source.document.digest, query.where, result, query.deff)
 
 
 def _explained(source: Source, question: Question, query: RegressQuery) -> Evidence:
