@@ -168,8 +168,8 @@ def test_headlines_of_the_other_types() -> None:
     assert sentences.headline(yes_no, question_estimate(shares=shares)) == "Yes: about 23.1%, between 21.2% and 25.0%"
     mean = Mean(6.21, 6.21, 0.1, 5.93, 6.5)
     assert sentences.headline(DRINKS, question_estimate(mean=mean)) == "About 6.21 drinks, between 5.93 and 6.50"
-    assert sentences.headline(DRINKS, Weighted(99.5, [], mean)) == "About 6.21 drinks, between 5.93 and 6.50"
-    for nothing in (question_estimate(answers=0, mean=mean), Weighted(0.0, [], mean)):
+    assert sentences.headline(DRINKS, Weighted(99.5, 1.1, [], mean)) == "About 6.21 drinks, between 5.93 and 6.50"
+    for nothing in (question_estimate(answers=0, mean=mean), Weighted(0.0, None, [], mean)):
         assert sentences.headline(DRINKS, nothing) == "No answers yet"
 
 
@@ -218,7 +218,7 @@ def test_the_influence_on_all_that_stands_beside_it() -> None:
 
 def test_the_influence_is_of_what_is_not_weighted() -> None:
     """Next to weighted numbers, the sentence says that it is not about them."""
-    weighted = Weighted(900.0, [], None)
+    weighted = Weighted(900.0, 1.1, [], None)
     given = question_estimate(answers=1000, fake_influence=0.001, weighted=weighted)
     assert sentences.influence(CHOICE, given) == "10 false submissions could move an unweighted share by up to 1 point"
     drinks = question_estimate("number", answers=1000, fake_influence=0.1, weighted=weighted)
