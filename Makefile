@@ -69,9 +69,11 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/coverage.py --fine --json figures/coverage.json
 	$(BIN)/python bench/real_coverage.py --json figures/real_coverage.json
 	$(BIN)/python bench/accuracy.py --json figures/accuracy.json
+	$(BIN)/python bench/distribution.py --json figures/distribution.json
 	$(BIN)/python bench/design.py --json figures/design.json
 	$(BIN)/python bench/joint_coverage.py --json figures/joint_coverage.json
 	$(BIN)/python bench/joint_accuracy.py --json figures/joint_accuracy.json
+	$(BIN)/python bench/fakes.py --json figures/fakes.json
 	$(BIN)/python bench/estimating.py --json figures/estimating.json
 	$(BIN)/python bench/serve.py --json figures/serve.json
 	$(BIN)/python bench/servers.py --json figures/servers.json

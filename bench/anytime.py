@@ -42,7 +42,7 @@ EPSILONS = ("0.5", "1", "2", "4")
 ONE_LOOK, ANYTIME = Aim(), Aim(anytime=True)
 FIRST, LAST, LOOKS = 250, 100_000, 1_000
 WIDTHS = (100, 1_000, 10_000, 100_000)
-SOME, ROUNDING = 500, 1e-9
+SOME, ROUNDING = 1_000, 1e-9
 BEFORE = 2_000
 """Reports of an earlier survey that a growing one is compared with."""
 

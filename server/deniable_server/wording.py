@@ -183,7 +183,9 @@ def probability(p: float | None) -> str:
 
 
 def chance(p: float | None) -> str:
-    return "unknown" if p is None else "less than 0.01%" if p < 0.0001 else f"{100 * p:.2g}%"
+    if p is None:
+        return "unknown"
+    return "less than 0.01%" if p < 0.0001 else "100%" if p >= 0.995 else f"{100 * p:.2g}%"
 
 
 def chi_square(statistic: float | None, degrees: int) -> str:

@@ -28,6 +28,7 @@ from deniable_server.estimator import anytime
 from deniable_server.estimator.intervals import CLEAR, Aim, Rule, share_limits, share_of_support
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
+from deniable_server.wording import chance
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import enter
 from tests.helpers.surveys import TEXTBOOK
@@ -283,6 +284,11 @@ def test_the_dashboard_of_an_open_survey_is_watched(http: FlaskClient) -> None:
     assert "valid however often you look" in http.get(compared).text
     links = http.get("/surveys/textbook").text
     assert "anytime=1" in links and "anytime" not in http.get("/surveys/finished").text
+
+
+def test_a_sure_chance_is_written_out() -> None:
+    """A p-value of 1, which tests at every look often have, is 100% and no power of ten."""
+    assert [chance(p) for p in (1.0, 0.996, 0.33, 0.00001)] == ["100%", "100%", "33%", "less than 0.01%"]
 
 
 def test_the_chance_of_a_miss_is_small_where_reports_are_few() -> None:

@@ -13,7 +13,8 @@ from scipy import stats
 
 from deniable_protocol.design import subset
 from deniable_server.estimator.bounded import Binomial, Continuous, Mirrored, Skewed, highest
-from deniable_server.estimator.intervals import Aim, Rule, central_share, share_of_support, support
+from deniable_server.estimator.evidence import binary_rule
+from deniable_server.estimator.intervals import CLEAR, Aim, Rule, central_share, share_of_support, support
 
 RULES = [support(subset(options, Fraction(epsilon))) for options in (2, 5, 12) for epsilon in ("0.3", "1", "4")]
 
@@ -101,3 +102,13 @@ def test_one_sample_of_one_person_each_is_binomial() -> None:
             if abs(exact.below(y, share)) < 4:
                 assert nearly.below(y, share) == pytest.approx(exact.below(y, share), abs=2e-3)
                 assert nearly.above(y, share) == pytest.approx(exact.above(y, share), abs=2e-3)
+
+
+@pytest.mark.parametrize("aim", [Aim(), Aim(population=200), Aim(deff=2.5), Aim(0.9999, 2000, 2.5)])
+@pytest.mark.parametrize("rule", [CLEAR, binary_rule(0.002, 0.04), binary_rule(6.0, 69.0)])
+def test_supports_that_no_share_would_give_have_intervals_too(rule: Rule, aim: Aim) -> None:
+    """Below 0 and above n, as pooled ones can be, and where all agree: from the end of the scale to a limit inside."""
+    for y in (0.0, 200.0) if rule.counted else (-60.0, 0.0, 200.0, 260.0):
+        raw = share_of_support(rule, y, 200.0, aim)
+        assert (raw.low == 0.0) if y <= 0 else (raw.high == 1.0)
+        assert raw.high - raw.low >= min(math.sqrt((rule.v0 if y <= 0 else rule.v1) / 200), 0.01) - 1e-9

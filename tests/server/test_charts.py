@@ -301,8 +301,8 @@ def test_a_likely_shape_has_limits() -> None:
     assert max(column.height for column in chart.columns) == 100
     assert read(chart).text.count("likely shape") == 2
     table = chart.tables[-1]
-    assert [label for label, _ in table.lines] == ["0", "3.33333", "6.66667", "10", "13.3333", "16.6667", "20",
-                                                   "23.3333", "26.6667", "30", "33.3333", "36.6667"]  # fmt: skip
+    assert [label for label, _ in table.lines] == ["0", "3.333", "6.667", "10", "13.33", "16.67", "20",
+                                                   "23.33", "26.67", "30", "33.33", "36.67"]  # fmt: skip
     assert all(float(low) <= float(value) <= float(high) for _, (value, low, high) in table.lines)
 
 

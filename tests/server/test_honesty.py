@@ -113,7 +113,7 @@ def test_nothing_makes_a_remainder_of_all_reports_more_likely() -> None:
         ({"type": "yes_no"}, [0, 100], True),
         ({"type": "yes_no"}, [400, 900], False),  # 69%: fewer than the 73% that all-yes gives
         ({"type": "choice", "options": LETTERS}, [0, 50, 50, 50, 50], True),
-        ({"type": "number", "min": 0, "max": 9}, [0] * 15 + [200], True),
+        ({"type": "scale", "measure": "mean", "labels": list("abcde")}, [0] * 7 + [200], True),
         ({"type": "multi_choice", "options": LETTERS[:2]}, [100, 100, 0, 0], True),
     ],
 )

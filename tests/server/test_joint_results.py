@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -344,7 +345,35 @@ def test_joint_parts_are_explained(http: FlaskClient) -> None:
     for query in ("question=vaped", "question=support&answer=doctor", "question=stress&answer=3"):
         fit = get(http, f"joint/regression?{query}&on=campus")["regression"]
         assert fit["converged"] and fit["submissions"] < PEOPLE and fit["coefficients"][0]["odds_ratio"] > 0
-    assert "some people only" in refused(http, "joint/regression?question=how_often&answer=daily&on=campus")
+    for query in ("question=how_often&answer=daily&on=campus", "question=vaped&on=how_often"):
+        assert "some people only" in refused(http, f"joint/regression?{query}")
+
+
+def test_a_question_explains_another_of_its_part(http: FlaskClient) -> None:
+    """The odds ratio is that of the cross-tab's unbiased cells, of a question and of an option; segments may be added,
+    and what shares no part is refused with what to write under together.
+    """
+    compared = 0
+    for other in ("stress", "support.doctor"):
+        fit = get(http, f"joint/regression?question=vaped&on={other}")["regression"]
+        table = get(http, f"joint/crosstab?rows=vaped&columns={other}")
+        assert fit["method"] == "moments of the joint shares" and fit["submissions"] == table["submissions"]
+        cells = {(cell["row"], cell["column"]): cell["unbiased"] for cell in table["cells"]}
+        reference = fit["references"][other]
+        for term in fit["coefficients"]:
+            code = term["code"]
+            ratio = cells["yes", code] / cells["no", code] / (cells["yes", reference] / cells["no", reference])
+            assert (term["most_likely"] is None) == (ratio < 0)
+            if term["most_likely"] is not None:
+                compared += 1
+                assert math.exp(term["most_likely"]) == pytest.approx(ratio, rel=1e-4)
+    assert compared
+    both = get(http, "joint/regression?question=vaped&on=campus&on=stress&reference=stress:3")["regression"]
+    assert both["references"] == {"campus": "north", "stress": "3"} and both["degrees_of_freedom"] == 4
+    detail = refused(http, "joint/regression?question=stress&answer=1&on=support.friend")
+    assert 'together = [["stress", "support.friend"]]' in detail
+    for query in ("on=support", "on=hours", "on=stress.1", "on=town"):
+        refused(http, f"joint/regression?question=vaped&{query}")
 
 
 # --- what people see -------------------------------------------------------------------------------------------------
@@ -357,7 +386,8 @@ def test_tables_for_people(database: str) -> None:
         "estimate joint --by campus": ["campus north", "campus south"],
         "crosstab joint --rows vaped --columns how_often": ["(not asked)", "submissions report on both"],
         "crosstab joint --rows support.doctor --columns vaped": ["Who helped? · doctor", "Yes", "No"],
-        "regress joint --question vaped --on campus": ["answers. If no segment mattered"],
+        "regress joint --question vaped --on support.doctor": ["support.doctor", "Yes", "No"],
+        "regress joint --question vaped --on campus": ["answers. If nothing here mattered", "--reference"],
     }
     for line, words in expected.items():
         run = CliRunner().invoke(cli, [*line.split(), "--database", database])

@@ -48,7 +48,7 @@ from deniable_server.estimator.evidence import alone
 from deniable_server.estimator.intervals import Aim
 from deniable_server.estimator.regression import Answered, regress
 from deniable_server.estimator.shares import shares_of
-from deniable_server.estimator.weights import weigh
+from deniable_server.estimator.weights import Weighed
 from deniable_server.export import opened
 from deniable_server.export.write import export
 from deniable_server.pages.charts import Bars, question_chart
@@ -296,7 +296,7 @@ def test_a_simulation_is_estimated_everywhere(tmp_path: Path) -> None:
         groups = [Group(label, source.evidence(question, cell)) for label, cell in (("a", first), ("b", second))]
         differences = compare(groups).differences
         assert len(differences) == len(question.codes) and all(each.p_value is not None for each in differences)
-        weighted = weigh([(1.0, groups[0].evidence), (2.0, groups[1].evidence)])
+        weighted = Weighed([(1.0, groups[0].evidence), (2.0, groups[1].evidence)]).evidence()
         assert sum(weighted.parts[0].counts) == pytest.approx(weighted.answers) and weighted.answers < PEOPLE
     tabulated = tabulate(source, CrosstabQuery(rows="day", columns="other"))
     assert len(tabulated.cells) == 5 * 8 and tabulated.independence.p_value is not None

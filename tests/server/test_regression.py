@@ -32,6 +32,7 @@ SEGMENTS = {"campus": ["north", "south", "west"], "year": ["first", "later"]}
 CELLS = [*itertools.product(range(3), range(2))]
 
 
+LIMIT = float(stats.chi2.isf(0.05, 1))
 YES_NO = ask("yes_no")
 RULE = support(YES_NO[1])
 
@@ -99,7 +100,7 @@ def six(yes: Sequence[int], n: Sequence[int]) -> dict[tuple[int, ...], tuple[int
 def test_the_most_likely_values_are_those_of_rrreg_and_rr() -> None:
     """Warner's design with p = .75, 300 people per group, reports "yes" as below:
 
-        d <- data.frame(campus = factor(rep(c(0,0,1,1,2,2), each = 300)), year = factor(rep(c(0,1,0,1,0,1), each = 300)),
+        d <- data.frame(campus = factor(rep(0:2, each = 600)), year = factor(rep(c(0,1,0,1,0,1), each = 300)),
                         y = unlist(lapply(c(120,150,90,135,160,171), function(k) rep(1:0, c(k, 300 - k)))))
         rr::rrreg(y ~ campus + year, data = d, p = .75, design = "mirrored", em.converge = 1e-14)$est     # rr 1.4.2
         RRreg::RRlog(y ~ campus + year, d, model = "Warner", p = .75)$logLik                             # RRreg 0.7.5
@@ -142,7 +143,8 @@ def test_forced_responses_are_as_in_rr() -> None:
 def test_without_noise_estimates_are_firths() -> None:
     """With p = 1 and q = 0, as brglm2 0.9 gives them, also where in one group nobody said yes:
 
-    yes <- c(30,45,0,6,12,50); n <- c(100,90,60,15,40,55); campus <- factor(c(0,0,1,1,2,2)); year <- factor(c(0,1,0,1,0,1))
+    yes <- c(30,45,0,6,12,50); n <- c(100,90,60,15,40,55)
+    campus <- factor(c(0,0,1,1,2,2)); year <- factor(c(0,1,0,1,0,1))
     glm(cbind(yes, n - yes) ~ campus + year, binomial, method = "brglmFit", type = "AS_mean", epsilon = 1e-13)
     """
     counts = six([30, 45, 0, 6, 12, 50], [100, 90, 60, 15, 40, 55])
@@ -174,11 +176,12 @@ def test_fit_is_the_most_likely_one(epsilon: float, n: int, yes: list[int]) -> N
     rule = support(channel)
     counts = {cell: (y, n) for cell, y in zip(CELLS, yes, strict=True)}
     result = regress(question, "yes", SEGMENTS, answered(counts, (question, channel)))
-    found = np.array(likely(result), dtype=float)
     f = minus_log_likelihood(counts, rule)
-    best = optimize.minimize(f, found + 0.1, method="BFGS")
-    assert result.log_likelihood == pytest.approx(-best.fun, abs=1e-6)
-    assert found == pytest.approx(best.x, abs=1e-2)
+    starts = estimates(result) + np.vstack([np.zeros(4), 3 * np.eye(4), -3 * np.eye(4)])
+    best = min((optimize.minimize(f, start, method="BFGS") for start in starts), key=lambda found: float(found.fun))
+    assert result.log_likelihood == pytest.approx(-best.fun, abs=1e-5)
+    if None not in likely(result):
+        assert likely(result) == pytest.approx(best.x, abs=1e-2)
     errors = errors_at(estimates(result), rule, n)
     assert [term.standard_error for term in terms(result)] == pytest.approx(errors, rel=1e-6)
     # With the penalty of the true answers' information, scipy finds the estimates.
@@ -219,7 +222,6 @@ def test_one_segment_is_saturated() -> None:
 
     firth = [best(lambda at, i=i: height(i, at, 0.5))[0] for i in range(3)]  # type: ignore[misc]
     assert estimates(result) == pytest.approx([firth[0], firth[1] - firth[0], firth[2] - firth[0]], abs=1e-6)
-    limit = stats.chi2.isf(0.05, 1)
     for term, j in ((south, 1), (west, 2)):
         assert term.low is not None and term.high is not None
 
@@ -229,7 +231,7 @@ def test_one_segment_is_saturated() -> None:
             return 2 * (top - both)
 
         for value in (term.low, term.high):
-            assert min(drop(value, 0.0), drop(value, 0.5)) == pytest.approx(limit, abs=1e-5)
+            assert min(drop(value, 0.0), drop(value, 0.5)) == pytest.approx(LIMIT, abs=1e-5)
         assert term.statistic == pytest.approx(min(drop(0.0, 0.0), drop(0.0, 0.5)), abs=1e-6)
         assert term.p_value == pytest.approx(stats.chi2.sf(term.statistic, 1))
         assert (term.odds_ratio, term.odds_low, term.odds_high) == pytest.approx(
@@ -294,7 +296,7 @@ def test_options_of_all_channels() -> None:
 
 
 @given(st.lists(st.integers(0, 1000), min_size=6, max_size=6), st.lists(st.floats(-1, 1), min_size=4, max_size=4))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_splitting_a_group_changes_nothing(parts: list[int], beta: list[float]) -> None:
     """Groups given in two pieces, in another order, or with pieces in which nobody answered give the same fit."""
     counts = expected(beta, 4000)
@@ -353,31 +355,25 @@ def test_merged_combinations_have_the_mean_of_their_shares() -> None:
     assert likely(result) == pytest.approx(beta, abs=1e-6)
 
 
-def held(model: Counts | Tables, beta: Array) -> npt.NDArray[np.bool_]:
-    fitted = fit(model)
-    assert fitted.found
-    return falls(model, fitted, beta) <= stats.chi2.isf(0.05, 1)
-
-
 def test_rare_answers_are_covered() -> None:
     """At a share of 3% and epsilon 1, where the odds of a group are infinite in half of the surveys, every survey of
-    2000 has a result, 95% intervals hold in at least 130 of 150, and estimates of an odds ratio of 2 are nearly
-    unbiased. With just 95%, fewer than 130 happen in less than one of a million cases.
+    2000 has a result, 95% intervals hold in at least 37 of 50, and estimates of an odds ratio of 2 are nearly
+    unbiased. With just 95%, fewer than 37 happen in less than one of a million cases.
     """
-    beta, x = (
-        np.array([logit(0.03), 0, 0, math.log(2)]),
-        np.array([[1, i == 1, i == 2, i == 3] for i in range(4)], float),
-    )
-    assert stats.binom.cdf(125, 150, 0.95) < 1e-6
-    random, hits, slopes = np.random.default_rng(5), np.zeros(4), []
-    for _ in range(150):
+    beta = np.array([logit(0.03), 0, 0, math.log(2)])
+    x = np.array([[1, i == 1, i == 2, i == 3] for i in range(4)], float)
+    assert 4 * stats.binom.cdf(36, 50, 0.95) < 1e-6
+    random, hits, slopes, infinite = np.random.default_rng(5), np.zeros(4), [], 0
+    for _ in range(50):
         n = random.multinomial(2000, [0.25] * 4)
         y = random.binomial(n, RULE.q + RULE.gap * expit(x @ beta))
         counts = [Supported(RULE, float(a), float(b)) for a, b in zip(y, n, strict=True)]
-        model = Counts(Design(x, np.eye(4)), counts)
-        hits += held(model, beta)
-        slopes.append(fit(model).firth.beta[0][3])
-    assert hits.min() >= 130
+        fitted = fit(model := Counts(Design(x, np.eye(4)), counts))
+        assert fitted.found
+        hits += falls(model, fitted, beta) <= LIMIT
+        slopes.append(fitted.firth.beta[0][3])
+        infinite += np.max(np.abs(fitted.top.beta)) > 10
+    assert hits.min() >= 37 and infinite > 15
     assert 0.3 < np.mean(slopes) < 0.9
 
 
@@ -407,7 +403,8 @@ def joint_counts(channel: Subset, own: Array, yes: Array, n: int) -> list[float]
 def test_a_question_explains_another(size: int) -> None:
     """Of two yes or no questions, the most likely odds ratio is that of the unbiased shares of the pairs."""
     channel = subset(4, Fraction(2), size)
-    counts, n = np.array([900.0, 500.0, 600.0, 1000.0]) * size, 3000
+    n = 3000
+    counts = np.round(joint_counts(channel, np.array([0.45, 0.55]), np.array([0.3, 0.6]), n))
     evidence, other = joint(counts.tolist(), n, channel, 2)
     result = regress(evidence.question, "yes", {}, [Answered({(): n}, evidence, (other,))])
     p, q = (float(value) for value in (channel.supports()[0].p, channel.supports()[0].q))
@@ -456,19 +453,20 @@ def test_without_noise_a_question_is_as_a_segment() -> None:
 
 
 def test_effects_of_questions_are_covered() -> None:
-    """In 150 surveys of 3000 at epsilon 1, 95% intervals of a question's odds ratio hold in at least 126."""
+    """In 50 surveys of 3000 at epsilon 1, 95% intervals of a question's odds ratio hold in at least 37: with just 95%,
+    fewer happen in less than one of a million cases.
+    """
     channel, beta, x = subset(4, Fraction(1), 1), np.array([-1.0, 1.0]), np.array([[1.0, 0], [1, 1]])
-    p, q = (float(value) for value in (channel.supports()[0].p, channel.supports()[0].q))
     own, yes = np.array([0.6, 0.4]), expit(x @ beta)
-    rates = q + (p - q) * np.concatenate([own * (1 - yes), own * yes])
+    rates = np.array(joint_counts(channel, own, yes, 1))
     random, hits = np.random.default_rng(6), np.zeros(2)
-    for _ in range(150):
-        counts = random.multinomial(3000, rates / rates.sum()).tolist()
-        heard = Heard(channel, counts, 3000, (), tuple(range(4)))
+    for _ in range(50):
+        heard = Heard(channel, random.multinomial(3000, rates / rates.sum()).tolist(), 3000, (), tuple(range(4)))
         table = pool_sets([(heard, [(2,), (0,), (3,), (1,)])])
         assert table is not None
-        hits += held(Tables(Design(x, np.eye(2)), [table]), beta)
-    assert hits.min() >= 126
+        fitted = fit(model := Tables(Design(x, np.eye(2)), [table]))
+        hits += falls(model, fitted, beta) <= LIMIT
+    assert hits.min() >= 37
 
 
 # --- what cannot be fitted, or has no limits ---------------------------------------------------------------------
@@ -558,7 +556,7 @@ def test_wrong_requests_are_refused() -> None:
     st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=6, max_size=6),
     st.sampled_from([1, 10**6]),
 )
-@settings(max_examples=30)
+@settings(max_examples=25)
 def test_every_fit_has_numbers(epsilon: float, cells: list[tuple[int, int]], times: int) -> None:
     """Whatever the counts: all estimates are there and finite, within their limits, and what is infinite is said."""
     question, channel = ask("yes_no", epsilon)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import tracemalloc
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -178,6 +179,39 @@ def test_what_is_asked_for_changes_what_it_should(http: FlaskClient) -> None:
     assert [point["at"] for point in curve] == pytest.approx([40 * i / 48 for i in range(49)])
     scale = get(http, "wave-1/estimates")["questions"][3]
     assert [summary["id"] for summary in scale["summaries"]] == ["top_two", "bottom_two", "net_score"]
+
+
+def limits(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every number with an interval, and where it is."""
+    if isinstance(tree, dict) and "low" in tree:
+        yield path, tree
+    for name, inner in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():
+        yield from limits(inner, f"{path}/{name}")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "estimates?by=year", "estimates?weight=year:first:3&weight=year:later:7", "estimates?population=5000",
+        "compare?question=drug&by=year", "compare?question=drinks&by=year", "compare?question=vaped&with=wave-2",
+        "crosstab?rows=vaped&columns=stress", "crosstab?rows=year&columns=drug", "regression?question=vaped&on=year",
+    ],
+)  # fmt: skip
+def test_a_design_effect_widens_every_interval(http: FlaskClient, query: str) -> None:
+    """No estimate moves but those of a regression, whose penalty weighs more. Each interval has more room, at least on
+    one side where the other is at its end.
+    """
+    plain, clustered = (get(http, f"wave-1/{query}&deff={deff}") for deff in (1, 4))
+    assert "deff" not in plain or plain["deff"] == 1
+    assert clustered["deff"] == 4
+    pairs = [*zip(limits(plain), limits(clustered), strict=True)]
+    assert pairs
+    for (path, narrow), (_, wide) in pairs:
+        for name in () if query.startswith("regression") else ("estimate", "value", "unbiased"):
+            assert narrow.get(name) == pytest.approx(wide.get(name)), path
+        assert wide["low"] <= narrow["low"] + 1e-9 and narrow["high"] <= wide["high"] + 1e-9, path
+        assert wide["high"] - wide["low"] > narrow["high"] - narrow["low"], path
+        assert (wide.get("p_value") or 0) >= (narrow.get("p_value") or 0), path
 
 
 def test_weights_stand_beside_the_unweighted(http: FlaskClient) -> None:
@@ -457,7 +491,14 @@ def test_an_answer_is_explained(http: FlaskClient, database: str) -> None:
         for group in get(http, "wave-2/estimates?by=year")["groups"]
     }
     odds = {code: share / (1 - share) for code, share in shares.items()}
-    assert fit["coefficients"][0]["odds_ratio"] == pytest.approx(odds["later"] / odds["first"], rel=1e-5)
+    most_likely = fit["coefficients"][0]["most_likely"]
+    assert math.exp(most_likely) == pytest.approx(odds["later"] / odds["first"], rel=1e-5)
+    assert fit["coefficients"][0]["odds_ratio"] == pytest.approx(math.exp(most_likely), rel=0.02)
+    turned = get(http, "wave-2/regression?question=vaped&on=year&reference=year:later")["regression"]
+    assert turned["references"] == {"year": "later"}
+    assert turned["coefficients"][0]["most_likely"] == pytest.approx(-most_likely, abs=1e-6)
+    wider = get(http, "wave-2/regression?question=vaped&on=year&deff=3")["regression"]
+    assert wider["coefficients"][0]["standard_error"] > fit["coefficients"][0]["standard_error"]
     several = get(http, "wave-2/regression?question=drug&answer=a&on=year&on=campus")["regression"]
     assert [term["code"] for term in several["coefficients"]] == ["later", "south", "west"]
 
@@ -480,7 +521,9 @@ def test_waves_with_other_words_are_warned_of(http: FlaskClient) -> None:
     "query",
     ["question=vaped", "question=vaped&on=town", "question=drinks&on=year", "question=drinks&on=year&answer=1",
      "question=drug&on=year", "on=year",
-     "question=vaped&on=year&where=year:first"],
+     "question=vaped&on=year&where=year:first", "question=vaped&on=vaped", "question=vaped&on=drinks",
+     "question=vaped&on=year&reference=year", "question=vaped&on=year&reference=year:never",
+     "question=vaped&on=year&reference=campus:north"],
 )  # fmt: skip
 def test_regressions_that_make_no_sense(http: FlaskClient, query: str) -> None:
     """A regression takes a question with the answer, and segments that vary."""
@@ -560,6 +603,12 @@ def test_small_groups_are_merged_and_withheld(database: str) -> None:
         seen.add(enough)
         assert all(("weighted" in question) == enough for question in group["questions"])
     assert seen == {True, False}
+    # Regression merges small combinations, and compares with the group that a merged code belongs to.
+    fit = get(client, f"wave-1/regression?question=vaped&on=year&on=campus&reference=campus:{small[0]}")["regression"]
+    assert fit["converged"] and fit["references"]["campus"] == merged["code"]
+    assert "make groups of fewer" in refused(
+        client, "wave-1/regression?question=vaped&on=campus&where=year:first", Kind.WITHHELD
+    )
     table = get(client, "wave-1/crosstab?rows=campus&columns=vaped")
     assert [total["code"] for total in table["row_totals"]] == [group["code"] for group in groups]
     storage_of(app).close()

@@ -118,7 +118,7 @@ def test_the_published_example_of_the_clones() -> None:
 
 
 def closed_form(epsilon: float, people: int, delta: float) -> float:
-    """Theorem 3.1 of Feldman, McMillan and Talwar 2021, for epsilon <= ln(n / (16 ln(2/delta)))."""
+    """The closed form of Feldman, McMillan and Talwar 2021, for epsilon <= ln(n / (16 ln(2/delta)))."""
     assert epsilon <= math.log(people / (16 * math.log(2 / delta)))
     growth = math.exp(epsilon)
     spread = 8 * math.sqrt(growth * math.log(4 / delta) / people) + 8 * growth / people

@@ -40,7 +40,7 @@ def test_every_channel_kind_is_there() -> None:
         ("scale", "mean"), ("scale", "shares"), ("number", "mean"), ("number", "shares"),
     }  # fmt: skip
     assert {question.type for question in questions if question.decline} == {"yes_no", "choice", "scale", "number"}
-    assert {channel.levels for channel in channels if isinstance(channel, Band)} == {2, 5, 9, 17}
+    assert {channel.levels for channel in channels if isinstance(channel, Band)} == {2, 5, 49}
     assert {channel.size for channel in channels if isinstance(channel, Subset)} == {1, 2, 3}
 
 

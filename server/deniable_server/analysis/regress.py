@@ -68,6 +68,7 @@ class SurveyRegression(msgspec.Struct, frozen=True):
     digest: str
     where: dict[str, str]
     regression: Regression
+    deff: float = 1.0
 
 
 def regress(source: Source, query: RegressQuery) -> SurveyRegression:
@@ -87,7 +88,7 @@ def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     result = estimator.regress(
         asked.question, query.answer, segments, answered, query.aim, references=_references(query, codes)
     )
-    return SurveyRegression(source.survey.id, source.document.digest, query.where, result)
+    return SurveyRegression(source.survey.id, source.document.digest, query.where, result, query.deff)
 
 
 def _explained(source: Source, question: Question, query: RegressQuery) -> Evidence:
@@ -127,8 +128,9 @@ def _other(source: Source, name: str, explained: Question) -> Named:
 
 def _check_part(asked: Evidence, answer: str, others: Sequence[Evidence]) -> None:
     if not common_parts(asked, answer, others):
-        names = [asked.question.id, *(each.question.id for each in others)]
-        listed = ", ".join(f'"{name.partition(".")[0]}"' for name in names)
+        own = asked.question.id if asked.is_exclusive else f"{asked.question.id}.{answer}"
+        names = [own, *(each.question.id for each in others)]
+        listed = ", ".join(f'"{name}"' for name in names)
         raise BadQuery(
             f"No respondent reports on {' and '.join(names)} at once, so the one cannot be explained by the others. A "
             f"survey that should do so needs, before it is published: together = [[{listed}]]"

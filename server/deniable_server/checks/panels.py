@@ -15,6 +15,9 @@ from deniable_protocol import Document, Item, MultiChoice, Part, Question, Surve
 from .tallies import BookletTally, Integers, ReportTally, SubsetTally, Tally
 
 FEWEST = 1_000
+MOST_VALUES = 9
+"""Of a number's levels, so many are tried at most, from end to end: each of more would have too few reports to show
+what it reveals."""
 Answers = dict[str, Any]
 
 
@@ -35,7 +38,18 @@ def _codes(part: Part, path: tuple[int | None, ...]) -> list[str]:
 
 
 def _panel(part: Part) -> list[tuple[str, Any]]:
-    return part.items[0].question.panel(part.channel.answers)
+    return part.items[0].question.panel(len(_tried(part)))
+
+
+def _tried(part: Part) -> range:
+    """The answers of a channel that are tried: all, or of a number's levels some at equal steps."""
+    answers, question = part.channel.answers, part.items[0].question
+    steps = answers - 1
+    if question.codes:
+        return range(answers)
+    return range(
+        0, answers, next(step for step in range(1, answers) if steps % step == 0 and steps / step < MOST_VALUES)
+    )
 
 
 @dataclass(frozen=True)
@@ -67,7 +81,7 @@ class Panel:
         part = self.document.parts[number]
         if part.items[place].option is not None:
             return [code for code in question.codes if rest.random() < 0.5]
-        return rest.choice(question.panel(part.channel.answers))[1]
+        return rest.choice(question.panel(len(_tried(part))))[1]
 
     @cached_property
     def places(self) -> list[Integers]:
@@ -118,6 +132,6 @@ def _place(part: Part, answers: Mapping[str, Any]) -> int:
 def _tally(part: Part) -> Tally:
     if part.channel.held is not None:
         return SubsetTally(part.channel)
-    if part.channel.exclusive:  # one answer is true: there is one for each of the channel's
-        return ReportTally(part.channel, range(part.channel.answers))
+    if part.channel.exclusive:  # one answer is true
+        return ReportTally(part.channel, _tried(part))
     return ReportTally(part.channel, [part.items[0].encode(answer) for _, answer in _panel(part)])

@@ -152,16 +152,16 @@ def regress_(survey: Survey, answered: SurveyRegression) -> None:
     if not result.converged:
         out.print(Text(f"No fit was found: {result.note}."))
         return
-    named, texts = titles(survey), question_texts(survey)
+    texts = question_texts(survey)
     table = Table(title=Text(f"{question.text} Odds of {answer!r}{chosen(answered.where)}"), title_justify="left")
-    table.add_column("Predictor", max_width=30)
+    table.add_column("Predictor")
     table.add_column("Group", max_width=30)
     table.add_column("Odds ratio", justify="right")
     table.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right")
     table.add_column("p", justify="right")
     for predictor, reference in result.references.items():
         labels = texts.get(predictor, {})
-        table.add_row(Text(named.get(predictor, predictor)), Text(labels.get(reference, reference)), "1", "", "")
+        table.add_row(Text(predictor), Text(labels.get(reference, reference)), "1", "", "")
         for term in result.coefficients:
             if term.predictor == predictor:
                 code = term.code or ""

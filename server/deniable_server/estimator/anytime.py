@@ -5,11 +5,13 @@ order. Somebody who doubts that a score has the mean m starts with 1 and stakes 
 multiplies the stake by 1 + l(v - m). If the mean is m, the stake is 1 on average after every report, and so is the mean
 of the stakes of many such people, who bet more or less on more or on less. By Ville's inequality the chance that it
 ever reaches 1/alpha is at most alpha [1, 2]. The interval has the m whose stake is below 1/alpha at this look, and the
-true mean is then in all intervals at once with at least 1 - alpha. That needs no normal distribution and no least
-number of reports: it is exact for a share of one part and for a mean of one or more. The bets are fixed in advance.
+true mean is then in all intervals at once with at least 1 - alpha. The bets are fixed in advance. That needs no normal
+distribution and no least number of reports: it is exact for means, and for shares where each report supports an answer
+or not. From several parts, or from reports that hold several paths, a share has the bets of a report with two values
+and the same variance.
 
-Where only a sum and its variance are known (cells, ratios, tests), a normal distribution of bets gives the same in a
-closed form, right as the numbers of reports grow [3].
+Where only a sum and its variance are known (ratios, tests, tables of two reports), a normal distribution of bets gives
+the same in a closed form, right as the numbers of reports grow [3].
 
 [1] Ville 1939, Étude critique de la notion de collectif.  [2] Waudby-Smith and Ramdas 2024, J. R. Stat. Soc. B 86;
 Waudby-Smith, Wu and Ramdas 2023, ICML (for randomised response).  [3] Robbins 1970, Ann. Math. Stat. 41.

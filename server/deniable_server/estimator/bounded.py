@@ -164,7 +164,7 @@ class Binomial(Continuous):
     def above(self, y: float, share: float) -> float:
         if y <= 0:
             return -FARTHEST
-        rate = min(self.q + share * self.gap, 1.0)
+        y, rate = min(y, self.n), min(self.q + share * self.gap, 1.0)
         return FARTHEST if y - self.n * rate > self.far else -float(ndtri(betainc(y, self.n - y + 1, rate)))
 
 
@@ -196,7 +196,7 @@ class Skewed(Continuous):
         variance = self.n * (f * r2 + rest * (s * p2 + (1 - s) * q2))
         third = self.n * (f * r3 + rest * (s * p3 + (1 - s) * q3))
         fourth = self.n * (f * r4 + rest * (s * p4 + (1 - s) * q4))
-        variance = max(variance, 1e-300)
+        variance = max(variance, 1e-100)
         deviation = math.sqrt(variance)
         x, skewness = (y - self.n * rate) / deviation, third / (variance * deviation)
         excess = min(max(fourth / variance**2 - 1.5 * skewness**2, -MOST), MOST)

@@ -226,7 +226,8 @@ def share_of_support(rule: Rule, y: float, n: float, aim: Aim) -> Raw:
     y, other = y * tails.n / n, Mirrored(tails)
     high = _highest(tails, y, share.unbiased, share.high, math.sqrt(rule.v0 / n), aim.alpha)
     low = 1 - _highest(other, tails.n - y, 1 - share.unbiased, 1 - share.low, math.sqrt(rule.v1 / n), aim.alpha)
-    return share._replace(low=low, high=high)
+    possible = clip(share.unbiased)  # in a known population it may lie between two whole people
+    return share._replace(low=min(low, possible), high=max(high, possible))
 
 
 def _highest(tails: Tails, y: float, unbiased: float, central: float, error: float, alpha: float) -> float:

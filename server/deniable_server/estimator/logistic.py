@@ -80,7 +80,7 @@ class Model(ABC):
 
     def value(self, beta: Array, *, penalised: bool) -> Array:
         found = self.see(*self.shares(beta)).value
-        return found + self._penalty(beta)[0] if penalised else found
+        return found + self._penalty(beta) if penalised else found
 
     def information(self, beta: Array) -> Array:
         """Fisher's, expected, at one vector of coefficients."""
@@ -98,7 +98,7 @@ class Model(ABC):
         gradient = (seen.slope[:, None, :] @ slopes)[:, 0]
         curvature = _sandwich(slopes, seen.observed) - _weighted(x, bend)
         if penalised:
-            _, steeper, curved = self._penalty(beta)
+            steeper, curved = self._pull(beta)
             gradient, curvature = gradient + steeper, curvature + curved
         return gradient, curvature
 
@@ -108,14 +108,23 @@ class Model(ABC):
         weight = expit(odds) * expit(-odds)
         return np.asarray((self.design.mix * weight[:, None, :]) @ self.design.matrix)
 
-    def _penalty(self, beta: Array) -> tuple[Array, Array, Array]:
+    def _penalty(self, beta: Array) -> Array:
         """Half of log |F| with F = X' diag(n s(1-s)) X, what the true answers would show: Firth's penalty for logistic
-        regression. The gradient is X' h (1 - 2s)/2 with the leverages h = n s(1-s) x' F^-1 x, the curvature, with
-        these kept, X' diag(h s(1-s)) X.
+        regression.
+
+        The penalty of the noisy reports' own information would, where noise prevails, be twice as strong, and pull too
+        far: see ``_pull``.
+        """
+        odds = beta @ self.design.matrix.T
+        sign, size = np.linalg.slogdet(_weighted(self.design.matrix, self.people * expit(odds) * expit(-odds)))
+        return np.where(sign > 0, size / 2, -np.inf)
+
+    def _pull(self, beta: Array) -> tuple[Array, Array]:
+        """The gradient of the penalty, X' h (1 - 2s)/2 with the leverages h = n s(1-s) x' F^-1 x, and its curvature
+        with these kept, X' diag(h s(1-s)) X.
 
         If each coefficient has a row of its own (one segment), h = 1, and this is the adjustment that takes away the
-        first-order bias of any model with these slopes [3]: the noise does not matter. The penalty of the noisy
-        reports' own information would, where noise prevails, be twice as strong, and pull too far.
+        first-order bias of any model with these slopes [3]: the noise does not matter.
 
         [3] Kosmidis and Firth 2009, Biometrika 96, equation 13.
         """
@@ -124,12 +133,9 @@ class Model(ABC):
         share, rest = expit(odds), expit(-odds)
         weight = self.people * share * rest
         inside = _weighted(x, weight)
-        sign, size = np.linalg.slogdet(inside)
-        good = (sign > 0) & np.isfinite(size)
-        inverse = np.linalg.pinv(np.where(good[:, None, None], inside, np.eye(x.shape[1])), hermitian=True)
-        leverage = weight * np.sum((x @ inverse) * x, axis=2)
-        gradient = (leverage * (rest - share)) @ x / 2
-        return np.where(good, size / 2, -np.inf), gradient, _weighted(x, leverage * share * rest)
+        ridge = 1e-13 * np.trace(inside, axis1=1, axis2=2)[:, None, None] * np.eye(x.shape[1])
+        leverage = weight * np.sum((x @ np.linalg.inv(inside + ridge)) * x, axis=2)
+        return (leverage * (rest - share)) @ x / 2, _weighted(x, leverage * share * rest)
 
 
 def _weighted(x: Array, weight: Array) -> Array:

@@ -31,9 +31,11 @@ FAR = 40.0
 INFINITE = 25.0
 """A coefficient as large as this (a share of 10^-11) stands for one that is infinite."""
 GAIN = 1e-10
-"""A step that would add less to a log-likelihood than this is the last."""
+"""A step that would add less to a log-likelihood than this is the last,"""
+DIGITS = 1e-15
+"""or less than this part of it."""
 MODERATE = 5.0
-HALVINGS = 60
+HALVINGS = 30
 CLOSE = 1e-7
 """How exact limits are, in log odds."""
 
@@ -63,12 +65,12 @@ def maximise(model: Model, start: Array, free: Mask, *, penalised: bool, gain: f
         gradient, curvature = model.climb(now, penalised=penalised)
         step = _step(np.where(open_, gradient, 0.0), curvature, open_)
         moved = np.max(np.abs(step @ x.T), axis=1)
-        small = np.sum(gradient * step, axis=1) < 2 * gain
+        small = np.sum(gradient * step, axis=1) < 2 * np.maximum(gain, DIGITS * np.abs(value[todo]))
         step *= np.minimum(1.0, STRIDE / np.maximum(moved, 1e-300))[:, None]
-        height = _improve(model, now, step, value[todo], penalised)
+        height, stuck = _improve(model, now, step, value[todo], penalised)
         beta[todo], value[todo] = now, height
         away = np.max(np.abs(now @ x.T), axis=1) > FAR
-        todo = todo[~(small | (moved < 1e-9) | away)]
+        todo = todo[~(small | (moved < 1e-9) | away | stuck)]
     found = np.ones(len(beta), dtype=np.bool_)
     found[todo] = False
     return Peak(beta, value, found)
@@ -85,8 +87,8 @@ def _step(gradient: Array, curvature: Array, free: Mask) -> Array:
     return np.asarray((vectors @ ((gradient[:, None, :] @ vectors)[:, 0] / sizes)[..., None])[..., 0])
 
 
-def _improve(model: Model, beta: Array, step: Array, before: Array, penalised: bool) -> Array:
-    """Take each step as far as it gains, in place; the values reached."""
+def _improve(model: Model, beta: Array, step: Array, before: Array, penalised: bool) -> tuple[Array, Mask]:
+    """Take each step as far as it gains, in place; the values reached, and which steps gain nothing at any length."""
     after, todo = before.copy(), np.arange(len(beta))
     slack = 1e-13 * np.abs(before)
     for _ in range(HALVINGS):
@@ -98,7 +100,9 @@ def _improve(model: Model, beta: Array, step: Array, before: Array, penalised: b
         if not len(todo):
             break
         step[todo] /= 2
-    return after
+    stuck = np.zeros(len(beta), dtype=np.bool_)
+    stuck[todo] = True
+    return after, stuck
 
 
 class Fit(NamedTuple):
@@ -159,12 +163,15 @@ def _limits(model: Model, top: Peak, alpha: float, *, penalised: bool) -> Profil
     size, limit = len(best), float(chdtri(1, alpha))
     columns, side = np.repeat(np.arange(size), 2), np.tile([-1.0, 1.0], size)
     inner, outer = np.clip(best[columns], -INFINITE, INFINITE), side * INFINITE
-    ends = _fall(model, top, columns, outer, penalised=penalised)
+    if penalised:  # it falls without end
+        ends = _Fall(np.full(2 * size, np.inf), np.zeros(2 * size), np.tile(best, (2 * size, 1)))
+    else:
+        ends = _fall(model, top, columns, outer, penalised=False)
     closed = (ends.fall > limit) & (side * (outer - inner) > 0)
     errors = np.sqrt(np.diag(np.linalg.pinv(model.information(best), hermitian=True)))[columns]
     at, start = inner + side * math.sqrt(limit) * errors, ends.beta
     todo = np.flatnonzero(closed)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if len(todo) else 0):
         # A step that leaves what is known to hold the limit goes to its middle instead.
         a, b = inner[todo], outer[todo]
         outside = ~((np.minimum(a, b) < at[todo]) & (at[todo] < np.maximum(a, b)))

@@ -49,8 +49,12 @@ def rake(
             group = codes[:, position]
             held = _held(group, sizes * _trimmed(raw, trim), shares)
             furthest = max(furthest, float(np.abs(held - shares).max()))
-            factors = [_factor(raw[group == j], sizes[group == j], share, trim) for j, share in enumerate(shares)]
-            raw = np.minimum(raw * np.array(factors)[group], FURTHEST)
+            if trim is None:
+                factors = np.divide(shares, held, out=np.zeros(len(shares)), where=held > 0)
+            else:
+                codewise = [(group == j, share) for j, share in enumerate(shares)]
+                factors = np.array([_factor(raw[some], sizes[some], share, trim) for some, share in codewise])
+            raw = np.minimum(raw * factors[group], FURTHEST)
         if furthest < CLOSE:
             break
     weights = _trimmed(raw, trim)
@@ -99,18 +103,17 @@ def _within(shares: Array, most: Array) -> Array:
         cut |= more
 
 
-def _factor(weights: Array, sizes: Array, share: float, trim: float | None) -> float:
-    """What these weights are multiplied by so that together they hold the share; with ``trim``, once cut off there.
+def _factor(weights: Array, sizes: Array, share: float, trim: float) -> float:
+    """What these weights are multiplied by so that, once cut off, they hold the share together.
 
     The largest are cut off first: those that are, are found one after the other.
     """
     cut = np.zeros(len(weights), dtype=bool)
-    while True:
-        if np.all(cut) and trim:
-            return trim / float(weights.min())
+    while not np.all(cut):
         if not (rest := float(sizes[~cut] @ weights[~cut])):
             return 1.0
-        factor = (share - (trim or 0.0) * float(sizes[cut].sum())) / rest
-        if trim is None or not np.any(more := ~cut & (factor * weights > trim)):
+        factor = (share - trim * float(sizes[cut].sum())) / rest
+        if not np.any(more := ~cut & (factor * weights > trim)):
             return max(factor, 0.0)
         cut |= more
+    return trim / float(weights.min()) if len(weights) else 1.0

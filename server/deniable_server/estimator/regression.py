@@ -27,7 +27,7 @@ from deniable_protocol import Question
 from .evidence import Evidence, Heard, Paths, Pooled, pool_sets
 from .intervals import USUAL, Aim, Supported
 from .logistic import Counts, Design, Model, Tables
-from .profile import falls, fit, profile
+from .profile import INFINITE, falls, fit, profile
 
 NOTHING = 1e-3
 """A fall of twice the log-likelihood that is none."""
@@ -247,7 +247,7 @@ def _with_numbers(result: Regression, model: Model, names: Sequence[tuple[str, s
     columns = zip(
         labels,
         *(each.tolist() for each in (firth, top, errors, zero, found.low, found.high)),
-        found.at_ends.min(axis=1).tolist(),
+        np.where(np.abs(top) < INFINITE, found.at_ends.min(axis=1), 0.0).tolist(),
         strict=True,
     )
     terms = [_term(*column) for column in columns]

@@ -51,17 +51,17 @@ class Raked:
 
     def __init__(self, groups: Sequence[Sequence[int]], weights: Sequence[float], sizes: Sequence[float]) -> None:
         columns = np.array(groups).T
-        groups_each = np.hstack([each[:, None] == np.unique(each) for each in columns]).astype(float)
+        self._members = np.hstack([each[:, None] == np.unique(each) for each in columns]).astype(float)
         self.weights, self.sizes = np.array(weights, dtype=float), np.array(sizes, dtype=float)
-        inverse = np.linalg.pinv(groups_each.T @ (groups_each * (self.weights * self.sizes)[:, None]), hermitian=True)
-        self._fit = groups_each @ inverse @ groups_each.T
+        squares = self._members.T @ (self._members * (self.weights * self.sizes)[:, None])
+        self._solved = self._members @ np.linalg.pinv(squares, hermitian=True)
         # A fit follows each value a little, its leverage, by which residuals are too small; a mean does so anyway.
-        total = float(self.weights @ self.sizes)
-        self.left = np.maximum(1 - self.weights * (np.diag(self._fit) - 1 / total), 0.5)
+        leverage = (self._solved * self._members).sum(axis=1) - 1 / float(self.weights @ self.sizes)
+        self.left = np.maximum(1 - self.weights * leverage, 0.5)
 
     def fit(self, sums: Array) -> Array:
         """Per cell the fit of values that have these sums over the reports of each cell, and are 0 for all others."""
-        return np.asarray(self._fit @ (self.weights * sums))
+        return np.asarray(self._solved @ (self._members.T @ (self.weights * sums)))
 
 
 @dataclass(frozen=True, eq=False)

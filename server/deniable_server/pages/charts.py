@@ -343,7 +343,7 @@ SHAPE_LINES = 12
 def _shape_table(points: Sequence[Point], unit: str, confidence: float) -> NumberTable:
     lines = [
         (
-            short_text(Decimal(f"{point.at:.6g}")),
+            short_text(Decimal(f"{point.at:.4g}")),
             cells(rounded(point.up_to, point.low, point.high, 0.0, 1.0, scale=100), None)[:3],
         )
         for point in points[: -1 : max((len(points) - 1) // SHAPE_LINES, 1)]

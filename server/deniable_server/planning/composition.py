@@ -10,7 +10,7 @@ most, unless so many different epsilons meet that they are rounded up to a coars
 
 [1] Kairouz, Oh and Viswanath 2015, ICML.  [2] Koskela, Jälkö and Honkela 2020, AISTATS.  [3] Esscher 1932, Skand.
 Aktuarietidskr. 15.  [4] Canonne, Kamath and Steinke 2020, NeurIPS, proposition 12.  [5] Zhu, Dong and Wang 2022,
-AISTATS, theorem 10.
+AISTATS.
 """
 
 from __future__ import annotations

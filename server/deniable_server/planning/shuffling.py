@@ -10,7 +10,7 @@ person sends is like x's with probability e^epsilon/(1+e^epsilon) if x is true a
 if y is true. No report is more than e^epsilon times less likely under another answer, so everybody else sends with
 probability e^-epsilon at least what x or y would, each half of the time. These clones hide the person.
 
-[1] Feldman, McMillan and Talwar 2021, FOCS, theorem 3.2.
+[1] Feldman, McMillan and Talwar 2021, FOCS.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CROWDS = 200
 MOST = 1_000_000
 """More respondents are counted as so many: others who are left out hide nobody."""
 HIDDEN_BY_NOBODY = 30.0
-"""At this epsilon, one other report in ten billion looks like it comes from another answer."""
+"""Above this epsilon, fewer than one other report in a trillion is a clone."""
 CLOSE = 1e-7
 """How far above the least epsilon a result may be, as a part of it."""
 NONE = 1e-9
