@@ -61,7 +61,7 @@ screenshots: $(VENV)/.installed
 	DENIABLE_REQUIRE_ALL=1 DENIABLE_SCREENSHOTS=docs/screenshots $(PYTEST) -q tests/browser -k screenshots
 
 # Some compare Deniable with other libraries, each of which may or may not install; the benchmark says which did not.
-# About an hour. The last one needs Java. What each found is in figures/, as JSON.
+# A few hours. The last one needs Java. What each found is in figures/, as JSON.
 bench: $(VENV)/.installed
 	mkdir -p figures
 	$(BIN)/python bench/peers.py
@@ -73,6 +73,9 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/design.py --json figures/design.json
 	$(BIN)/python bench/joint_coverage.py --json figures/joint_coverage.json
 	$(BIN)/python bench/joint_accuracy.py --json figures/joint_accuracy.json
+	$(BIN)/python bench/anytime.py --json figures/anytime.json
+	$(BIN)/python bench/regression.py --json figures/regression.json
+	$(BIN)/python bench/many_options.py --json figures/many_options.json
 	$(BIN)/python bench/fakes.py --json figures/fakes.json
 	$(BIN)/python bench/estimating.py --json figures/estimating.json
 	$(BIN)/python bench/serve.py --json figures/serve.json

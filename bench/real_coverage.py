@@ -6,7 +6,7 @@ The people are those of six public data sets (real_data.py). In each repetition 
 (groups respond with different eagerness), answer a survey in one of the two designs. Their reports are randomised
 (real_sampling.py), and the server's own analysis estimates from the counts: shares, means, summaries, conditional
 shares, differences, cells, weighted numbers and regression coefficients. The truth is that of all people; of weighted
-numbers, as if all groups were equally eager.
+numbers, as if all groups were equally eager. Anytime intervals are read five times, and must be right each time.
 
 A coverage from 2,000 repetitions has a Monte-Carlo error of 0.005, and among hundreds of them some fall below 0.945 by
 chance. So the lowest number of each kind, those significantly below 0.945, and each kind that is below 0.945 in some
@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from real_data import STUDIES, Study
-from real_numbers import ASKS, Truth
-from real_sampling import publish
+from real_numbers import ASKS, Number, Truth, ask_anytime
+from real_sampling import Population, publish
 from rich.console import Console
 from rich.table import Table
 
@@ -38,19 +38,26 @@ LEVEL, LEAST = 0.95, 0.945
 REPETITIONS, AGAIN = 2_000, 5
 SUSPECT = -2.0
 """A number with a coverage this many standard errors below 0.945 is measured again."""
+SELDOM = 0.5
+"""Numbers that fewer surveys show are left out: of small groups that are merged only where chance made them smaller."""
 
 
 class Setting(NamedTuple):
-    """A study in one of the designs, at an epsilon (of the survey, or of each question), with so many respondents."""
+    """A study in one of the designs, at an epsilon (of the survey, or of each question), with so many respondents.
+
+    With more looks than one, results are read as often while it grows, and intervals are the anytime ones.
+    """
 
     study: str
     design: str
     epsilon: str
     n: int
+    looks: int = 1
 
     @property
     def name(self) -> str:
-        return f"{self.study} {self.design} {self.epsilon} {self.n}"
+        looks = f" {self.looks} looks" if self.looks > 1 else ""
+        return f"{self.study} {self.design} {self.epsilon} {self.n}{looks}"
 
 
 def _settings() -> Iterator[Setting]:
@@ -72,6 +79,8 @@ def _settings() -> Iterator[Setting]:
     }
     for design, cases in (("booklets", grid), ("textbook", alone)):
         yield from (Setting(study, design, *case) for study, each in cases.items() for case in each)
+    yield Setting("doctor", "booklets", "2", 3_000, looks=5)
+    yield Setting("nesarc", "textbook", "4", 1_000, looks=5)
 
 
 SETTINGS = [*_settings()]
@@ -82,13 +91,14 @@ class Row(NamedTuple):
 
     ``shown``: in how many there was a number at all. ``bias``: of the value that is shown; ``bias_z``: over its
     Monte-Carlo error; the same of the ``unbiased`` value beside it, if there is one. ``se_sd``: the mean standard error
-    over the standard deviation of what it is of.
+    over the standard deviation of what it is of. ``width``: the median.
     """
 
     study: str
     design: str
     epsilon: str
     n: int
+    looks: int
     kind: str
     target: str
     truth: float
@@ -118,7 +128,7 @@ class Row(NamedTuple):
 
     @property
     def setting(self) -> Setting:
-        return Setting(self.study, self.design, self.epsilon, self.n)
+        return Setting(self.study, self.design, self.epsilon, self.n, self.looks)
 
     @property
     def key(self) -> tuple[Setting, str, str]:
@@ -141,14 +151,26 @@ def measure(setting: Setting, repetitions: int, asks: Sequence[str] = (), seed: 
     seen: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
     true: dict[tuple[str, str], float] = {}
     for _ in range(repetitions):
-        survey = population.draw(setting.n, random)
-        for name, ask in ASKS.items():
-            for number in ask(survey, truth) if not asks or name in asks else ():
-                key = number.kind, number.target
-                true[key] = number.truth
-                seen[key].append(number.estimated)
-    rows = [_row(setting, *key, true[key], repetitions, np.array(each)) for key, each in seen.items()]
+        for number in _numbers(setting, population, truth, asks, random):
+            key = number.kind, number.target
+            true[key] = number.truth
+            seen[key].append(number.estimated)
+    often = {key: np.array(each) for key, each in seen.items() if len(each) >= SELDOM * repetitions}
+    rows = [_row(setting, *key, true[key], repetitions, each) for key, each in often.items()]
     return [row._replace(again=seed > 1) for row in rows]
+
+
+def _numbers(
+    setting: Setting, population: Population, truth: Truth, asks: Sequence[str], random: np.random.Generator
+) -> Iterator[Number]:
+    """Of one survey."""
+    if setting.looks > 1:
+        yield from ask_anytime(population.watch(setting.n, setting.looks, random), truth)
+        return
+    survey = population.draw(setting.n, random)
+    for name, ask in ASKS.items():
+        if not asks or name in asks:
+            yield from ask(survey, truth)
 
 
 def _row(setting: Setting, kind: str, target: str, truth: float, repetitions: int, seen: Any) -> Row:
@@ -165,7 +187,7 @@ def _row(setting: Setting, kind: str, target: str, truth: float, repetitions: in
         repetitions,
         len(seen),
         int(np.sum((low <= truth + slack) & (truth - slack <= high))),
-        float(np.mean(high - low)),
+        float(np.median(high - low)),
         *bias,
         *beside,
         None if np.isnan(error).any() or not spread else float(np.mean(error) / spread),
@@ -291,7 +313,9 @@ def _chance(row: Row) -> float:
 
 
 def figures(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    return [row._asdict() | {"coverage": row.coverage, "error": row.error} for row in rows]
+    """For JSON, which has no infinite numbers."""
+    each = [row._asdict() | {"coverage": row.coverage, "error": row.error} for row in rows]
+    return [{k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()} for row in each]
 
 
 def main() -> None:
@@ -299,11 +323,12 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     parser.add_argument("--jobs", type=int, default=1, help="how many settings to measure at a time")
     parser.add_argument("--only", default="", help="only settings whose name contains this, such as: doctor booklets")
+    parser.add_argument("--asks", nargs="*", default=[], choices=[*ASKS], help="only these kinds of request")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     given = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
     chosen = [setting for setting in SETTINGS if given.only in setting.name]
-    rows = measure_all([(setting, given.repetitions, (), 1) for setting in chosen], given.jobs, console)
+    rows = measure_all([(setting, given.repetitions, tuple(given.asks), 1) for setting in chosen], given.jobs, console)
     repeated = again(suspects(rows), given.repetitions, given.jobs, console)
     console.print(table(rows, repeated))
     for mark in missed(rows, repeated):

@@ -114,7 +114,11 @@ def fair() -> Study:
         together=[["affair", "rate"]],
         crossed=[("affair", "rate"), ("religion", "husband")],
         compared=[("affair", "children"), ("how_often", "children"), ("affairs", "religion")],
-        regressed=[("affair", "yes", ["religion"]), ("rate", "1", ["religion", "children"])],
+        regressed=[
+            ("affair", "yes", ["religion"]),
+            ("affair", "yes", ["rate"]),
+            ("rate", "1", ["religion", "children"]),
+        ],
     )
 
 
@@ -143,7 +147,7 @@ def chile() -> Study:
         together=[["vote", "education"]],
         crossed=[("vote", "education"), ("sex", "vote")],
         compared=[("vote", "sex"), ("status_quo", "region")],
-        regressed=[("vote", "y", ["sex"]), ("vote", "n", ["sex", "region"])],
+        regressed=[("vote", "y", ["sex"]), ("vote", "y", ["education"]), ("vote", "n", ["sex", "region"])],
     )
 
 
@@ -215,7 +219,7 @@ def doctor() -> Study:
         together=[["many", "limited"]],
         crossed=[("many", "limited"), ("health", "any")],
         compared=[("many", "sex"), ("visits", "health"), ("family", "sex")],
-        regressed=[("many", "yes", ["health"]), ("limited", "yes", ["sex", "health"])],
+        regressed=[("many", "yes", ["health"]), ("many", "yes", ["limited"]), ("limited", "yes", ["sex", "health"])],
     )
 
 

@@ -15,10 +15,11 @@ from deniable_protocol import MultiChoice, Question
 from deniable_protocol.checks import DECLINED
 from deniable_server.analysis.compare import CompareQuery, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
-from deniable_server.analysis.estimates import EstimateQuery, estimates
+from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
 from deniable_server.analysis.regress import RegressQuery, regress
-from deniable_server.errors import Withheld
+from deniable_server.errors import BadQuery, Withheld
 from deniable_server.estimator.joint import NOT_ASKED
+from deniable_server.estimator.regression import Regression, Term
 
 MANY = 10**11
 """So many people that a fit to what they report on average has no chance left in it."""
@@ -52,16 +53,13 @@ class Truth:
         self.everybody = np.full(self.study.people, 1 / self.study.people)
         self.questions = {question.id: question for question in population.document.survey.questions}
         self.margins = {name: self._margin(codes) for name, codes in self.study.segments.items()}
-        self.regressed = [
-            (question, answer, tuple(on), self._coefficients(question, answer, tuple(on)))
-            for question, answer, on in self.study.regressed
-        ]
         self.category = lru_cache(maxsize=None)(self._category)
         self.asked = lru_cache(maxsize=None)(self._asked)
         self.share = lru_cache(maxsize=None)(self._share)
         self.applies = lru_cache(maxsize=None)(self._applies)
         self.mean = lru_cache(maxsize=None)(self._mean)
         self.cell = lru_cache(maxsize=None)(self._cell)
+        self.fit = lru_cache(maxsize=None)(self._fit)
 
     def _margin(self, codes: list[str]) -> dict[str, float]:
         return {code: codes.count(code) / len(codes) for code in sorted(set(codes))}
@@ -108,11 +106,27 @@ class Truth:
     def _cell(self, rows: str, row: str, columns: str, column: str) -> float:
         return float(self.responding[self.category(rows, row) & self.category(columns, column)].sum())
 
-    def _coefficients(self, question: str, answer: str, on: tuple[str, ...]) -> dict[str, float]:
-        """What the coefficients tend to: of one segment the log odds; of several, the fit to all counts as expected."""
-        survey = self.population.expect(MANY)
-        fit = regress(survey, RegressQuery(question=question, answer=answer, on=on)).regression
-        return {_term(term): term.estimate for term in (*([fit.intercept] if fit.intercept else []), *fit.coefficients)}
+    def coefficients(self, query: RegressQuery, fit: Regression) -> dict[str, float]:
+        """What the coefficients tend to, by their labels.
+
+        With one predictor, the log odds of its codes. With several, a model that is only nearly true of people: the fit
+        to counts as they are on average. It has the same meaning only where no codes are merged.
+        """
+        if len(query.on) == 1:
+            (name,) = query.on
+            odds = {code: self._odds(query, (name, code)) for code in (fit.references[name], *_codes(fit))}
+            first = odds.pop(fit.references[name])
+            return {"intercept": first, **{f"{name}:{code}": each - first for code, each in odds.items()}}
+        found = self.fit(query.question, query.answer, query.on)
+        same = fit.references == found.references and {*map(_label, _terms(fit))} == {*map(_label, _terms(found))}
+        return {_label(term): term.estimate for term in _terms(found)} if same else {}
+
+    def _odds(self, query: RegressQuery, group: tuple[str, str]) -> float:
+        share = self.share(query.question, (query.answer,), "", group, False)
+        return math.log(share / (1 - share))
+
+    def _fit(self, question: str, answer: str, on: tuple[str, ...]) -> Regression:
+        return regress(self.population.expect(MANY), RegressQuery(question=question, answer=answer, on=on)).regression
 
 
 def _code(question: Question, answer: Any) -> str:
@@ -138,6 +152,10 @@ def ask_estimates(survey: Survey, truth: Truth) -> Iterator[Number]:
         found = estimates(survey, EstimateQuery(weights=truth.margins))
     except Withheld:
         found = estimates(survey, EstimateQuery())
+    yield from _questions(found, truth)
+
+
+def _questions(found: SurveyEstimates, truth: Truth) -> Iterator[Number]:
     for each in found.questions:
         yield from _question(truth, each.id, each, weighted=False)
         if each.weighted:
@@ -183,12 +201,12 @@ def ask_crosstab(survey: Survey, truth: Truth) -> Iterator[Number]:
             yield from _number(kind, f"crosstab {rows} {cell.row} {columns} {cell.column}", true, cell)
 
 
-def ask_compare(survey: Survey, truth: Truth) -> Iterator[Number]:
+def ask_compare(survey: Survey, truth: Truth, *, anytime: bool = False) -> Iterator[Number]:
     for name, by in truth.study.compared:
         question = survey.find(name)
         if question is None or len(survey.grouping.groups(by)) < 2:
             continue
-        for each in compare(survey, CompareQuery(question=name, by=by)).differences:
+        for each in compare(survey, CompareQuery(question=name, by=by, anytime=anytime)).differences:
             if each.estimate is None:
                 continue
             if each.code is None:
@@ -204,23 +222,50 @@ def ask_compare(survey: Survey, truth: Truth) -> Iterator[Number]:
             yield Number(kind, target, one - two, *numbers)
 
 
+def ask_anytime(surveys: Iterable[Survey], truth: Truth) -> Iterator[Number]:
+    """One survey at many looks. Its intervals contain the truth at all of them if what they have in common does."""
+    latest: dict[str, Number] = {}
+    for survey in surveys:
+        found = estimates(survey, EstimateQuery(anytime=True))
+        for number in (*_questions(found, truth), *ask_compare(survey, truth, anytime=True)):
+            before = latest.get(number.target, number)
+            low, high = max(number.low, before.low), min(number.high, before.high)
+            latest[number.target] = number._replace(kind=f"anytime {number.kind}", low=low, high=high)
+    yield from latest.values()
+
+
 def ask_regress(survey: Survey, truth: Truth) -> Iterator[Number]:
-    for name, answer, on, true in truth.regressed:
+    for name, answer, on in truth.study.regressed:
+        questions = [each for each in on if each not in truth.study.segments]
+        if questions and survey.survey.epsilon is None:
+            continue  # a question explains another one only if both are reported together
+        query = RegressQuery(question=name, answer=answer, on=tuple(on))
         try:
-            fit = regress(survey, RegressQuery(question=name, answer=answer, on=on)).regression
-        except Withheld:
+            fit = regress(survey, query).regression
+        except (BadQuery, Withheld):  # fewer than two groups
             continue
-        if fit.intercept is None:
-            continue
-        kind = f"log odds ratio, {len(on)} segment{'s' if len(on) > 1 else ''}"
-        for term in (fit.intercept, *fit.coefficients):
-            if (label := _term(term)) in true:
-                low, high = -math.inf if term.low is None else term.low, math.inf if term.high is None else term.high
-                numbers = term.estimate, None, term.standard_error, low, high
-                yield Number(kind, f"regress {name} {answer} {'+'.join(on)} {label}", true[label], *numbers)
+        true = truth.coefficients(query, fit) if fit.intercept else {}
+        kind = "log odds ratio by a question" if questions else f"log odds ratio by {SEGMENTS[len(on)]}"
+        for term in _terms(fit):
+            if (label := _label(term)) in true:
+                low = -math.inf if term.low is None else term.low
+                high = math.inf if term.high is None else term.high
+                target = f"regress {name} {answer} {'+'.join(on)} {label} against {' '.join(fit.references.values())}"
+                yield Number(kind, target, true[label], term.estimate, None, term.standard_error, low, high)
 
 
-def _term(term: Any) -> str:
+SEGMENTS = {1: "a segment", 2: "two segments"}
+
+
+def _terms(fit: Regression) -> list[Term]:
+    return [] if fit.intercept is None else [fit.intercept, *fit.coefficients]
+
+
+def _codes(fit: Regression) -> list[str]:
+    return [str(term.code) for term in fit.coefficients]
+
+
+def _label(term: Term) -> str:
     return "intercept" if term.predictor is None else f"{term.predictor}:{term.code}"
 
 

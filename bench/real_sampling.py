@@ -6,7 +6,7 @@ channels and against ``randomize``), but come from a seeded generator: nobody is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -160,6 +160,14 @@ class Population:
         present = [i for i in range(len(codes)) if sizes[i].any()]
         cells = {codes[i]: Cell(sizes[i], [each[i] for each in counts]) for i in present}
         return Survey(self.published, Statistics(cells, repeats.counts), reports if len(booklets) == 1 else ())
+
+    def watch(self, n: int, looks: int, random: np.random.Generator) -> Iterator[Survey]:
+        """The same survey at so many looks, from a hundredth of its respondents to all n."""
+        statistics = nothing(self.document)
+        sizes = np.rint(np.geomspace(n / 100, n, looks)).astype(int)
+        for size in np.diff(sizes, prepend=0).tolist():
+            statistics += self.draw(size, random).statistics
+            yield Survey(self.published, statistics)
 
     def expect(self, n: int) -> Survey:
         """The survey of n people in which every count is what it is on average, rounded."""
