@@ -358,8 +358,8 @@ def test_merged_combinations_have_the_mean_of_their_shares() -> None:
 
 def test_rare_answers_are_covered() -> None:
     """At a share of 3% and epsilon 1, where the odds of a group are infinite in half of the surveys, every survey of
-    2000 has a result, 95% intervals hold in at least 37 of 50, and estimates of an odds ratio of 2 are nearly
-    unbiased. With just 95%, fewer than 37 happen in less than one of a million cases.
+    2000 has a result, 95% intervals hold in at least 37 of 50, and estimates of an odds ratio of 2 are pulled towards
+    1, not all the way. With just 95%, fewer than 37 happen in less than one of a million cases.
     """
     beta = np.array([logit(0.03), 0, 0, math.log(2)])
     x = np.array([[1, i == 1, i == 2, i == 3] for i in range(4)], float)
@@ -375,7 +375,7 @@ def test_rare_answers_are_covered() -> None:
         slopes.append(fitted.firth.beta[0][3])
         infinite += np.max(np.abs(fitted.top.beta)) > 10
     assert hits.min() >= 37 and infinite > 15
-    assert 0.3 < np.mean(slopes) < 0.9
+    assert 0.3 < np.mean(slopes) < math.log(2)
 
 
 # --- questions of the same part ----------------------------------------------------------------------------------
@@ -527,7 +527,7 @@ def test_impossible_rates_cost_only_their_own_limits(y: int) -> None:
     for code, side in (("yes", 1), ("no", -1)):
         intercept, edge, other = terms(regress(YES_NO[0], code, {"campus": ["a", "b", "c"]}, answered(counts)))
         assert edge.most_likely is None and math.isfinite(edge.estimate)
-        assert (edge.standard_error is None) == (y == 0)
+        assert (edge.standard_error is None) == (y <= 100)
         assert (edge.low if side > 0 else edge.high) is None
         assert (edge.high if side > 0 else edge.low) is not None
         assert (edge.odds_low == 0) if side > 0 else (edge.odds_high is None)

@@ -26,10 +26,11 @@ ROUNDS = 200
 STRIDE = 2.0
 """The furthest that one step moves any log odds. Near shares of 0 and 1 likelihoods are flat: a step that lands there
 by chance would not find back."""
-FAR = 40.0
-"""Log odds beyond which a share, 10^-17 from 0 or 1, is one of them as far as any number of reports can show."""
-INFINITE = 25.0
-"""A coefficient as large as this (a share of 10^-11) stands for one that is infinite."""
+FAR = 60.0
+"""Log odds beyond which the search ends. Shares are 0 or 1 long before, as far as any number of reports can show, but
+several coefficients that are infinite may add up."""
+INFINITE = 20.0
+"""A coefficient as large as this (a share of 2 in 10^9) stands for one that is infinite."""
 GAIN = 1e-10
 """A step that would add less to a log-likelihood than this is the last,"""
 DIGITS = 1e-15

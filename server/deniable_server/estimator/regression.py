@@ -3,9 +3,11 @@
 The odds of the *true* share are modelled, with the channel's noise on top: log(share / (1 - share)) = x beta.
 ``logistic`` has the likelihood of what reports show of such shares. Without noise it is ordinary logistic regression.
 
-Estimates carry Firth's penalty [1], which takes away most of their bias and keeps them finite. Intervals are profiles
-[2]: the values that the likelihood, with the penalty or without it, does not rule out, to infinity where these have no
-end. So a group whose reports are at the edge of what a share of 0 or 1 gives costs only the limits that it touches.
+Estimates carry Firth's penalty [1]: they always exist. Where reports say much it takes away most of their bias; where
+they say little (a rare answer, a small epsilon) it pulls them towards no effect. Intervals do not depend on that: they
+are profiles [2], the values that the likelihood, with the penalty or without it, does not rule out, to infinity where
+these have no end. So a group whose reports are at the edge of what a share of 0 or 1 gives costs only the limits that
+it touches.
 
 [1] Firth 1993, Biometrika 80.  [2] Heinze and Schemper 2002, Stat. Med. 21.
 """
