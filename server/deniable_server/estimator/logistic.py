@@ -91,8 +91,10 @@ class Model(ABC):
         return np.asarray(_sandwich(slopes, self.see(*self.shares(stack)).expected)[0])
 
     def gradient(self, beta: Array, *, penalised: bool) -> Array:
-        seen = self.see(*self.shares(beta))
-        found = (seen.slope[:, None, :] @ self._slopes(beta))[:, 0]
+        x, mix = self.design.matrix, self.design.mix
+        odds = beta @ x.T
+        share, rest = expit(odds), expit(-odds)
+        found = ((self.see(share @ mix.T, rest @ mix.T).slope @ mix) * share * rest) @ x
         return np.asarray(found + self._pull(beta) if penalised else found)
 
     def climb(self, beta: Array, *, penalised: bool) -> tuple[Array, Array]:
