@@ -61,7 +61,7 @@ screenshots: $(VENV)/.installed
 	DENIABLE_REQUIRE_ALL=1 DENIABLE_SCREENSHOTS=docs/screenshots $(PYTEST) -q tests/browser -k screenshots
 
 # Some compare Deniable with other libraries, each of which may or may not install; the benchmark says which did not.
-# About an hour. The last one needs Java. What each found is in figures/, as JSON.
+# About two hours. The last one needs Java. What each found is in figures/, as JSON.
 bench: $(VENV)/.installed
 	mkdir -p figures
 	$(BIN)/python bench/peers.py
