@@ -1,9 +1,9 @@
 """Coverage, bias and selection of regression coefficients.
 
-    python bench/regression.py [--repetitions 2000] [--only TEXT]
+    python bench/regression.py [--repetitions 2000] [--only TEXT] [--json FILE]
 
 Exits with 1 if a 95% interval holds its coefficient less often than 94.5%, by more than chance (three Monte-Carlo
-errors), or if a survey has no result. Every survey is drawn as counts: people per group, their true answers, their
+errors), or if a search does not end. Every survey is drawn as counts: people per group, their true answers, their
 reports. An interval holds a coefficient where the likelihood falls by no more than the chi-square limit there; for
 every fiftieth survey the limits themselves are found, and must say the same.
 """
@@ -11,11 +11,14 @@ every fiftieth survey the limits themselves are found, and must say the same.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -134,54 +137,66 @@ def settings() -> Iterator[Setting]:
 # --- measuring ---------------------------------------------------------------------------------------------------
 
 
-class Measured(NamedTuple):
-    held: Array
-    estimates: Array
-    likely: Array
-    missing: int
+class Row(NamedTuple):
+    """Of a setting: in how many surveys the search did not end, and per coefficient the coverage of its intervals, the
+    truth, the mean estimate, and how often the most likely value is finite. ``milliseconds``: the median time of a fit
+    with its limits.
+    """
+
+    setting: str
+    repetitions: int
+    unended: int
+    coverage: list[float]
+    truth: list[float]
+    mean_estimate: list[float]
+    most_likely_is_finite: list[float]
+    milliseconds: float
 
 
-def measure(setting: Setting, repetitions: int, seed: int) -> Measured:
-    random, held, estimates, likely, missing = np.random.default_rng(seed), [], [], [], 0
+def measure(setting: Setting, repetitions: int, seed: int) -> Row:
+    random, held, estimates, likely, times, unended = np.random.default_rng(seed), [], [], [], [], 0
     for number in range(repetitions):
         model = setting.draw(random)
+        start = time.process_time()
         fitted = fit(model)
-        if not fitted.found:
-            missing += 1
-            continue
         inside = falls(model, fitted, setting.beta) <= LIMIT
+        unended += not fitted.found
         held.append(inside)
         estimates.append(fitted.firth.beta[0])
         likely.append(np.abs(fitted.top.beta[0]) < 10)
         if number % 50 == 0:
             limits = profile(model, fitted, 0.05)
+            times.append(time.process_time() - start)
             same = inside == ((limits.low <= setting.beta) & (setting.beta <= limits.high))
             if not same.all():
                 raise AssertionError(f"{setting.name}, survey {number}: limits do not say what the likelihood says")
-    return Measured(np.mean(held, axis=0), np.array(estimates), np.mean(likely, axis=0), missing)
+    coverage, mean, finite = (np.mean(each, axis=0).tolist() for each in (held, estimates, likely))
+    milliseconds = 1000 * float(np.median(times))
+    return Row(setting.name, repetitions, unended, coverage, setting.beta.tolist(), mean, finite, milliseconds)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--only", default="", help="only settings whose names have this")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     given = parser.parse_args()
-    print("setting", "no result", "coverage", "truth", "mean estimate", "most likely is finite", sep=" | ")
-    slack, bad = 3 * math.sqrt(0.05 * 0.95 / given.repetitions), False
+    print("setting", "unended", "coverage", "truth", "mean estimate", "most likely is finite", "ms", sep=" | ")
+    rows = []
     for seed, setting in enumerate(settings()):
         if given.only not in setting.name:
             continue
-        found = measure(setting, given.repetitions, seed)
-        low = float(found.held.min())
-        bad |= bool(found.missing) or low < LEAST - slack
-        mean = found.estimates.mean(axis=0)
+        row = measure(setting, given.repetitions, seed)
+        rows.append(row)
         texts = (
             " ".join(f"{value:.{digits}f}" for value in each)
-            for each, digits in ((found.held, 3), (setting.beta, 2), (mean, 2), (found.likely, 2))
+            for each, digits in zip(row[3:7], (3, 2, 2, 2), strict=True)
         )
-        row = (setting.name, f"{found.missing / given.repetitions:.1%}", *texts)
-        print(*row, sep=" | ", flush=True)
-    return int(bad)
+        print(row.setting, row.unended, *texts, f"{row.milliseconds:.0f}", sep=" | ", flush=True)
+    if given.json:
+        given.json.write_text(json.dumps([row._asdict() for row in rows], indent=1) + "\n")
+    slack = 3 * math.sqrt(0.05 * 0.95 / given.repetitions)
+    return int(any(row.unended or min(row.coverage) < LEAST - slack for row in rows))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -452,6 +453,45 @@ def test_without_noise_a_question_is_as_a_segment() -> None:
     assert (asked.low, asked.high) == pytest.approx((known.low, known.high), abs=0.03)
 
 
+@pytest.mark.parametrize(
+    ("no", "yes"),
+    [
+        ([0.372, 0.118, 0.245, -0.065], [0.132, 0.231, 0.019, -0.052]),
+        ([0.336, 0.350, -0.018, 0.039], [0.119, 0.233, -0.051, -0.008]),
+        ([0.195, 0.181, 0.235, -0.115], [0.170, 0.143, 0.103, 0.088]),
+    ],
+)
+def test_answers_that_nobody_seems_to_give_cost_only_their_own_numbers(no: list[float], yes: list[float]) -> None:
+    """Where noise leaves an answer of the predictor with no share, or less, there is a result all the same: only its
+    own odds have no standard error. Nothing warns, and scipy finds nothing better.
+    """
+    channel, n = subset(8, Fraction(2), None), 600
+    p, q = (float(value) for value in (channel.supports()[0].p, channel.supports()[0].q))
+    counts = (n * (q + (p - q) * np.array([*no, *yes]))).tolist()
+    evidence, other = joint(counts, n, channel, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = regress(evidence.question, "yes", {}, [Answered({(): n}, evidence, (other,))])
+    found = terms(result)
+    for term, share in zip(found, np.array(no) + yes, strict=True):
+        if share > 0.1:
+            assert term.standard_error is not None and term.standard_error < 3
+        elif share <= 0:
+            assert term.standard_error is None
+            assert term.note is not msgspec.UNSET and "no standard error" in term.note
+    heard = evidence.items[0][0]
+    table = pool_sets([(heard, [(j + 4 * with_it,) for j in range(4) for with_it in (1, 0)])])
+    assert table is not None and result.log_likelihood is not None
+    model = Tables(Design(np.array([[1, *(c == j for j in (1, 2, 3))] for c in range(4)], float), np.eye(4)), [table])
+    for penalised, height in ((False, result.log_likelihood), (True, None)):
+
+        def f(beta: Array, penalised: bool = penalised) -> float:
+            return -float(model.value(beta[None], penalised=penalised)[0])
+
+        best = min(optimize.minimize(f, start, method="BFGS").fun for start in (np.zeros(4), estimates(result) + 0.3))
+        assert -(f(estimates(result)) if height is None else -height) >= -best - 1e-6
+
+
 def test_effects_of_questions_are_covered() -> None:
     """In 50 surveys of 3000 at epsilon 1, 95% intervals of a question's odds ratio hold in at least 37: with just 95%,
     fewer happen in less than one of a million cases.
@@ -486,7 +526,8 @@ def test_impossible_rates_cost_only_their_own_limits(y: int) -> None:
     counts = {(0,): (450, 1000), (1,): (y, 1000), (2,): (500, 1000)}
     for code, side in (("yes", 1), ("no", -1)):
         intercept, edge, other = terms(regress(YES_NO[0], code, {"campus": ["a", "b", "c"]}, answered(counts)))
-        assert edge.most_likely is None and math.isfinite(edge.estimate) and edge.standard_error > 0
+        assert edge.most_likely is None and math.isfinite(edge.estimate)
+        assert (edge.standard_error is None) == (y == 0)
         assert (edge.low if side > 0 else edge.high) is None
         assert (edge.high if side > 0 else edge.low) is not None
         assert (edge.odds_low == 0) if side > 0 else (edge.odds_high is None)
@@ -509,6 +550,19 @@ def test_a_reference_without_limit_can_be_changed() -> None:
     assert [(term.code, term.low is None, term.high is None) for term in second.coefficients] == [
         ("a", True, False), ("c", False, False)
     ]  # fmt: skip
+
+
+def test_odds_that_run_away_together_are_found() -> None:
+    """Five of five men in poor health say yes. So the odds ratio of men may be 0 if that of poor health is infinite:
+    the likelihood falls by 3.254 to there, less than the limit, and is not lower in between.
+    """
+    asked = ask("yes_no", 1.4338)
+    segments = {"sex": ["female", "male"], "health": ["excellent", "fair", "good", "poor"]}
+    yes, n = [20, 11, 21, 3, 22, 10, 17, 5], [56, 22, 58, 4, 98, 28, 93, 5]
+    counts = dict(zip(itertools.product(range(2), range(4)), zip(yes, n, strict=True), strict=True))
+    _, male, *_ = terms(regress(asked[0], "yes", segments, answered(counts, asked)))
+    assert (male.low, male.odds_low) == (None, 0.0)
+    assert male.note == "no lower limit: odds ratio of 0 cannot be ruled out"
 
 
 def test_separated_groups_have_no_limit() -> None:
@@ -570,10 +624,11 @@ def test_every_fit_has_numbers(epsilon: float, cells: list[tuple[int, int]], tim
         assert result.note == NOBODY or "cannot be told apart" in str(result.note)
         return
     for term in terms(result):
-        assert term.standard_error > 0 and 0 <= term.p_value <= 1
+        assert (term.standard_error is None or term.standard_error > 0) and 0 <= term.p_value <= 1
         low, high = (-math.inf if term.low is None else term.low), (math.inf if term.high is None else term.high)
         assert low < term.estimate < high
-        assert (term.note is msgspec.UNSET) == (None not in (term.low, term.high, term.most_likely))
+        infinite = (term.low, term.high, term.most_likely, term.standard_error)
+        assert (term.note is msgspec.UNSET) == (None not in infinite)
     assert result.statistic is not None and result.statistic >= 0
     # No nearby coefficients are more likely.
     present = {cell: value for cell, value in counts.items() if value[1]}
@@ -581,5 +636,5 @@ def test_every_fit_has_numbers(epsilon: float, cells: list[tuple[int, int]], tim
         f = minus_log_likelihood(present, support(channel))
         at = np.array(likely(result), dtype=float)
         for direction in np.vstack([np.eye(4), -np.eye(4)]):
-            step = 0.1 * direction * [term.standard_error for term in terms(result)]
+            step = 0.1 * direction * [term.standard_error or 10 for term in terms(result)]
             assert f(at + np.clip(step, -1, 1)) >= f(at) - 1e-9 * abs(f(at))

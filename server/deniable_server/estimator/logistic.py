@@ -31,6 +31,9 @@ from .evidence import Array, Pooled, binary_rule
 from .intervals import Supported
 from .shares import project
 
+NEARBY = 1e-6
+"""In log odds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -51,14 +54,13 @@ class Design:
 
 
 class Seen(NamedTuple):
-    """At a stack of coefficients: the log-likelihood, its slope in each row's share, and what each pair of rows shows
-    of their shares (expected, and as observed).
+    """At a stack of coefficients: the log-likelihood, its slope in each row's share, and what each pair of rows is
+    expected to show of their shares.
     """
 
     value: Array
     slope: Array
     expected: Array
-    observed: Array
 
 
 class Model(ABC):
@@ -88,19 +90,18 @@ class Model(ABC):
         slopes = self._slopes(stack)
         return np.asarray(_sandwich(slopes, self.see(*self.shares(stack)).expected)[0])
 
+    def gradient(self, beta: Array, *, penalised: bool) -> Array:
+        seen = self.see(*self.shares(beta))
+        found = (seen.slope[:, None, :] @ self._slopes(beta))[:, 0]
+        return np.asarray(found + self._pull(beta) if penalised else found)
+
     def climb(self, beta: Array, *, penalised: bool) -> tuple[Array, Array]:
-        """The gradient, and the curvature. The shares have second derivatives s(1-s)(1-2s) in their log odds."""
-        x, mix = self.design.matrix, self.design.mix
-        odds = beta @ x.T
-        share, rest = expit(odds), expit(-odds)
-        seen, slopes = self.see(share @ mix.T, rest @ mix.T), self._slopes(beta)
-        bend = (seen.slope @ mix) * share * rest * (rest - share)
-        gradient = (seen.slope[:, None, :] @ slopes)[:, 0]
-        curvature = _sandwich(slopes, seen.observed) - _weighted(x, bend)
-        if penalised:
-            steeper, curved = self._pull(beta)
-            gradient, curvature = gradient + steeper, curvature + curved
-        return gradient, curvature
+        """The gradient, and the curvature: how the gradient falls from here to a point nearby, along each axis."""
+        stack, size = beta.shape
+        points = np.concatenate([beta[:, None], beta[:, None] + NEARBY * np.eye(size)], axis=1)
+        gradients = self.gradient(points.reshape(-1, size), penalised=penalised).reshape(stack, size + 1, size)
+        curvature = (gradients[:, :1] - gradients[:, 1:]) / NEARBY
+        return gradients[:, 0], (curvature + curvature.swapaxes(1, 2)) / 2
 
     def _slopes(self, beta: Array) -> Array:
         """Of the rows' shares in the coefficients."""
@@ -119,9 +120,8 @@ class Model(ABC):
         sign, size = np.linalg.slogdet(_weighted(self.design.matrix, self.people * expit(odds) * expit(-odds)))
         return np.where(sign > 0, size / 2, -np.inf)
 
-    def _pull(self, beta: Array) -> tuple[Array, Array]:
-        """The gradient of the penalty, X' h (1 - 2s)/2 with the leverages h = n s(1-s) x' F^-1 x, and its curvature
-        with these kept, X' diag(h s(1-s)) X.
+    def _pull(self, beta: Array) -> Array:
+        """The gradient of the penalty, X' h (1 - 2s)/2 with the leverages h = n s(1-s) x' F^-1 x.
 
         If each coefficient has a row of its own (one segment), h = 1, and this is the adjustment that takes away the
         first-order bias of any model with these slopes [3]: the noise does not matter.
@@ -135,7 +135,7 @@ class Model(ABC):
         inside = _weighted(x, weight)
         ridge = 1e-13 * np.trace(inside, axis1=1, axis2=2)[:, None, None] * np.eye(x.shape[1])
         leverage = weight * np.sum((x @ np.linalg.inv(inside + ridge)) * x, axis=2)
-        return (leverage * (rest - share)) @ x / 2, _weighted(x, leverage * share * rest)
+        return np.asarray((leverage * (rest - share)) @ x / 2)
 
 
 def _weighted(x: Array, weight: Array) -> Array:
@@ -170,14 +170,11 @@ class Counts(Model):
         super().__init__(design, self.n @ design.mix, float(self.n @ unbiased / self.n.sum()))
 
     def see(self, shares: Array, rest: Array) -> Seen:
-        """With the rate r: the slope is gap (y/r - (n-y)/(1-r)), the curvature gap^2 (y/r^2 + (n-y)/(1-r)^2), expected
-        n gap^2/(r(1-r)).
-        """
+        """With the rate r: the slope is gap (y/r - (n-y)/(1-r)), and what is expected to show n gap^2/(r(1-r))."""
         rate, other = self.q + self.gap * shares, 1 - self.p + self.gap * rest
         value = np.sum(xlogy(self.y, rate) + xlogy(self.n - self.y, other), axis=1)
         slope = self.gap * (self.y / rate - (self.n - self.y) / other)
-        observed = self.gap**2 * (self.y / rate**2 + (self.n - self.y) / other**2)
-        return Seen(value, slope, self.n * self.gap**2 / (rate * other), observed)
+        return Seen(value, slope, self.n * self.gap**2 / (rate * other))
 
 
 def _with_effect(count: Supported, deff: float) -> Supported:
@@ -205,7 +202,8 @@ class Tables(Model):
         # With a design effect f, (f - 1)(diag(s) - s s')/n is added.
         cell = np.arange(self.own.shape[1])
         self.own[:, cell, cell, cell] += (1 - 1 / deff) / self.n[:, None]
-        people = (self.n[:, None] * self.margins).ravel() @ design.mix
+        # Where reports show nobody with an answer, it counts as one person, or the penalty would be infinite.
+        people = np.maximum(self.n[:, None] * self.margins, 1.0).ravel() @ design.mix
         super().__init__(design, people, float(self.n @ self.u[:, :, 0].sum(axis=1) / self.n.sum()))
 
     def see(self, shares: Array, rest: Array) -> Seen:
@@ -238,4 +236,4 @@ class Tables(Model):
         moved = each.reshape(stack, groups, cells, 2)
         slope = pull * self.u.sum(axis=-1) - pull * both + margin * (moved[..., 0] - moved[..., 1]) / 2
         expected = margin[:, :, None] * inside * margin[:, None, :]
-        return Seen(value, slope.reshape(stack, -1), expected, expected)
+        return Seen(value, slope.reshape(stack, -1), expected)

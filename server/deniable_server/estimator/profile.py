@@ -35,6 +35,8 @@ GAIN = 1e-10
 DIGITS = 1e-15
 """or less than this part of it."""
 MODERATE = 5.0
+LEAP = 4.0
+"""The furthest that a coefficient moves at once on the way to its limit."""
 HALVINGS = 30
 CLOSE = 1e-7
 """How exact limits are, in log odds."""
@@ -49,8 +51,8 @@ class Peak(NamedTuple):
     found: Mask
 
 
-def maximise(model: Model, start: Array, free: Mask, *, penalised: bool, gain: float = GAIN) -> Peak:
-    """From each row of ``start``, the best that coefficients can be made where they are free, up to this gain.
+def maximise(model: Model, start: Array, free: Mask, *, penalised: bool) -> Peak:
+    """From each row of ``start``, the best that coefficients can be made where they are free.
 
     Newton's method, which goes uphill also in directions in which the likelihood is not concave. A step is halved until
     it gains.
@@ -65,7 +67,7 @@ def maximise(model: Model, start: Array, free: Mask, *, penalised: bool, gain: f
         gradient, curvature = model.climb(now, penalised=penalised)
         step = _step(np.where(open_, gradient, 0.0), curvature, open_)
         moved = np.max(np.abs(step @ x.T), axis=1)
-        small = np.sum(gradient * step, axis=1) < 2 * np.maximum(gain, DIGITS * np.abs(value[todo]))
+        small = np.sum(gradient * step, axis=1) < 2 * np.maximum(GAIN, DIGITS * np.abs(value[todo]))
         step *= np.minimum(1.0, STRIDE / np.maximum(moved, 1e-300))[:, None]
         height, stuck = _improve(model, now, step, value[todo], penalised)
         beta[todo], value[todo] = now, height
@@ -122,15 +124,14 @@ def fit(model: Model) -> Fit:
     level = np.zeros((1, size))
     level[0, 0] = logit(min(max(model.overall, 0.01), 0.99))
     everything, intercept = np.ones((1, size), dtype=np.bool_), np.arange(size)[None] == 0
-    # The curvature of the penalty is not exact: to be as near takes more steps, but there always is a peak.
-    firth = _highest(model, [level, 0 * level], everything, penalised=True, gain=1e-4 * GAIN)
+    firth = _highest(model, [level, 0 * level], everything, penalised=True)
     top = _highest(model, [firth.beta, level], everything, penalised=False)
     return Fit(firth, top, _highest(model, [level, 0 * level], intercept, penalised=False))
 
 
-def _highest(model: Model, starts: Sequence[Array], free: Mask, *, penalised: bool, gain: float = GAIN) -> Peak:
+def _highest(model: Model, starts: Sequence[Array], free: Mask, *, penalised: bool) -> Peak:
     begin = np.concatenate(starts)
-    peak = maximise(model, begin, np.tile(free, (len(begin), 1)), penalised=penalised, gain=gain)
+    peak = maximise(model, begin, np.tile(free, (len(begin), 1)), penalised=penalised)
     best = [int(np.argmax(peak.value))]
     return Peak(peak.beta[best], peak.value[best], peak.found[best])
 
@@ -159,37 +160,51 @@ def falls(model: Model, fit: Fit, values: Array) -> Array:
 
 
 def _limits(model: Model, top: Peak, alpha: float, *, penalised: bool) -> Profile:
+    """Walk from the top to both sides of each coefficient, with the others following, until the fall is at the limit.
+
+    Walked from the top, the best is found also where several odds run away together, which no start far out would.
+    """
     best = top.beta[0]
     size, limit = len(best), float(chdtri(1, alpha))
     columns, side = np.repeat(np.arange(size), 2), np.tile([-1.0, 1.0], size)
+    ends = _ends(model, top, columns, side, penalised=penalised)
     inner, outer = np.clip(best[columns], -INFINITE, INFINITE), side * INFINITE
-    if penalised:  # it falls without end
-        ends = _Fall(np.full(2 * size, np.inf), np.zeros(2 * size), np.tile(best, (2 * size, 1)))
-    else:
-        ends = _fall(model, top, columns, outer, penalised=False)
-    closed = (ends.fall > limit) & (side * (outer - inner) > 0)
     errors = np.sqrt(np.diag(np.linalg.pinv(model.information(best), hermitian=True)))[columns]
-    at, start = inner + side * math.sqrt(limit) * errors, ends.beta
-    todo = np.flatnonzero(closed)
-    for _ in range(ROUNDS if len(todo) else 0):
-        # A step that leaves what is known to hold the limit goes to its middle instead.
-        a, b = inner[todo], outer[todo]
-        outside = ~((np.minimum(a, b) < at[todo]) & (at[todo] < np.maximum(a, b)))
-        now = np.where(outside, (a + b) / 2, at[todo])
-        found = _fall(model, top, columns[todo], now, start[todo], penalised=penalised)
-        start[todo] = found.beta
+    at, beta = inner + side * math.sqrt(limit) * errors, np.tile(best, (2 * size, 1))
+    crossed, limits = np.zeros(2 * size, dtype=np.bool_), side * np.inf
+    todo = np.flatnonzero((ends > limit) & (side * (outer - inner) > 0))
+    for _ in range(ROUNDS):
+        if not len(todo):
+            break
+        a, b, sign, known = inner[todo], outer[todo], side[todo], crossed[todo]
+        # Inside of what is known to have the limit, or else at most one leap ahead.
+        wide, ahead = sign * (b - a), sign * (at[todo] - a)
+        leap = np.where(known, wide / 2, np.minimum(wide, LEAP))
+        now = a + sign * np.where((ahead > 0) & (ahead < np.where(known, wide, leap)), ahead, leap)
+        found = _fall(model, top, columns[todo], now, beta[todo], penalised=penalised)
         over = found.fall > limit
         outer[todo], inner[todo] = np.where(over, now, b), np.where(over, a, now)
+        crossed[todo], beta[todo] = known | over, found.beta
+        at_end = now == sign * INFINITE
+        ends[todo] = np.where(at_end, np.minimum(ends[todo], found.fall), ends[todo])
         # Newton's method on the root of the fall, which is nearly linear.
         root = np.sqrt(found.fall)
         at[todo] = now - (root - math.sqrt(limit)) * 2 * root / np.where(found.slope == 0, np.nan, found.slope)
         near = np.abs(at[todo] - now) < CLOSE * (1 + np.abs(now))
-        todo = todo[~(near | (np.abs(outer[todo] - inner[todo]) < CLOSE))]
-        if not len(todo):
-            break
-    at = np.clip(at, np.minimum(inner, outer), np.maximum(inner, outer))
-    limits = np.where(closed, at, side * np.inf).reshape(size, 2)
-    return Profile(limits[:, 0], limits[:, 1], ends.fall.reshape(size, 2))
+        endless = at_end & ~over
+        done = ~endless & (near | (np.abs(outer[todo] - inner[todo]) < CLOSE))
+        limits[todo[done]] = np.where(near, at[todo], inner[todo])[done]
+        todo = todo[~(done | endless)]
+    limits[todo] = outer[todo]
+    each = limits.reshape(size, 2)
+    return Profile(each[:, 0], each[:, 1], ends.reshape(size, 2))
+
+
+def _ends(model: Model, top: Peak, columns: Places, side: Array, *, penalised: bool) -> Array:
+    """The fall at infinity, as far as it can be seen from the top at once. With the penalty it has no end."""
+    if penalised:
+        return np.full(len(columns), np.inf)
+    return _fall(model, top, columns, side * INFINITE, penalised=False).fall
 
 
 class _Fall(NamedTuple):
@@ -203,15 +218,14 @@ class _Fall(NamedTuple):
 def _fall(
     model: Model, top: Peak, columns: Places, values: Array, start: Array | None = None, *, penalised: bool
 ) -> _Fall:
-    """With each of these coefficients at a value, and all others at their best, sought from several starts.
+    """With each of these coefficients at a value, and all others at their best, sought from ``start`` or from three.
 
     A large coefficient can be reached from two sides: its reference keeps its odds as at the top, or those who have the
     code do. (Odds at an end count as moderate here: from far out, where the likelihood is flat, nothing is found.)
-    ``start``, or the odds that are nearest to those of everybody, is the third.
+    The odds that are nearest to those of everybody are the third.
     """
     count, odds = len(columns), np.clip(model.design.matrix @ top.beta[0], -MODERATE, MODERATE)
-    starts = [_nearest(model, odds, columns, values, kept) for kept in (False, True)]
-    starts.append(_nearest(model, odds, columns, values) if start is None else start)
+    starts = [start] if start is not None else [_nearest(model, odds, columns, values, k) for k in (False, True, None)]
     begin, each = np.concatenate(starts), np.arange(len(starts) * count)
     begin[each, np.tile(columns, len(starts))] = np.tile(values, len(starts))
     free = np.ones(begin.shape, dtype=np.bool_)
@@ -220,11 +234,11 @@ def _fall(
     rows = np.arange(count)
     chosen = rows + count * np.argmax(peak.value.reshape(len(starts), count), axis=0)
     beta = peak.beta[chosen]
-    slope = -2 * model.climb(beta, penalised=penalised)[0][rows, columns]
+    slope = -2 * model.gradient(beta, penalised=penalised)[rows, columns]
     return _Fall(np.maximum(2 * (top.value[0] - peak.value[chosen]), 0.0), slope, beta)
 
 
-def _nearest(model: Model, odds: Array, columns: Places, values: Array, kept: bool | None = None) -> Array:
+def _nearest(model: Model, odds: Array, columns: Places, values: Array, kept: bool | None) -> Array:
     """The coefficients that, with one of them at a value, come nearest to these log odds: weighted least squares, in
     which those with the code of this coefficient count most, or those without, if ``kept`` says so.
     """

@@ -39,9 +39,9 @@ SOME_ONLY = (
     "is asked of some people only, and how its shares among them depend on others is not modelled. "
     "Compare it between groups instead"
 )
-NOT_FOUND = "the search for the most likely odds did not end"
 NO_LOW = "no lower limit: {} of 0 cannot be ruled out"
 NO_HIGH = "no upper limit: infinite {} cannot be ruled out"
+NO_ERROR = "no standard error: the reports show too little of this code"
 NO_PEAK = "the likelihood has no finite maximum, and the estimate is finite only thanks to its penalty"
 
 Places = tuple[int, ...]
@@ -51,17 +51,17 @@ class Term(msgspec.Struct, frozen=True):
     """A coefficient: the log odds of the option with this code minus those with the predictor's reference.
 
     Of the intercept, which has no predictor and no code: the log odds where every predictor has its reference.
-    ``most_likely`` is without Firth's penalty. It and the limits are None where they are infinite, and ``note`` says
-    so; the odds ratio and its limits are where they are beyond all numbers. ``statistic`` is twice the log-likelihood
-    that the coefficient adds, with the penalty or without it, whichever is less: at most chi-square with one degree of
-    freedom if it is 0.
+    ``most_likely`` is without Firth's penalty. It and the limits are None where they are infinite, and the standard
+    error where reports show next to nothing of the code; ``note`` says so. The odds ratio and its limits are None where
+    they are beyond all numbers. ``statistic`` is twice the log-likelihood that the coefficient adds, with the penalty
+    or without it, whichever is less: at most chi-square with one degree of freedom if it is 0.
     """
 
     predictor: str | None
     code: str | None
     estimate: float
     most_likely: float | None
-    standard_error: float
+    standard_error: float | None
     low: float | None
     high: float | None
     statistic: float
@@ -238,11 +238,12 @@ def _design(
 
 def _with_numbers(result: Regression, model: Model, names: Sequence[tuple[str, str]], aim: Aim) -> Regression:
     fitted = fit(model)
-    if not fitted.found:
-        return msgspec.structs.replace(result, note=NOT_FOUND)
     firth, top = fitted.firth.beta[0], fitted.top.beta[0]
     found, zero = profile(model, fitted, aim.alpha), falls(model, fitted, np.zeros(len(top)))
-    errors = np.sqrt(np.diag(np.linalg.inv(model.information(firth))))
+    information = model.information(firth)
+    # Reports may show nobody with a code: then what they show of its odds is nothing, to the last digit.
+    slight = 1e-12 * np.trace(information) * np.eye(len(firth))
+    errors = np.sqrt(np.diag(np.linalg.inv(information + slight)))
     labels: list[tuple[str | None, str | None]] = [(None, None), *names]
     columns = zip(
         labels,
@@ -281,14 +282,19 @@ def _term(
     odds = "odds" if label == (None, None) else "odds ratio"
     notes = [
         text.format(odds)
-        for text, holds in ((NO_LOW, low == -math.inf), (NO_HIGH, high == math.inf), (NO_PEAK, end < NOTHING))
+        for text, holds in (
+            (NO_LOW, low == -math.inf),
+            (NO_HIGH, high == math.inf),
+            (NO_PEAK, end < NOTHING),
+            (NO_ERROR, error > INFINITE),
+        )
         if holds
     ]
     return Term(
         *label,
         estimate=estimate,
         most_likely=None if end < NOTHING else most_likely,
-        standard_error=error,
+        standard_error=None if error > INFINITE else error,
         low=_finite(low),
         high=_finite(high),
         statistic=statistic,
