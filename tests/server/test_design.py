@@ -86,11 +86,12 @@ CROSSED = [["vaped", "stress"], ["harassed", "stress"], ["vaped", "harassed"]]
 def test_the_example_needs_the_published_numbers(epsilon: int, crossed: int, respondents: int) -> None:
     """Eight questions within 3 points, and three cross-tabs within 5: at most 1% above the best there is.
 
-    The best was computed independently, by another programme.
+    The best was computed independently, by another programme, with numbers on 9 or 17 levels. On 49, the worst variance
+    of their mean differs by up to 2%, which moves these figures by less than one in ten thousand.
     """
     found = design_booklets(survey_of(*EIGHT, epsilon=epsilon, together=CROSSED * crossed))
     assert found.fewest is not None
-    assert found.fewest == pytest.approx(respondents, abs=2)
+    assert found.fewest == pytest.approx(respondents, rel=1e-4, abs=2)
     assert respondents - 2 <= found.respondents <= 1.01 * respondents
 
 

@@ -199,7 +199,7 @@ def limits(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 )  # fmt: skip
 def test_a_design_effect_widens_every_interval(http: FlaskClient, query: str) -> None:
     """No estimate moves but those of a regression, whose penalty weighs more. Each interval has more room, at least on
-    one side where the other is at its end.
+    one side where the other is at its end; a cell with hardly anybody in it may have the same.
     """
     plain, clustered = (get(http, f"wave-1/{query}&deff={deff}") for deff in (1, 4))
     assert "deff" not in plain or plain["deff"] == 1
@@ -210,7 +210,8 @@ def test_a_design_effect_widens_every_interval(http: FlaskClient, query: str) ->
         for name in () if query.startswith("regression") else ("estimate", "value", "unbiased"):
             assert narrow.get(name) == pytest.approx(wide.get(name)), path
         assert wide["low"] <= narrow["low"] + 1e-9 and narrow["high"] <= wide["high"] + 1e-9, path
-        assert wide["high"] - wide["low"] > narrow["high"] - narrow["low"], path
+        longer = (wide["high"] - wide["low"]) - (narrow["high"] - narrow["low"])
+        assert longer > 0 or (path.startswith("/cells") and longer > -1e-9), path
         assert (wide.get("p_value") or 0) >= (narrow.get("p_value") or 0), path
 
 

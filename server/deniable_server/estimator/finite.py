@@ -40,7 +40,7 @@ class Finite:
             return float(y > mean)
         if y not in self._known:
             self._known[y] = _at_most(self.rule, y, self.n)
-        return _expected(self._known[y], self.n, true, self.people)
+        return min(_expected(self._known[y], self.n, true, self.people), 1.0)  # sums of floats can be a shade more
 
     def largest(self, distance: Callable[[float], float], start: float, _: float, z: float) -> float:
         first = math.ceil(start * self.people - 1e-9)

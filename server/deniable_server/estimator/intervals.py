@@ -279,7 +279,11 @@ def share_limits(rule: Rule, y: float, n: float, aim: Aim) -> tuple[float, float
     if isinstance(tails, Finite):
         return finite_limits(tails, inside, aim.alpha)
     if isinstance(tails, Skewed):
-        return score_limits(rule, inside, n, aim.alpha, aim.sampling(n))
+        low, high = score_limits(rule, inside, n, aim.alpha, aim.sampling(n))
+        if aim.deff > 1:  # near the ends the exact limits of a simple sample can be a shade wider
+            simple = share_limits(rule, y, n, replace(aim, deff=1.0))
+            low, high = min(low, simple[0]), max(high, simple[1])
+        return low, high
     low, high = clopper_pearson(inside, tails.n, aim.alpha)
     return (low - rule.q) / rule.gap, (high - rule.q) / rule.gap
 
