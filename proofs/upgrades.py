@@ -47,7 +47,7 @@ class Upgrades:
         storage.accept(survey, rows[:1_200])
         storage.accept(survey, rows[1_200:])
         storage.close()
-        tables = ("surveys", "inbox", "sealed", "statistics", "days")
+        tables = ("surveys", "inbox", "sealed", "statistics", "repeats", "days")
         with closing(sqlite3.connect(self._old, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode=WAL")
             migrations.apply(Database(db), stop_before="m002_sessions_and_readers")
