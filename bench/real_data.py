@@ -56,8 +56,8 @@ def yes_no(name: str, **more: Any) -> dict[str, Any]:
     return {"id": name, "type": "yes_no", "text": "?", **more}
 
 
-def choice(name: str, codes: Sequence[str], type: str = "choice", **more: Any) -> dict[str, Any]:  # noqa: A002
-    return {"id": name, "type": type, "text": "?", "options": [{"code": code, "text": code} for code in codes], **more}
+def choice(name: str, codes: Sequence[str], kind: str = "choice", **more: Any) -> dict[str, Any]:
+    return {"id": name, "type": kind, "text": "?", "options": [{"code": code, "text": code} for code in codes], **more}
 
 
 def scale(name: str, points: int, **more: Any) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def gss() -> Study:
     return Study(
         name="gss",
         segments={"sex": _texts(frame.sex), "race": _texts(frame.race)},
-        questions=[choice("legal", reasons, type="multi_choice"), scale("party", 7)],
+        questions=[choice("legal", reasons, "multi_choice"), scale("party", 7)],
         answers={
             "legal": [tuple(code for code, taken in zip(reasons, row, strict=True) if taken) for row in chosen],
             "party": (frame.pid.astype(int) + 1).tolist(),

@@ -19,7 +19,7 @@ from deniable_protocol import Band, Channel, Document, Drawn, Part, Subset, surv
 from deniable_server.analysis.crossing import Crossing
 from deniable_server.analysis.source import Source
 from deniable_server.planning import publish_survey
-from deniable_server.statistics import Cell, Codes, RepeatCounter, Statistics, nothing
+from deniable_server.statistics import Cell, Codes, RepeatCounter, Statistics, count_features, nothing
 from deniable_server.storage import Published, Status
 
 N = 2**53
@@ -63,17 +63,6 @@ def _subsets(channel: Subset, truths: Ints, random: np.random.Generator) -> Ints
     return np.asarray((np.int64(1) << held).sum(axis=1))
 
 
-def count_features(channel: Channel, cell: Ints, cells: int, reports: Ints) -> Ints:
-    """How often the reports of each cell show each feature of the channel, a row per cell."""
-    size = channel.feature_count
-    if channel.held is None:
-        shown = cell * size + reports
-    else:
-        report, path = np.nonzero(reports[:, None] >> np.arange(size) & 1)
-        shown = cell[report] * size + path
-    return np.bincount(shown, minlength=cells * size).reshape(cells, size)
-
-
 def feature_chances(channel: Channel) -> Floats:
     """The probability that the report of each answer (of options: of each set of bits) shows each feature."""
     if isinstance(channel, Subset):
@@ -101,7 +90,7 @@ class Survey(Source):
         crossing.joint.add(self._reports[crossing.rows], self._reports[crossing.columns])
 
     def another(self, name: str) -> Source:
-        raise NotImplementedError
+        raise NotImplementedError("no survey is compared with another here")
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ def tally(document: Document, contents: Sequence[Content]) -> Statistics:
             sums = np.zeros(len(rows), np.int64)
             for part, column in zip(document.booklets[booklet].parts, reports.T, strict=True):
                 channel = document.parts[part].channel
-                counts[part] += _count(channel, cell[rows], len(codes), check_reports(channel, column))
+                counts[part] += count_features(channel, cell[rows], len(codes), check_reports(channel, column))
                 sums += repeats.add(part, column)
             repeats.add_sums(sums)
     except OverflowError:
@@ -213,7 +213,7 @@ def count_booklets(document: Document, cell: Counts, cells: int, booklets: Count
     return np.bincount(cell * size + booklets, minlength=cells * size).reshape(cells, size)
 
 
-def _count(channel: Channel, cell: Counts, cells: int, reports: Counts) -> Counts:
+def count_features(channel: Channel, cell: Counts, cells: int, reports: Counts) -> Counts:
     """How often the reports of each cell show each feature, a row per cell."""
     size = channel.feature_count
     if channel.held is None:

@@ -359,7 +359,7 @@ def test_a_question_explains_another_of_its_part(http: FlaskClient) -> None:
         assert fit["method"] == "moments of the joint shares" and fit["submissions"] == table["submissions"]
         cells = {(cell["row"], cell["column"]): cell["unbiased"] for cell in table["cells"]}
         odds = {code: cells["yes", code] / cells["no", code] for row, code in cells if row == "yes"}
-        if min(odds.values()) > 0:  # otherwise noise leaves a cell below 0, which no odds fit, and moves the others
+        if min(cells.values()) > 0:  # otherwise noise leaves a cell below 0, which no odds fit, and moves the others
             for term in fit["coefficients"]:
                 ratio = odds[term["code"]] / odds[fit["references"][other]]
                 assert math.exp(term["most_likely"]) == pytest.approx(ratio, rel=1e-4)

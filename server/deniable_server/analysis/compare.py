@@ -35,10 +35,7 @@ class CompareQuery(Query):
     @classmethod
     def _read(cls, given: Parameters) -> Self:
         return cls(
-            where=given.where(),
-            confidence=given.confidence(),
-            anytime=given.flag("anytime"),
-            deff=given.deff(),
+            **given.common(),
             question=given.question("question"),
             by=given.segment("by"),
             other=given.one("with"),
@@ -57,10 +54,10 @@ class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={
     groups: list[GroupSize]
     differences: list[Difference]
     notes: list[str]
+    deff: float
     by: str | None = None
     other: str | None = None
     anytime: bool = False
-    deff: float = 1.0
 
 
 def compare(source: Source, query: CompareQuery) -> SurveyComparison:

@@ -46,10 +46,7 @@ class CrosstabQuery(Query):
     @classmethod
     def _read(cls, given: Parameters) -> Self:
         return cls(
-            where=given.where(),
-            confidence=given.confidence(),
-            anytime=given.flag("anytime"),
-            deff=given.deff(),
+            **given.common(),
             rows=given.required("rows"),
             columns=given.required("columns"),
         )
@@ -72,8 +69,8 @@ class SurveyCrosstab(msgspec.Struct, frozen=True, omit_defaults=True):
     cells: list[JointShare]
     independence: Independence
     notes: list[str]
+    deff: float
     anytime: bool = False
-    deff: float = 1.0
 
 
 def planned_pairs(survey: Survey) -> list[tuple[str, str]]:

@@ -56,10 +56,7 @@ class EstimateQuery(Query):
     @classmethod
     def _read(cls, given: Parameters) -> Self:
         query = cls(
-            where=given.where(),
-            confidence=given.confidence(),
-            anytime=given.flag("anytime"),
-            deff=given.deff(),
+            **given.common(),
             by=given.segment("by"),
             simultaneous=given.flag("simultaneous"),
             target=given.one("target") or "population",
@@ -134,13 +131,13 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     questions: list[QuestionEstimate]
     methods: dict[str, str]
     notes: list[str]
+    deff: float
     groups: list[GroupEstimates] | None = None
     target: str = "population"
     population: int | None = None
     simultaneous: bool = False
     anytime: bool = False
     weighting: Weighting | None = None
-    deff: float = 1.0
 
 
 def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:

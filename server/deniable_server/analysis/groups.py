@@ -8,7 +8,7 @@ is of no use, and a table that shows it invites stories about five people. Two r
 - Several segments together are shown only if none of their combinations is small; else the total of one segment minus
   the combinations that are shown would be a combination that is not.
 
-Numbers that are sums over everyone, as weighted estimates and regressions are, need the first rule only.
+Numbers that are sums over everyone, as weighted estimates are, need the first rule only.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ class Grouping:
     def check_margins(self, names: Iterable[str]) -> None:
         """Withheld unless each of these segments, by itself, has groups that are large enough.
 
-        For numbers in which everyone counts: estimates weighted to the margins of several segments, or regressions on
-        them. Their combinations may be small. None of them is shown: a combination of three people moves such a number
-        by three times their weight, which every respondent has by the same rule. Somebody who asks again and again with
-        other margins may solve for a combination, but gets the noise of its reports many times over; and each report in
-        it is randomised, so that it shows no more about a person than epsilon allows, in a group of one as well.
+        For numbers in which everyone counts: estimates weighted to the margins of several segments, whose combinations
+        may be small. None of them is shown: a combination of three people moves such a number by three times their
+        weight, which every respondent has by the same rule. Somebody who asks again and again with other margins may
+        solve for a combination, but gets the noise of its reports many times over; and each report in it is randomised,
+        so that it shows no more about a person than epsilon allows, in a group of one as well.
         Weights that leave hardly anyone are another matter: they are not shown.
         """
         for name in names:

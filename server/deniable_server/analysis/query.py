@@ -8,7 +8,7 @@ import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from deniable_protocol import Survey
 from deniable_protocol.checks import strict_json
@@ -68,6 +68,15 @@ class Parameters:
         self._given = given
         self._codes = {segment.id: [option.code for option in segment.options] for segment in survey.segments}
 
+    def common(self) -> dict[str, Any]:
+        """What every query has."""
+        return {
+            "where": self.where(),
+            "confidence": self.confidence(),
+            "anytime": self.flag("anytime"),
+            "deff": self._between("deff", 0.5, 100) or 1.0,
+        }
+
     def one(self, name: str) -> str | None:
         texts = self._given.get(name, ())
         if len(texts) > 1:
@@ -91,9 +100,6 @@ class Parameters:
         if level is None or not 0.5 <= level <= 0.9999:
             raise BadQuery("confidence takes a number from 0.5 to 0.9999")
         return level
-
-    def deff(self) -> float:
-        return self._between("deff", 0.5, 100) or 1.0
 
     def trim(self) -> float | None:
         return self._between("trim", 1.1, 1000)

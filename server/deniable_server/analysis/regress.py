@@ -45,20 +45,19 @@ class RegressQuery(Query):
 
     @classmethod
     def _read(cls, given: Parameters) -> Self:
-        if given.flag("anytime"):
-            raise BadQuery(
-                "anytime is not possible here: intervals of coefficients are for one look, and no method makes them "
-                "valid for many. Compare groups instead, or look once, when the survey is closed"
-            )
-        return cls(
-            where=given.where(),
-            confidence=given.confidence(),
-            deff=given.deff(),
+        query = cls(
+            **given.common(),
             question=given.question("question"),
             answer=given.one("answer") or "yes",
             on=tuple(dict.fromkeys(given.all("on"))),
             reference=given.pairs("reference"),
         )
+        if query.anytime:
+            raise BadQuery(
+                "anytime is not possible here: intervals of coefficients are for one look, and no method makes them "
+                "valid for many. Compare groups instead, or look once, when the survey is closed"
+            )
+        return query
 
 
 class SurveyRegression(msgspec.Struct, frozen=True):
@@ -68,7 +67,7 @@ class SurveyRegression(msgspec.Struct, frozen=True):
     digest: str
     where: dict[str, str]
     regression: Regression
-    deff: float = 1.0
+    deff: float
 
 
 def regress(source: Source, query: RegressQuery) -> SurveyRegression:

@@ -113,7 +113,6 @@ class StoredSurvey(Source):
         return self._storage.statistics(self.published)
 
     def count(self, crossing: Crossing) -> None:
-        self._storage.check_shown(self.published)
         with self._storage.submissions(self.published) as submissions:
             crossing.add(submissions)
 

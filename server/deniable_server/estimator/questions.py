@@ -110,11 +110,12 @@ def estimate_question(
         _check(part)
     question = evidence.question
     numbers = _numbers(evidence, aim, simultaneous)
-    # Sampling counts here whatever the interval is for: an open answer, too, is from a population.
-    sampled = numbers.shares if aim.sampling(evidence.answers) == 1 else _numbers(evidence, Aim()).shares
     # Equivalent open answers are *their* variance over SE^2. The reports to a mean hardly show that variance, and its
     # bound, (value - min)(max - value), would flatter us: open_equivalent stays None.
     is_plain = numbers.mean is None and not evidence.is_conditional
+    # Sampling counts there whatever the interval is for: an open answer, too, is from a population.
+    is_sampled = aim.sampling(evidence.answers) == 1
+    sampled = numbers.shares if is_sampled or not is_plain else shares_of(evidence, USUAL)
     summaries = numbers.summaries
     if summaries and evidence.answers and not evidence.is_conditional:
         moved = [sum_influence(evidence, each.signs(len(question.codes))) for each in summaries]

@@ -161,7 +161,9 @@ def cross_tabulation(survey: str) -> ResponseReturnValue:
         rows, columns = result.rows, result.columns
         shown |= {
             "result": result,
-            "chart": crosstab_chart(result, answers[rows], answers[columns], named[rows], named[columns]),
+            "chart": crosstab_chart(
+                result, answers[rows], answers[columns], named[rows], named[columns], anytime=result.anytime
+            ),
         }
     return _view("crosstab.html", source, given, **shown)
 
@@ -293,7 +295,9 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
         except (BadQuery, Withheld) as error:
             found.append(Crossed(title, None, [], str(error)))
             continue
-        chart = crosstab_chart(table, answers[rows], answers[columns], named[rows], named[columns])
+        chart = crosstab_chart(
+            table, answers[rows], answers[columns], named[rows], named[columns], anytime=table.anytime
+        )
         notices = [f"{sentences.capitalized(note)}." for note in table.notes if note not in result.notes]
         found.append(Crossed(title, chart, notices))
     return found, len(pairs) - len(found)

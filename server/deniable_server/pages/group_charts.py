@@ -188,6 +188,8 @@ def crosstab_chart(
     column_texts: Mapping[str, str],
     row_title: str = "",
     column_title: str = "",
+    *,
+    anytime: bool = False,
 ) -> HeatMap | Empty:
     """The shares of all pairs of answers as a heat map."""
     if not result.submissions:
@@ -207,7 +209,7 @@ def crosstab_chart(
         columns=tuple(merged_text(column_texts, column.code) for column in result.column_totals),
         lines=tuple(lines),
         totals=tuple(_cell(column) for column in result.column_totals),
-        note=independence_in_words(result.independence, anytime=isinstance(result, SurveyCrosstab) and result.anytime),
+        note=independence_in_words(result.independence, anytime=anytime),
     )
 
 
