@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-import msgspec
-from tampered import OPTIONS, SEGMENTS, SMALL_GAUSSIAN, WRONG, at, dump, edited, places
+from tampered import OPTIONS, SEGMENTS, WRONG, at, dump, edited, places
 
-from deniable_protocol import design, exp_floor, items_of, largest_favour, survey_from_tree
+from deniable_protocol import exp_floor, largest_favour, publish, survey_from_tree
 
 YES = {"id": "vaped", "type": "yes_no", "text": "?"}
 OFTEN = {"id": "often", "type": "choice", "text": "?", "options": OPTIONS[:3], "show_if": {"vaped": ["yes"]}}
@@ -31,30 +30,17 @@ def assembled(
 ) -> Any:
     """A document as a tree. Parts: names, epsilon, and the size of the subsets. Booklets: parts, and a weight."""
     tree = {"id": "vector", "title": "Vector", "epsilon": epsilon, "questions": [*questions], **more}
-    items = {item.name: item for item in items_of(survey_from_tree(tree))}
-    made = []
-    for names, own, size in parts:
-        channel = msgspec.to_builtins(design([items[name] for name in names], Fraction(own), size))
-        if items[names[0]].question.delta is not None:
-            channel["weights"] = SMALL_GAUSSIAN  # the same on every machine
-        made.append({"questions": [*names], "epsilon": own, "channel": channel})
-    return {
-        "deniable": 1,
-        "survey": {
-            key: tree[key] for key in ("id", "title", "epsilon", "together", "segments", "questions") if key in tree
-        },
-        "parts": made,
-        "booklets": [{"parts": numbers, "weight": weight} for numbers, weight in booklets],
-    }
+    named, spent = [(names, size) for names, _, size in parts], [own for _, own, _ in parts]
+    return json.loads(publish(survey_from_tree(tree), named, booklets, spent))
 
 
 def follow_up() -> Any:
     parts: Parts = [
         (["vaped", "often"], "2.0", None),
+        (["vaped", "often", "stress"], "2.0", None),
         (["stress"], "2.0", None),
-        (["vaped", "often", "stress"], "2.0", 2),
     ]
-    return assembled([YES, OFTEN, STRESS], "2.0", parts, [([0], 3), ([1], 2), ([2], 5)], segments=SEGMENTS)
+    return assembled([YES, OFTEN, STRESS], "2.0", parts, [([0], 3), ([1], 5), ([2], 2)], segments=SEGMENTS)
 
 
 def chain() -> Any:
@@ -70,24 +56,24 @@ def siblings() -> Any:
     """Two follow-ups of one question, and a number in bins that declares a third."""
     income = {"id": "income", "type": "number", "text": "?", "min": 0, "max": 100, "measure": "shares"}
     questions = [
-        {**income, "bins": [0, 18, 30.5], "decline": True},
+        {**income, "bins": [18, 30.5], "decline": True},
         {**YES, "show_if": {"income": ["18..30.5", "declined"]}},
         {**STRESS, "show_if": {"income": ["0..18"]}},
         {**OFTEN, "show_if": {"stress": ["1", "3"]}},
     ]
-    return assembled(questions, "2.0", [(["income", "vaped", "stress", "often"], "2.0", 1)], [([0], 7)])
+    return assembled(questions, "2.0", [(["income", "vaped", "stress", "often"], "2.0", 1)], [([0], 1)])
 
 
 def options() -> Any:
     parts: Parts = [
+        (["vaped"], "1.0", None),
+        (["vaped", "support.a"], "1.0", None),
         (["support.a"], "1.0", None),
         (["support.b", "support.c"], "1.0", None),
-        (["vaped", "support.a"], "1.0", None),
         (["support.c"], "1.0", None),
-        (["vaped"], "1.0", None),
     ]
     together = [["vaped", "support.a"], ["support.b", "support.c"]]
-    booklets = [([0], 1), ([1], 4), ([2], 9), ([3], 2), ([4], 1)]
+    booklets = [([0], 1), ([1], 9), ([2], 1), ([3], 4), ([4], 2)]
     return assembled([YES, SUPPORT], "1.0", parts, booklets, together=together)
 
 
@@ -112,20 +98,20 @@ def split() -> Any:
         (["stress"], "0.2", None),
         (["support.a", "support.b"], "0.3", None),
     ]
-    parts = [*parts, (["support.c"], "0.30", None)]
-    return assembled([YES, OFTEN, STRESS, SUPPORT], "0.3", parts, [([1, 0], 1), ([2], 3), ([3], 2)])
+    parts = [*parts, (["support.c"], "0.3", None)]
+    return assembled([YES, OFTEN, STRESS, SUPPORT], "0.3", parts, [([0, 1], 1), ([2], 3), ([3], 2)])
 
 
 def mechanisms() -> Any:
     gaussian = {"id": "noisy", "type": "number", "text": "?", "min": 0, "max": 1, "mechanism": "gaussian"}
     questions = [{**gaussian, "delta": "0.000001"}, DRINKS, KRR, YES]
     parts: Parts = [
-        (["noisy"], "4.0", None),
+        (["noisy"], "1.0", None),
         (["drinks"], "1.5", None),
         (["krr"], "1.5", None),
         (["vaped"], "1.0", None),
     ]
-    return assembled(questions, "4.0", parts, [([0], 1), ([3, 2, 1], 9999)])
+    return assembled(questions, "4.0", parts, [([0], 1), ([1, 2, 3], 9999)])
 
 
 def most_paths() -> Any:
@@ -139,7 +125,7 @@ def most_paths() -> Any:
         "measure": "shares",
         "bins": [*range(1, 17)],
     }
-    return assembled([STRESS, bins], "0.5", [(["stress", "age"], "0.5", None)], [([0], 10_000)])
+    return assembled([STRESS, bins], "0.5", [(["stress", "age"], "0.5", None)], [([0], 1)])
 
 
 def awkward_bins() -> Any:
@@ -208,7 +194,7 @@ def bad_epsilons() -> Iterator[tuple[str, Any]]:
     tree, stated = follow_up(), ("survey", "epsilon")
     for epsilon in ("0", "0.0099", "10.0001", "1.00001", "1e0", "-1", " 2", "2.", "", "11", 2, 2.0, None):
         yield "epsilon of the survey of the wrong form or size", edited(tree, stated, epsilon)
-    yield "a survey that states more than it uses", edited(tree, stated, "10")
+    yield "a survey that states more than it uses", edited(tree, stated, "10.0")
     yield "a survey that states less than its parts spend", edited(tree, stated, "1.9999")
     yield "both kinds of epsilon", edited(tree, ("survey", "questions", 1, "epsilon"), "1.0")
     yield "no epsilon at all", edited(tree, stated)
@@ -234,6 +220,7 @@ def bad_conditions() -> Iterator[tuple[str, Any]]:
         ({"vaped": ["declined"]}, "has declined, which nobody can"),
         ({"vaped": ["yes", "yes"]}, "has an answer twice"),
         ({"vaped": ["no", "yes"]}, "has all answers"),
+        ({"vaped": ["yes", "no"]}, "has answers in another order"),
         ({"vaped": "yes"}, "has text in place of a list"),
         ({"vaped": [True]}, "has an answer that is no code"),
         ({"vaped": ["yes"] * 52}, "has 52 answers"),
@@ -267,10 +254,14 @@ def bad_together() -> Iterator[tuple[str, Any]]:
     for value, comment in (
         ([], "is empty"),
         ([["vaped", "support"]] * 101, "has 101 entries"),
-        ([["vaped", "support"]] * 100, "has 100 entries"),
+        ([["vaped", "support"]] * 2, "has one entry twice"),
+        ([["support.b", "support.c"], ["vaped", "support.a"]], "has entries in another order"),
         ([["vaped"]], "has one name"),
         ([["support.a", "support.b", "support.c", "vaped"]], "has four names"),
-        ([["support.a", "support.b", "vaped"]], "has three names"),
+        ([["vaped", "support.a", "support.b"]], "has three names"),
+        ([["support.b", "support.a"]], "has names in another order"),
+        ([["support.a", "support.b"], ["support.a", "support.b", "support.c"]], "has one entry within another"),
+        ([["support", "support.a"]], "has a question and its option"),
         ([["vaped", "vaped"]], "has a name twice"),
         ([["vaped", "nothing"]], "has an unknown name"),
         ([["vaped", "support.z"]], "has an unknown option"),
@@ -293,7 +284,7 @@ def bad_together() -> Iterator[tuple[str, Any]]:
 
 def bad_parts() -> Iterator[tuple[str, Any]]:
     tree = follow_up()
-    named = ("parts", 2, "questions")
+    named = ("parts", 1, "questions")
     for value, comment in (
         ([], "names nothing"),
         (["vaped", "stress", "often"], "names them in another order"),
@@ -311,7 +302,15 @@ def bad_parts() -> Iterator[tuple[str, Any]]:
     ):
         yield f"a part {comment}", edited(tree, named, value)
     yield "no parts", edited(tree, ("parts",), [])
-    yield "a follow-up's question alone is fine", edited(tree, ("parts", 1), _yes())
+    alone: Parts = [(names, "2.0", None) for names in (["vaped"], ["vaped", "often"], ["vaped", "often", "stress"])]
+    every = [([number], 1) for number in range(3)]
+    yield "a follow-up's question alone is fine", assembled([YES, OFTEN, STRESS], "2.0", alone, every)
+    sizes: Parts = [(["vaped", "often", "stress"], "0.1", 1), (["vaped", "often", "stress"], "0.1", None)]
+    both = assembled([YES, OFTEN, STRESS], "0.1", sizes, [([0], 1), ([1], 1)])
+    yield "the same questions with both sizes", both
+    yield "the same with the other size first", edited(both, ("parts",), both["parts"][::-1])
+    yield "a part twice", edited(both, ("parts", 1), both["parts"][0])
+    yield "parts in another order", edited(tree, ("parts",), [tree["parts"][n] for n in (1, 0, 2)])
     grand = {**chain()["parts"][0], "questions": ["often", "stress"]}
     yield "a part without the first question of a chain", edited(chain(), ("parts", 0), grand)
     middle = {**chain()["parts"][0], "questions": ["vaped", "stress"]}
@@ -319,11 +318,11 @@ def bad_parts() -> Iterator[tuple[str, Any]]:
     parents = ("parts", 0, "questions")
     yield "a follow-up without one of its options", edited(several_parents(), parents, ["vaped", "support.a", "stress"])
     yield "an option that is a follow-up, alone", edited(several_parents(), parents, ["support.b"])
-    yield "a multi_choice as a whole", edited(options(), ("parts", 0, "questions"), ["support"])
+    yield "a multi_choice as a whole", edited(options(), ("parts", 2, "questions"), ["support"])
     subset = {"kind": "subset", "options": 2, "size": 1, "favour": 6584790284608188}
-    yield "an option with a subset channel", edited(options(), ("parts", 0, "channel"), subset)
-    yield "two options with a band", edited(options(), ("parts", 1, "channel"), options()["parts"][0]["channel"])
-    yield "options in another order", edited(options(), ("parts", 1, "questions"), ["support.c", "support.b"])
+    yield "an option with a subset channel", edited(options(), ("parts", 2, "channel"), subset)
+    yield "two options with a band", edited(options(), ("parts", 3, "channel"), options()["parts"][2]["channel"])
+    yield "options in another order", edited(options(), ("parts", 3, "questions"), ["support.c", "support.b"])
     for names, comment in (
         (["krr", "vaped"], "a mechanism"),
         (["drinks", "vaped"], "a mean"),
@@ -336,12 +335,6 @@ def bad_parts() -> Iterator[tuple[str, Any]]:
     yield from bad_channels()
 
 
-def _yes() -> dict[str, Any]:
-    favour = largest_favour(exp_floor(Fraction(2)), 1, 1)
-    channel = {"kind": "band", "levels": 2, "width": 1, "favour": favour}
-    return {"questions": ["vaped"], "epsilon": "2.0", "channel": channel}
-
-
 def bad_channels() -> Iterator[tuple[str, Any]]:
     for made in (follow_up, options, several_parents, most_paths):
         tree = made()
@@ -349,18 +342,18 @@ def bad_channels() -> Iterator[tuple[str, Any]]:
             path = ("parts", number, "channel", "favour")
             for label, value in (
                 ("one more than epsilon allows", part["channel"]["favour"] + 1),
-                ("one less than it could be, which is allowed", part["channel"]["favour"] - 1),
+                ("one less than it could be", part["channel"]["favour"] - 1),
                 ("one: reveals what the answer is not", 1),
             ):
                 yield f"{'+'.join(part['questions'])}: favour {label}", edited(tree, path, value)
     tree = follow_up()
     for epsilon in ("1.9999", "2.0001", "2", "02.0", "0", 2, None):
-        yield f"a part that states epsilon {epsilon!r}", edited(tree, ("parts", 2, "epsilon"), epsilon)
-    k = tree["parts"][2]["channel"]["options"]
+        yield f"a part that states epsilon {epsilon!r}", edited(tree, ("parts", 1, "epsilon"), epsilon)
+    k = tree["parts"][1]["channel"]["options"]
     for other in (k - 1, k + 1):
         favour = largest_favour(exp_floor(Fraction(2)), other - 2, 2)
         channel = {"kind": "subset", "options": other, "size": 2, "favour": favour}
-        yield f"{other} options for {k} paths", edited(tree, ("parts", 2, "channel"), channel)
+        yield f"{other} options for {k} paths", edited(tree, ("parts", 1, "channel"), channel)
 
 
 def bad_booklets() -> Iterator[tuple[str, Any]]:
@@ -374,8 +367,9 @@ def bad_booklets() -> Iterator[tuple[str, Any]]:
         (["0"], "with a part as text"),
         ([True], "with a part true"),
         ([0, 0], "with a part twice"),
-        ([0, 2], "with a question twice"),
-        ([0, 1], "that spends twice what the survey states"),
+        ([0, 1], "with a question twice"),
+        ([0, 2], "that spends twice what the survey states"),
+        ([2, 0], "with parts in another order"),
         ([0, 1, 2, 0], "with more parts than there are"),
     ):
         yield f"a booklet {comment}", edited(tree, booklet, value)
@@ -383,8 +377,11 @@ def bad_booklets() -> Iterator[tuple[str, Any]]:
         yield f"a weight of {value!r}", edited(tree, weight, value)
     yield "no booklets", edited(tree, ("booklets",), [])
     yield "a part in no booklet", edited(tree, ("booklets",), tree["booklets"][:2])
-    yield "a part in two booklets", edited(tree, ("booklets",), [*tree["booklets"], {"parts": [0], "weight": 1}])
-    without = edited(edited(tree, ("parts",), tree["parts"][:1]), ("booklets",), tree["booklets"][:1])
+    yield "booklets in another order", edited(tree, ("booklets",), [tree["booklets"][n] for n in (1, 0, 2)])
+    halves = [{**each, "weight": 2 * each["weight"]} for each in tree["booklets"]]
+    yield "weights with a common divisor", edited(tree, ("booklets",), halves)
+    yield "a booklet twice", edited(tree, ("booklets",), [*tree["booklets"], {"parts": [0], "weight": 1}])
+    without = edited(edited(tree, ("parts",), tree["parts"][:1]), ("booklets",), [{"parts": [0], "weight": 1}])
     yield "a question in no part", without
     tree = options()
     kept = [part for part in tree["parts"] if "support.b" not in part["questions"]]
@@ -395,7 +392,7 @@ def bad_booklets() -> Iterator[tuple[str, Any]]:
     more = edited(tree, ("parts", 1, "epsilon"), "0.2001")
     yield "0.1 + 0.2001 not within 0.3", more
     yield "0.1 + 0.2 not within 0.2999", edited(tree, ("survey", "epsilon"), "0.2999")
-    yield "parts that spend too much in the second booklet", edited(tree, ("booklets", 1, "parts"), [2, 1])
+    yield "parts that spend too much in the second booklet", edited(tree, ("booklets", 1, "parts"), [1, 2])
     yield from bad_textbooks()
 
 
@@ -403,20 +400,7 @@ def bad_textbooks() -> Iterator[tuple[str, Any]]:
     """Everybody is asked everything, each question at its own epsilon: one booklet, and nothing else."""
     questions = [{**YES, "epsilon": "1.0"}, {**STRESS, "epsilon": "2.0"}, {**SUPPORT, "epsilon": "1.0"}]
     survey = survey_from_tree({"id": "vector", "title": "Vector", "questions": questions})
-    made = [(item, design([item], Fraction(str(item.question.epsilon)))) for item in items_of(survey)]
-    tree = {
-        "deniable": 1,
-        "survey": {"id": "vector", "title": "Vector", "questions": questions},
-        "parts": [
-            {
-                "questions": [item.name],
-                "epsilon": item.question.epsilon,
-                "channel": json.loads(msgspec.json.encode(channel)),
-            }
-            for item, channel in made
-        ],
-        "booklets": [{"parts": [0, 1, 2], "weight": 1}],
-    }
+    tree = json.loads(publish(survey))
     yield "the textbook's design", tree
     for value, comment in (
         ([{"parts": [0, 1, 2], "weight": 2}], "of weight 2"),

@@ -33,7 +33,8 @@ from deniable_protocol import (
     largest_favour,
     verify,
 )
-from deniable_protocol.design import LEVELS, band, best_size, exponential, laplace, number_width, subset
+from deniable_protocol.design import LEVELS, band, band_width, best_size, subset
+from deniable_protocol.tables import exponential, gaussian, laplace
 
 HERE = Path(__file__).parent
 
@@ -61,7 +62,8 @@ def favour_tests() -> Iterator[dict[str, Any]]:
             "epsilon": epsilon,
             "subset": [[d, largest_favour(exp_epsilon, k - d, d)] for k, d in enumerate(sizes, start=2)],
             "band": [[w, largest_favour(exp_epsilon, m - 1, w)] for m, w in enumerate(widths, start=2)],
-            "number": [width := number_width(Fraction(epsilon)), largest_favour(exp_epsilon, LEVELS - 1, width)],
+            "widths": [band_width(m, Fraction(epsilon)) for m in range(2, 12)],
+            "number": [width := band_width(LEVELS, Fraction(epsilon)), largest_favour(exp_epsilon, LEVELS - 1, width)],
         }
 
 
@@ -108,8 +110,8 @@ def decode_tests() -> Iterator[dict[str, Any]]:
         exponential(5, Fraction(2)),
         Table(((N - 5, 3, 2), (1, N - 2, 1))),
         laplace(9, Fraction(10)),
-        band(LEVELS, one, number_width(one)),
-        band(LEVELS, four, number_width(four)),
+        band(LEVELS, one),
+        band(LEVELS, four),
     ]
     for channel in channels:
         tree = json.loads(_encode(channel))
@@ -133,11 +135,33 @@ def _encode(channel: Channel) -> bytes:
 def digest_tests() -> Iterator[dict[str, Any]]:
     for name in QUESTIONS:
         text = dump(small_document(name))
-        yield {"comment": name, "document": text, "digest": hashlib.sha256(text.encode()).hexdigest()}
-    spaced = json.dumps(small_document("yes_no"), indent=2)
-    foreign = dump(small_document("yes_no")).replace('"?"', '"नमस्ते 😀 \u2028"')
-    for comment, text in (("white space counts", spaced), ("UTF-8 outside ASCII", foreign)):
-        yield {"comment": comment, "document": text, "digest": hashlib.sha256(text.encode()).hexdigest()}
+        yield {"comment": name, "document": text, **_digests(text)}
+    foreign = dump(small_document("yes_no")).replace('"?"', '"नमस्ते 😀"')
+    yield {"comment": "UTF-8 outside ASCII", "document": foreign, **_digests(foreign)}
+
+
+def _digests(text: str) -> dict[str, str]:
+    survey = text[text.index('"survey":') + 9 : text.index(',"parts":[{"questions"')]
+    return {name: hashlib.sha256(part.encode()).hexdigest() for name, part in (("digest", text), ("content", survey))}
+
+
+# --- tables --------------------------------------------------------------------------------------------------------
+
+
+def table_tests() -> Iterator[dict[str, Any]]:
+    for epsilon in ("0.01", "0.5", "1.0", "3.9999", "4.0", "10.0"):
+        exact = Fraction(epsilon)
+        rows = 17 if exact >= 4 else 9
+        for points in (2, 3, 7, 11):
+            yield {"mechanism": "exponential", "rows": points, "epsilon": epsilon, **_hash(exponential(points, exact))}
+        yield {"mechanism": "laplace", "rows": rows, "epsilon": epsilon, **_hash(laplace(rows, exact))}
+        for delta in ("0.000000001", "0.000001", "0.000012345678", "0.0001"):
+            made = gaussian(rows, exact, Fraction(delta))
+            yield {"mechanism": "gaussian", "rows": rows, "epsilon": epsilon, "delta": delta, **_hash(made)}
+
+
+def _hash(table: Table) -> dict[str, Any]:
+    return {"first": table.weights[0][0], "sha256": hashlib.sha256(msgspec.json.encode(table.weights)).hexdigest()}
 
 
 DIGEST = "0123456789abcdef" * 4
@@ -199,7 +223,8 @@ def main(folder: Path = HERE) -> None:
         "favour",
         folder,
         "Per epsilon, [size, favour] of the subset channels of 2 to 51 options, and [width, favour] of bands of 2 to 17"
-        " levels, and of a number's band. Each favour is the largest that keeps epsilon; one more must be refused.",
+        " levels, and of a number's band. Each favour is the largest that keeps epsilon; any other is refused."
+        " 'widths' are those of scales of 2 to 11 points.",
         numbered(favour_tests()),
     )
     write(
@@ -230,7 +255,13 @@ def main(folder: Path = HERE) -> None:
         documents=DOCUMENTS,
     )
     write("decode", folder, "The unbiased vector z of a report, as exact fractions.", numbered(decode_tests()))
-    write("digest", folder, "The SHA-256 of valid documents, as the client computes it.", numbered(digest_tests()))
+    write("digest", folder, "The SHA-256 of valid documents, and of the survey in each.", numbered(digest_tests()))
+    write(
+        "tables",
+        folder,
+        "The tables of the textbook mechanisms: the first weight, and the SHA-256 of all rows as compact JSON.",
+        numbered(table_tests()),
+    )
     write(
         "address",
         folder,

@@ -4,13 +4,7 @@ Both sides use it, so it may not: do input or output, look at a clock, keep stat
 source of bytes passed in, which defaults to the operating system's. Its only dependency is msgspec.
 """
 
-from .accounting import (
-    advanced_composition,
-    basic_composition,
-    detection_power,
-    exact_composition,
-    gaussian_sigma,
-)
+from .accounting import DEFAULT_BUDGET, Account, advanced_composition, exact_composition, gaussian_sigma
 from .channel import Channel, Support
 from .channels import CHANNELS, Band, Drawn, Subset, Table
 from .decode import decode, decoding_matrix
@@ -27,9 +21,11 @@ from .survey import Segment, Survey, parse_survey, survey_from_tree
 
 __all__ = [
     "CHANNELS",
+    "DEFAULT_BUDGET",
     "ONE",
     "QUESTIONS",
     "Accepted",
+    "Account",
     "AnswerError",
     "Band",
     "Booklet",
@@ -63,12 +59,10 @@ __all__ = [
     "YesNo",
     "advanced_composition",
     "atoms_of",
-    "basic_composition",
     "check_answers",
     "decode",
     "decoding_matrix",
     "design",
-    "detection_power",
     "draw_booklet",
     "draw_report",
     "exact_composition",

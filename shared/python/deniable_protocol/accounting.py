@@ -9,26 +9,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
-
-from .design import gaussian_sigma
-
-__all__ = [
-    "advanced_composition",
-    "basic_composition",
-    "detection_power",
-    "exact_composition",
-    "gaussian_sigma",
-]
 
 _PRECISION = 50
 _GRID = 10_000  # epsilons have at most four decimals: every loss below is a whole number of ten-thousandths
 
 
-def basic_composition(epsilons: Sequence[Fraction]) -> Fraction:
-    """The sum: what always holds."""
-    return sum(epsilons, Fraction(0))
+@dataclass(frozen=True)
+class Account:
+    """What was spent, or may be: everything that is said about it, and every refusal, comes from here.
+
+    Whatever somebody answers, no event becomes more likely than e^epsilon times as likely as with any other answers,
+    plus delta. Independent reports add up in both (basic composition), so that accounts do.
+    """
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, epsilon: str | float | Decimal, delta: str | float | Decimal = 0) -> Account:
+        """From decimals as they are written: 0.1 is a tenth."""
+        return cls(Fraction(str(epsilon)), Fraction(str(delta)))
+
+    def __add__(self, other: Account) -> Account:
+        return Account(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def within(self, limit: Account) -> bool:
+        return self.epsilon <= limit.epsilon and self.delta <= limit.delta
+
+    def power(self, false_alarms: float = 0.05) -> float:
+        """The most often that the best test finds the truth, if it is wrong about at most this share of other people.
+
+        Let a test accept with probability b under the truth and a under something else. Then b <= e^e a + d, and for
+        its complement 1 - a <= e^e (1 - b) + d. Some channels reach both, so that nothing less is true of all.
+        """
+        growth = math.exp(min(float(self.epsilon), 700.0))  # more has no float, and the power is 1 long before
+        excess = float(self.delta)
+        return min(1.0, _up(min(false_alarms * growth + excess, 1 - (1 - false_alarms - excess) / growth)))
+
+
+DEFAULT_BUDGET = Account.of(10, "0.000001")
+"""What clients accept in total where the app names no budget."""
 
 
 def advanced_composition(epsilon: Fraction, times: int, delta: float) -> float:
@@ -78,14 +101,24 @@ def exact_composition(epsilons: Sequence[Fraction], delta: float) -> Decimal:
         return Decimal(high) / _GRID
 
 
-def detection_power(epsilon: Fraction, delta: Fraction | None = None, false_alarms: float = 0.05) -> float:
-    """The most often that a guess finds a true answer, if it is wrong about at most this share of other people.
+def gaussian_sigma(epsilon: float, delta: float) -> float:
+    """The least sigma, for sensitivity 1, with Phi(1/2s - es) - e^e Phi(-1/2s - es) <= delta; rounded up."""
 
-    For every event, P(report | answer) <= e^e P(report | other answer) + d, and the same for its complement.
-    """
-    growth = math.exp(min(float(epsilon), 700.0))  # more has no float, and the power is 1 long before
-    excess = float(delta or 0)
-    return min(1.0, _up(min(false_alarms * growth + excess, 1 - (1 - false_alarms - excess) / growth)))
+    def excess(sigma: float) -> float:
+        a, b = 1 / (2 * sigma), epsilon * sigma
+        return _phi(a - b) - math.exp(epsilon) * _phi(-a - b)
+
+    low, high = 1e-3, 1.0
+    while excess(high) > delta:
+        low, high = high, high * 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > delta else (low, middle)
+    return high * (1 + 1e-12)
+
+
+def _phi(x: float) -> float:
+    return math.erfc(-x / math.sqrt(2)) / 2
 
 
 def _decimal(value: Fraction) -> Decimal:

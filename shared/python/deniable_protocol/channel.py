@@ -5,14 +5,13 @@ May not: use floating point or any randomness but the ``Draws`` it is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import lcm
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
-from .checks import Checker, join
 from .draws import Draws
 
 
@@ -55,20 +54,8 @@ class Channel(msgspec.Struct, frozen=True, tag_field="kind"):
 
     # --- its proof ---
 
-    @classmethod
-    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
-        """The channel with these fields; notes a problem where one is out of bounds."""
-        raise NotImplementedError
-
-    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
-        """Notes a problem unless no answer makes any report more than e^epsilon times as likely as another does.
-
-        ``exp_epsilon`` is 2^256 times that, rounded down; ``delta`` is what may come on top, if the question has one.
-        """
-        raise NotImplementedError
-
     def odds(self) -> Fraction | None:
-        """The largest such ratio; None where there is none (only with delta)."""
+        """The most that one answer can raise the probability of a report over another; None if some have none."""
         raise NotImplementedError
 
     # --- its reports ---
@@ -112,22 +99,3 @@ class Channel(msgspec.Struct, frozen=True, tag_field="kind"):
         rows = [[self.probability(answer, report) for report in self.reports()] for answer in range(self.answers)]
         total = lcm(*(chance.denominator for row in rows for chance in row))
         return [[int(chance * total) for chance in row] for row in rows], total
-
-
-C = TypeVar("C", bound=Channel)
-
-
-def read_channel(check: Checker, tree: object, place: str, kinds: Mapping[str, type[C]]) -> C | None:
-    """The channel in this tree, of one of these kinds; shapes and bounds only, before any large arithmetic."""
-    before = len(check.problems)
-    if not isinstance(tree, dict):
-        return check.note(place, "type", "must be an object")
-    if "kind" not in tree:
-        return check.note(join(place, "kind"), "missing", "missing")
-    kind = check.choice(tree["kind"], join(place, "kind"), tuple(kinds))
-    if kind is None:
-        return None
-    fields = check.table(tree, place, ("kind", *kinds[kind].__struct_fields__), ())
-    if fields is None or len(check.problems) > before:
-        return None
-    return kinds[kind].read(check, fields, place)

@@ -1,8 +1,8 @@
 """The channels: how an answer becomes a report. This is all of Deniable's privacy.
 
-May not: use floating point or any randomness but the ``Draws`` it is given. Each class states its proof;
-``check_privacy`` runs it in integers, and ``odds`` is its result as a number: the most one answer can raise the
-probability of any report over another's.
+May not: use floating point or any randomness but the ``Draws`` it is given. Each class states its proof, and ``odds``
+is its result as a number: the most one answer can raise the probability of any report over another's. A client uses
+the channels that ``design`` makes, and no others.
 
 Answers are 0-based indices here (``Drawn``: one 0/1 entry per option); reports are integers below 2^53.
 """
@@ -13,16 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
-from .channel import Channel, Support, read_channel
-from .checks import Checker, join
+from .channel import Channel, Support
 from .draws import Draws
 from .exact import ONE, N
 
 MAX_OPTIONS = 51  # fifty and "declined"; of levels as many
-MAX_ROWS = 17
-MAX_COLUMNS = 1024
 
 # CHOOSE[n][s] subsets of size s out of n things; the largest, C(50, 25), is below 2^47.
 CHOOSE = [[comb(n, s) for s in range(MAX_OPTIONS + 1)] for n in range(MAX_OPTIONS)]
@@ -36,28 +33,6 @@ def _favourites_odds(favour: int, contrast: tuple[int, int]) -> Fraction:
     """
     unfavoured, favoured = contrast
     return Fraction(favour * unfavoured, (N - favour) * favoured)
-
-
-def _check_favourites(check: Checker, favour: int, contrast: tuple[int, int], exp_epsilon: int, place: str) -> None:
-    """That these odds are between 1 and e^epsilon, in integers."""
-    unfavoured, favoured = contrast
-    likely, unlikely = favour * unfavoured, (N - favour) * favoured
-    if likely * ONE > exp_epsilon * unlikely:
-        message = "the odds exceed e^epsilon: answers would be less private than stated"
-        check.note(join(place, "favour"), "favour_high", message)
-    elif likely <= unlikely:
-        # The odds of the proof are then upside down: a small F reveals what the answer is *not*.
-        check.note(join(place, "favour"), "favour_low", "favoured reports must be the likelier ones")
-
-
-def _read_favourites(
-    check: Checker, tree: dict[str, Any], place: str, fields: tuple[str, ...], most: int
-) -> tuple[int, int, int] | None:
-    """The number of answers, how many a report covers, and the favour."""
-    answers = check.integer(tree[fields[0]], join(place, fields[0]), 2, most)
-    covered = None if answers is None else check.integer(tree[fields[1]], join(place, fields[1]), 1, answers - 1)
-    favour = None if covered is None else check.integer(tree["favour"], join(place, "favour"), 1, N - 1)
-    return None if answers is None or covered is None or favour is None else (answers, covered, favour)
 
 
 class Subset(Channel, frozen=True, tag="subset"):
@@ -77,14 +52,6 @@ class Subset(Channel, frozen=True, tag="subset"):
 
     def odds(self) -> Fraction:
         return _favourites_odds(self.favour, self.contrast)
-
-    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
-        _check_favourites(check, self.favour, self.contrast, exp_epsilon, place)
-
-    @classmethod
-    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
-        read = _read_favourites(check, tree, place, cls.__struct_fields__, MAX_OPTIONS)
-        return None if read is None else cls(*read)
 
     @property
     def answers(self) -> int:
@@ -170,14 +137,6 @@ class Band(Channel, frozen=True, tag="band"):
     def odds(self) -> Fraction:
         return _favourites_odds(self.favour, self.contrast)
 
-    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
-        _check_favourites(check, self.favour, self.contrast, exp_epsilon, place)
-
-    @classmethod
-    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
-        read = _read_favourites(check, tree, place, cls.__struct_fields__, MAX_OPTIONS)
-        return None if read is None else cls(*read)
-
     @property
     def answers(self) -> int:
         return self.levels
@@ -260,35 +219,6 @@ class Table(Channel, frozen=True, tag="table"):
         )
         return Fraction(most, N * ONE)
 
-    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
-        place = join(place, "weights")
-        for i, row in enumerate(self.weights):
-            if sum(row) != N:
-                return check.note(f"{place}[{i}]", "row_sum", "the weights of a row must sum to 2^53")
-        for y, column in enumerate(zip(*self.weights, strict=True)):
-            if max(column) == 0:
-                return check.note(place, "unreachable", f"no answer gives report {y}")
-            if delta is None and max(column) * ONE > exp_epsilon * min(column):
-                return check.note(place, "ratio", f"report {y} would reveal more than the stated epsilon")
-        if delta is not None and self.excess(exp_epsilon) > delta:
-            check.note(place, "delta", "the table exceeds the stated epsilon by more than delta")
-        return None
-
-    @classmethod
-    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
-        columns: list[int] = []
-
-        def row(item: object, where: str) -> tuple[int, ...] | None:
-            low, high = (columns[0], columns[0]) if columns else (2, MAX_COLUMNS)
-            weights = check.items(item, where, low, high, lambda weight, at: check.integer(weight, at, 0, N - 1))
-            if weights is None:
-                return None
-            columns.append(len(weights))
-            return tuple(weights)
-
-        rows = check.items(tree["weights"], join(place, "weights"), 2, MAX_ROWS, row)
-        return None if rows is None else cls(tuple(rows))
-
     def integer_rows(self) -> tuple[list[list[int]], int]:
         return [list(row) for row in self.weights], N
 
@@ -321,21 +251,6 @@ class Drawn(Channel, frozen=True, tag="drawn"):
 
     def odds(self) -> Fraction:
         return max(part.odds() for part in self.parts)
-
-    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
-        for i, part in enumerate(self.parts):
-            part.check_privacy(check, exp_epsilon, None, f"{place}.parts[{i}]")
-
-    @classmethod
-    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Self | None:
-        def part(item: object, where: str) -> Band | None:
-            band = read_channel(check, item, where, {"band": Band})
-            if band is not None and band.levels != 2:
-                return check.note(join(where, "levels"), "mismatch", "each part reports one bit: it has two levels")
-            return band
-
-        parts = check.items(tree["parts"], join(place, "parts"), 2, MAX_OPTIONS - 1, part)
-        return None if parts is None else cls(tuple(parts))
 
     def supports(self) -> tuple[Support, ...]:
         asked = Fraction(1, len(self.parts))  # whatever the answer

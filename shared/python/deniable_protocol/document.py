@@ -1,8 +1,8 @@
 """The published document: a survey, its parts and its booklets, as bytes that never change.
 
-``publish`` writes one; ``verify`` reads one and proves, in integers, that each channel keeps the epsilon of its part
-and that no booklet spends more than the survey states. The proof runs on the respondent's device: the server's word is
-not trusted for this.
+``publish`` writes one. ``verify`` reads one, on the respondent's device, and does not trust the server's word: it
+designs every channel itself, in integers, so that each keeps the epsilon of its part; it adds up what every booklet
+spends; and it accepts only the canonical way of writing all this, so that no document can be marked for one person.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from math import gcd
 from typing import Any
 
 import msgspec
 
-from .channel import Channel, read_channel
-from .channels import CHANNELS, Subset
-from .checks import Checker, join, strict_json
+from .accounting import Account
+from .checks import Checker, as_number, check_epsilon, document_json, encode, is_canonical, join
 from .design import design
 from .errors import DocumentError, Problem
-from .exact import exp_floor
 from .parts import MAX_PATHS, Booklet, Item, Part, TooManyPaths, items_by_name, needs, paths_of
-from .questions import EPSILON, MultiChoice, Question
+from .questions import MultiChoice, Question
 from .survey import Survey, check_survey
 
 VERSION = 1
@@ -48,13 +47,21 @@ class Document:
         return self.survey.total_epsilon
 
     @cached_property
-    def delta(self) -> Fraction:
-        """What comes on top of it, for the worst booklet; 0 unless a question uses Gaussian noise."""
-        return max(sum((part.exact_delta or Fraction(0) for part in self.parts_of(b)), Fraction(0)) for b in self._each)
+    def account(self) -> Account:
+        """What one submission spends in the worst booklet.
 
-    @property
-    def _each(self) -> range:
-        return range(len(self.booklets))
+        That is the epsilon that the survey states, which no booklet exceeds, and the largest sum of deltas, which is 0
+        unless a question uses Gaussian noise.
+        """
+        spent = [sum((part.account for part in self.parts_of(b)), Account()) for b in range(len(self.booklets))]
+        return Account(self.survey.exact_epsilon, max(account.delta for account in spent))
+
+    @cached_property
+    def content(self) -> str:
+        """The SHA-256 of the canonical survey, in hex: what a ledger knows a survey by. The same questions at another
+        address, or in other booklets, are the same survey.
+        """
+        return hashlib.sha256(encode(_tree(self.survey))).hexdigest()
 
     def parts_of(self, booklet: int) -> tuple[Part, ...]:
         """The parts of a booklet, in the order of its reports."""
@@ -99,12 +106,13 @@ def publish(
     survey: Survey,
     parts: Sequence[tuple[Sequence[str], int | None]] | None = None,
     booklets: Sequence[tuple[Sequence[int], int]] = (),
+    epsilons: Sequence[str] = (),
 ) -> bytes:
-    """The bytes that a server stores and serves verbatim for this survey.
+    """The bytes that a server stores and serves verbatim for this survey, in their canonical form.
 
-    ``parts``: the names of what each reports on, and the size of its subsets (None: the best); each has the survey's
-    epsilon. ``booklets``: numbers of parts, and a weight. Without parts it is the textbook's design: everybody is asked
-    everything, each question at its own epsilon.
+    ``parts``: the names of what each reports on, and the size of its subsets (1, or None: the best); each has the
+    survey's epsilon, unless ``epsilons`` says otherwise. ``booklets``: numbers of parts, and a weight. Without parts it
+    is the textbook's design: everybody is asked everything, each question at its own epsilon.
     """
     if parts is None:
         if survey.epsilon is not None:
@@ -112,32 +120,57 @@ def publish(
         made = [_made([Item(question)], str(question.epsilon), None) for question in survey.questions]
         booklets = [(range(len(made)), 1)]
     else:
-        known = items_by_name(survey)
-        made = [_made([known[name] for name in names], str(survey.epsilon), size) for names, size in parts]
-    document = msgspec.json.encode(
+        known, spent = items_by_name(survey), epsilons or [str(survey.epsilon)] * len(parts)
+        made = [
+            _made([known[name] for name in names], epsilon, size)
+            for (names, size), epsilon in zip(parts, spent, strict=True)
+        ]
+    in_order = sorted({*made}, key=partial(_part_place, survey))
+    weights: dict[tuple[int, ...], int] = {}
+    for numbers, weight in booklets:
+        place = tuple(sorted(in_order.index(made[number]) for number in numbers))
+        weights[place] = weights.get(place, 0) + weight
+    divisor = gcd(*weights.values())
+    document = encode(
         {
             "deniable": VERSION,
             "survey": _tree(survey),
-            "parts": made,
-            "booklets": [{"parts": [*numbers], "weight": weight} for numbers, weight in booklets],
+            "parts": [{"questions": part.names, "epsilon": part.epsilon, "channel": part.channel} for part in in_order],
+            "booklets": [{"parts": place, "weight": weight // divisor} for place, weight in sorted(weights.items())],
         }
     )
     verify(document)  # no document leaves here that a client would refuse
     return document
 
 
-def _made(items: Sequence[Item], epsilon: str, size: int | None) -> dict[str, Any]:
-    channel = design(items, Fraction(epsilon), size)
-    return {"questions": [item.name for item in items], "epsilon": epsilon, "channel": channel}
+def _made(items: Sequence[Item], epsilon: str, size: int | None) -> Part:
+    return Part(tuple(items), epsilon, design(items, Fraction(epsilon), size))
+
+
+def _part_place(survey: Survey, part: Part) -> tuple[list[int], str, int]:
+    """Parts are in the order of the places of their items, then of the text of epsilon, then of the size of subsets."""
+    order = items_by_name(survey)
+    return [[*order].index(name) for name in part.names], part.epsilon, part.channel.held or 0
 
 
 def _tree(survey: Survey) -> dict[str, Any]:
-    """The survey as files write it, but for what is for planning only."""
+    """The survey as documents write it: in the order that the protocol names, without what is for planning only."""
     tree: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(survey, respondents=None))
-    for question in tree["questions"]:
+    questions = []
+    for asked, built in zip(survey.questions, tree["questions"], strict=True):
+        question = {"id": built["id"], "type": built.pop("type"), **built}
+        # msgspec leaves a default out only if it is the same object, which it is not in a copy of the survey.
+        for field in msgspec.structs.fields(asked):
+            if getattr(asked, field.name) == field.default:
+                question.pop(field.name, None)
         if condition := question.get("show_if"):
             question["show_if"] = {condition["question"]: condition["codes"]}
-    return tree
+        for key in question.keys() & {"min", "max"}:
+            question[key] = as_number(question[key])
+        if "bins" in question:
+            question["bins"] = [as_number(edge) for edge in question["bins"]]
+        questions.append(question)
+    return {**tree, "questions": questions}
 
 
 def verify(document: bytes | str, *, digest: str | None = None) -> Document:
@@ -159,22 +192,27 @@ def _verify(raw: bytes) -> Document:
     if len(raw) > MAX_BYTES:
         raise DocumentError([Problem("", "size", f"the document is larger than {MAX_BYTES} bytes")])
     try:
-        tree = strict_json(raw.decode())
-    except ValueError as error:
-        raise DocumentError([Problem("", "json", f"the document is not valid JSON: {error}")]) from None
-    check = Checker()
-    fields = check.table(tree, "", ("deniable", "survey", "parts", "booklets"), ())
+        text = raw.decode()
+        tree = document_json(text)
+        canonical = is_canonical(text, tree)
+    except (ValueError, RecursionError):
+        raise DocumentError([Problem("", "json", "the document is not JSON in Unicode")]) from None
+    if not canonical:
+        raise DocumentError([Problem("", "canonical", "the document is not written in the one way that documents are")])
+    check = Checker(published=True)
+    fields = check.table(tree, "", ("deniable", "survey", "parts", "booklets"))
     if fields is not None and not check.problems:
         version = fields["deniable"]
         if isinstance(version, bool) or version != VERSION:
             check.note("deniable", "version", "this client knows version 1 of the document only")
     _stop_if(check)
-    survey = check_survey(check, tree["survey"], "survey", published=True)
+    survey = check_survey(check, tree["survey"], "survey")
     if survey is None:
         raise DocumentError(check.problems)
     parts = check.items(tree["parts"], "parts", 1, MAX_PARTS, lambda each, at: _check_part(check, survey, each, at))
     _stop_if(check)
     assert parts is not None
+    check.in_order([_part_place(survey, part) for part in parts], "parts", "must be in the order of the survey")
     booklets = check.items(
         tree["booklets"], "booklets", 1, MAX_WEIGHT, lambda each, at: _check_booklet(check, survey, parts, each, at)
     )
@@ -193,25 +231,28 @@ def _stop_if(check: Checker) -> None:
 
 
 def _check_part(check: Checker, survey: Survey, tree: object, place: str) -> Part | None:
-    """The part, if its questions can be reported together and its channel keeps its epsilon."""
-    before = len(check.problems)
-    fields = check.table(tree, place, ("questions", "epsilon", "channel"), ())
-    if fields is None or len(check.problems) > before:
+    """The part, if its questions can be reported together and its channel is the one that this client designs."""
+    if check.problems:  # one is enough, and a design can take its time
+        return None
+    fields = check.table(tree, place, ("questions", "epsilon", "channel"))
+    if fields is None or check.problems:
         return None
     at = join(place, "questions")
     names = check.items(fields["questions"], at, 1, MAX_PATHS, lambda each, where: _known(check, survey, each, where))
     items = None if names is None else _check_items(check, survey, names, at)
-    epsilon = check.decimal(fields["epsilon"], join(place, "epsilon"), EPSILON, "0.01", "10", published=True)
+    epsilon = check_epsilon(check, fields["epsilon"], join(place, "epsilon"))
     if items is None or epsilon is None:
         return None
     own = items[0].question.epsilon
     if own is not None and own != epsilon:
         return check.note(join(place, "epsilon"), "mismatch", "is not the epsilon of the question")
-    channel = _check_channel(check, items, fields["channel"], join(place, "channel"))
-    if channel is None:
-        return None
-    part = Part(tuple(items), epsilon, channel)
-    channel.check_privacy(check, exp_floor(part.exact_epsilon), part.exact_delta, join(place, "channel"))
+    # Two channels can be told apart by the size of their subsets only: 1, or the best. Each is the most useful that
+    # keeps epsilon, so that there is nothing to prove about the one in the document but that it is the same.
+    given = fields["channel"]
+    size = 1 if isinstance(given, dict) and encode(given.get("size")) == b"1" else None
+    part = _made(items, epsilon, size)
+    if encode(given) != encode(part.channel):
+        return check.note(join(place, "channel"), "channel", "is not the channel that goes with this part")
     return part
 
 
@@ -241,33 +282,13 @@ def _check_items(check: Checker, survey: Survey, items: list[Item], place: str) 
     return items
 
 
-def _check_channel(check: Checker, items: list[Item], tree: object, place: str) -> Channel | None:
-    """The channel, if its shape is right and it goes with what it reports on."""
-    channel = read_channel(check, tree, place, CHANNELS)
-    if channel is None:
-        return None
-    if len(items) > 1:
-        wanted, answers, mechanism = Subset, len(paths_of(items)), None
-    else:
-        wanted, answers, mechanism = items[0].channel_kind, len(items[0].codes), items[0].question.mechanism  # type: ignore[assignment]
-    if type(channel) is not wanted:
-        kind = wanted.__struct_config__.tag
-        return check.note(join(place, "kind"), "mismatch", f"this part goes with a {kind} channel")
-    if answers and channel.answers != answers:
-        field = channel.__struct_fields__[0]
-        return check.note(join(place, field), "mismatch", f"the part has {answers} possible answers")
-    if mechanism == "krr" and channel.held != 1:
-        return check.note(join(place, "size"), "mismatch", "k-ary response has size 1")
-    return channel
-
-
 # --- booklets -----------------------------------------------------------------------------------------------------
 
 
 def _check_booklet(check: Checker, survey: Survey, parts: list[Part], tree: object, place: str) -> Booklet | None:
     """The booklet, if it asks nothing twice and its parts spend at most what the survey states, all together."""
     before = len(check.problems)
-    fields = check.table(tree, place, ("parts", "weight"), ())
+    fields = check.table(tree, place, ("parts", "weight"))
     if fields is None or len(check.problems) > before:
         return None
     at = join(place, "parts")
@@ -276,6 +297,8 @@ def _check_booklet(check: Checker, survey: Survey, parts: list[Part], tree: obje
     )
     weight = check.integer(fields["weight"], join(place, "weight"), 1, MAX_WEIGHT)
     if numbers is None or weight is None:
+        return None
+    if not check.in_order(numbers, at, "must be in their order, each once"):
         return None
     names = [name for number in numbers for name in parts[number].names]
     if len(set(names)) < len(names):
@@ -288,8 +311,11 @@ def _check_booklet(check: Checker, survey: Survey, parts: list[Part], tree: obje
 
 def _check_whole(check: Checker, survey: Survey, parts: list[Part], booklets: list[Booklet]) -> None:
     """That the booklets can be drawn, leave nothing out, and with the textbook's design are one that has it all."""
-    if sum(booklet.weight for booklet in booklets) > MAX_WEIGHT:
-        check.note("booklets", "range", f"the weights sum to more than {MAX_WEIGHT}")
+    if not check.in_order([booklet.parts for booklet in booklets], "booklets", "must be in the order of their parts"):
+        return None
+    weights = [booklet.weight for booklet in booklets]
+    if sum(weights) > MAX_WEIGHT or gcd(*weights) > 1:
+        return check.note("booklets", "range", f"the weights have no common divisor, and sum to at most {MAX_WEIGHT}")
     used = {number for booklet in booklets for number in booklet.parts}
     for number in range(len(parts)):
         if number not in used:

@@ -14,6 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+MOST_PROBLEMS = 100
+MOST_LETTERS = 500
+"""Of the place and of the message of a problem in a survey file: both may quote the file."""
+
 
 class Problem(NamedTuple):
     """One thing that is wrong: where, a stable one-word reason for programs, a sentence for people."""
@@ -37,6 +41,9 @@ class _Problems(DeniableError):
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[_Problems], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
     @property
     def place(self) -> str:
         return self.problems[0].place
@@ -47,7 +54,18 @@ class _Problems(DeniableError):
 
 
 class SurveyError(_Problems):
-    """The survey file is wrong; ``problems`` lists everything at once."""
+    """The survey file is wrong; ``problems`` lists everything at once, up to what somebody would read."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        found = tuple(problems)
+        shown = [Problem(_cut(place), reason, _cut(message)) for place, reason, message in found[:MOST_PROBLEMS]]
+        if more := len(found) - len(shown):
+            shown.append(Problem("", found[MOST_PROBLEMS].reason, f"and {more:,} more problems"))
+        super().__init__(shown)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
 
 
 class DocumentError(_Problems):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from .accounting import Account
 from .channel import Channel
 from .channels import MAX_OPTIONS, Band
 from .errors import Problem
@@ -203,6 +204,11 @@ class Part:
     @property
     def exact_delta(self) -> Fraction | None:
         return self.items[0].question.exact_delta
+
+    @property
+    def account(self) -> Account:
+        """What its report spends."""
+        return Account(self.exact_epsilon, self.exact_delta or Fraction(0))
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:

@@ -6,9 +6,7 @@ May not: repeat an answer in a message, draw, or know anything about transport.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, TypeAlias, TypeGuard
@@ -17,22 +15,12 @@ import msgspec
 
 from .channel import Channel
 from .channels import Band, Drawn, Subset, Table
-from .checks import DECLINED, Checker, check_options, join
+from .checks import DECLINED, Checker, check_options, join, plain
 from .errors import Problem
-
-EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?")
-DELTA = re.compile(r"0\.[0-9]{1,12}")
 
 Kind: TypeAlias = type[Channel]
 Truth: TypeAlias = int | float | tuple[int, ...]
 """A checked answer: its place among the codes, a part of the way from the least to the largest, or a bit per option."""
-
-
-def plain(number: float | Decimal) -> str:
-    """A number as people write it: 3, not 3.0; 0.1, not 0.10000000000000001; 0, not -0; never with an exponent."""
-    text = f"{Decimal(repr(number)) if isinstance(number, float) else number:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -59,8 +47,8 @@ class Asked(msgspec.Struct, frozen=True):
 class Fields:
     """Reads the fields of one question, noting what is wrong; ``clean`` collects those that are there."""
 
-    def __init__(self, check: Checker, item: dict[str, Any], place: str, *, published: bool) -> None:
-        self.check, self.item, self.place, self._published = check, item, place, published
+    def __init__(self, check: Checker, item: dict[str, Any], place: str) -> None:
+        self.check, self.item, self.place = check, item, place
         self.clean: dict[str, Any] = {}
 
     def take(self, key: str, checked: Callable[[object, str], object]) -> Any:
@@ -73,12 +61,16 @@ class Fields:
     def choice(self, key: str, known: Sequence[str]) -> Any:
         return self.take(key, lambda value, where: self.check.choice(value, where, known))
 
-    def options(self) -> None:
-        self.take("options", lambda value, where: check_options(self.check, value, where, 50))
+    def options(self, most: int = 50) -> None:
+        self.take("options", lambda value, where: check_options(self.check, value, where, most))
 
-    def decimal(self, key: str, pattern: re.Pattern[str], low: str, high: str) -> None:
-        published = self._published
-        self.take(key, lambda value, at: self.check.decimal(value, at, pattern, low, high, published=published))
+    def measure(self, default: str) -> str:
+        """What is estimated. A document says so only if it is not what this type of question asks for by default."""
+        known = tuple(each for each in ("shares", "mean") if not (self.check.published and each == default))
+        return self.choice("measure", known) or default
+
+    def decimal(self, key: str, places: int, low: str, high: str) -> None:
+        self.take(key, lambda value, at: self.check.decimal(value, at, places, low, high))
 
     def conflict(self, key: str, message: str) -> None:
         self.check.note(join(self.place, key), "conflict", message)
@@ -289,7 +281,7 @@ class Scale(Question, frozen=True, kw_only=True, omit_defaults=True, tag="scale"
     def check(cls, fields: Fields) -> bool:
         check = fields.check
         fields.take("labels", lambda value, where: check.items(value, where, 2, 11, check.text))
-        measure = fields.choice("measure", ("shares", "mean"))
+        measure = fields.measure("shares")
         mechanism = fields.choice("mechanism", ("krr", "exponential"))
         return not (measure == "mean" or mechanism == "exponential")
 
@@ -315,7 +307,7 @@ class Number(Question, frozen=True, kw_only=True, omit_defaults=True, tag="numbe
     @property
     def edges(self) -> tuple[float, ...]:
         """The edges of the bins, ends included: a value belongs to the last bin whose lower edge it reaches."""
-        return (self.min, *(edge for edge in self.bins or () if self.min < edge < self.max), self.max)
+        return (self.min, *(self.bins or ()), self.max)
 
     def _codes(self) -> tuple[str, ...]:
         if self.bins is None:
@@ -341,7 +333,7 @@ class Number(Question, frozen=True, kw_only=True, omit_defaults=True, tag="numbe
     @classmethod
     def check(cls, fields: Fields) -> bool:
         check, item = fields.check, fields.item
-        measure: str = fields.choice("measure", ("shares", "mean")) or "mean"
+        measure = fields.measure("mean")
         mechanism = fields.choice("mechanism", ("laplace", "gaussian"))
         low, high = fields.take("min", check.number), fields.take("max", check.number)
         if low is not None and high is not None and not low < high:
@@ -355,7 +347,7 @@ class Number(Question, frozen=True, kw_only=True, omit_defaults=True, tag="numbe
         if "delta" in item and mechanism != "gaussian":
             fields.conflict("delta", 'delta goes with mechanism = "gaussian"')
         else:
-            fields.decimal("delta", DELTA, "0.000000001", "0.01")
+            fields.decimal("delta", 12, "0.000000001", "0.0001")
         if mechanism and measure == "shares":
             fields.conflict("mechanism", f'{mechanism} goes with measure = "mean"')
         return measure != "mean"
@@ -387,18 +379,18 @@ def _is_number(answer: object) -> TypeGuard[int | float]:
 
 
 def _check_bins(check: Checker, value: object, place: str, low: float, high: float) -> list[float] | None:
-    edges = check.items(value, place, 1, 51, check.number)
+    edges = check.items(value, place, 1, 49 if check.published else 51, check.number)
     if edges is None:
         return None
     for i, edge in enumerate(edges):
-        if not low <= edge <= high:
+        if not low <= edge <= high or (check.published and edge in (low, high)):
             return check.note(f"{place}[{i}]", "range", "must lie between min and max")
         if i and not edges[i - 1] < edge:
             return check.note(f"{place}[{i}]", "range", "must be above the edge before it")
-    inner = sum(low < edge < high for edge in edges)
-    if not 1 <= inner <= 49:
-        return check.note(place, "range", f"makes {inner + 1} bins, not 2 to 50")
-    return edges
+    inner = [edge for edge in edges if low < edge < high]
+    if not 1 <= len(inner) <= 49:
+        return check.note(place, "range", f"makes {len(inner) + 1} bins, not 2 to 50")
+    return inner
 
 
 QUESTIONS: dict[str, type[Question]] = {

@@ -73,7 +73,7 @@ def _reports(check: Checker, parts: Sequence[Part], reports: object, place: str)
     if not isinstance(reports, list):
         check.note(place, "type", "must be a list")
     elif len(reports) != len(parts):
-        check.note(place, "range", f"must have a report for each of the {len(parts)} parts of the booklet")
+        check.note(place, "range", f"must have one report for each part of the booklet: {len(parts)}")
     else:
         for number, (part, value) in enumerate(zip(parts, reports, strict=True)):
             if isinstance(value, bool) or not isinstance(value, int):

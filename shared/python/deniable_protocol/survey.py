@@ -5,7 +5,6 @@ May not: read files, choose channels, or know anything about transport.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -14,12 +13,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from .checks import SURVEY_ID, Checker, check_id, check_options, join, strict_json
+from .checks import SURVEY_ID, Checker, check_epsilon, check_id, join, plain, strict_json
 from .errors import Problem, SurveyError
 from .parts import MAX_PATHS, Item, TooManyPaths, atoms_of, items_of, needs, paths_of, with_needs
-from .questions import EPSILON, QUESTIONS, Asked, Fields, MultiChoice, Option, Question, ShowIf, plain
+from .questions import QUESTIONS, Asked, Fields, MultiChoice, Option, Question, ShowIf
+from .toml import bounded_toml
 
 MAX_QUESTIONS = 200
+MAX_LENGTH = 1_000_000
 MAX_SEGMENTS = 10
 MAX_TOGETHER = 100
 
@@ -74,10 +75,12 @@ def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml")
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        tree = strict_json(text) if syntax == "json" else tomllib.loads(text, parse_float=Decimal)
+        if len(text) > MAX_LENGTH:
+            raise ValueError(f"the file has more than {MAX_LENGTH:,} characters")
+        tree = strict_json(text) if syntax == "json" else bounded_toml(text)
     except UnicodeDecodeError:
         raise SurveyError([Problem("", syntax, "not a text file in UTF-8")]) from None
-    except (ValueError, RecursionError) as error:  # strict_json and tomllib, which also gives up on deep nesting
+    except (ValueError, RecursionError) as error:  # both readers, of which one also gives up on deep nesting
         raise SurveyError([Problem("", syntax, f"not valid {syntax.upper()}: {error}")]) from None
     return survey_from_tree(tree)
 
@@ -85,40 +88,40 @@ def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml")
 def survey_from_tree(tree: object) -> Survey:
     """The survey in a parsed TOML or JSON tree."""
     check = Checker()
-    survey = check_survey(check, tree, "", published=False)
+    survey = check_survey(check, tree, "")
     if survey is None:
         raise SurveyError(check.problems)
     return survey
 
 
-def check_survey(check: Checker, tree: object, place: str, *, published: bool) -> Survey | None:
+def check_survey(check: Checker, tree: object, place: str) -> Survey | None:
     """The survey in this tree; notes every problem and returns None if there is any."""
-    clean = _check_fields(check, tree, place, published=published)
+    clean = _check_fields(check, tree, place)
     if check.problems:
         return None
     segments = tuple(msgspec.convert(each, Segment) for each in clean.pop("segments", ()))
     survey = Survey(**clean, segments=segments)
-    if not published:
+    if not check.published:
         _check_fit(check, survey)
     return None if check.problems else survey
 
 
-def _check_fields(check: Checker, tree: object, place: str, *, published: bool) -> dict[str, Any]:
+def _check_fields(check: Checker, tree: object, place: str) -> dict[str, Any]:
     """The clean fields, of use only if there were no problems."""
     clean: dict[str, Any] = {}
-    optional = ("notice", "epsilon", "together", *(() if published else ("respondents",)), "segments")
-    fields = check.table(tree, place, ("id", "title", "questions"), optional)
+    keys = [key for key in Survey.__struct_fields__ if not (check.published and key == "respondents")]
+    fields = check.table(tree, place, keys, [key for key in keys if key not in ("id", "title", "questions")])
     if fields is None:
         return clean
     if "id" in fields:
         clean["id"] = check.name(fields["id"], join(place, "id"), SURVEY_ID)
-    for key in ("title", "notice"):
+    for key, checked in (("title", check.text), ("notice", check.lines)):
         if key in fields:
-            clean[key] = check.text(fields[key], join(place, key))
+            clean[key] = checked(fields[key], join(place, key))
     shared = "epsilon" in fields
     if shared:
         at = join(place, "epsilon")
-        clean["epsilon"] = check.decimal(fields["epsilon"], at, EPSILON, "0.01", "10", published=published)
+        clean["epsilon"] = check_epsilon(check, fields["epsilon"], at)
     elif not any(isinstance(each, dict) and "epsilon" in each for each in _listed(fields.get("questions"))):
         check.note(join(place, "epsilon"), "missing", NO_EPSILON)
         shared = True  # the rest is checked as if one were added
@@ -129,18 +132,22 @@ def _check_fields(check: Checker, tree: object, place: str, *, published: bool) 
         clean["segments"] = check.items(
             fields["segments"],
             join(place, "segments"),
-            0,
+            int(check.published),
             MAX_SEGMENTS,
             lambda item, where: _check_segment(check, item, where, taken),
         )
-    asked = _Asked(check, taken, _ids(fields.get("questions")), shared=shared, published=published)
+    asked = _Asked(check, taken, _ids(fields.get("questions")), shared=shared)
     if "questions" in fields:
         questions = check.items(fields["questions"], join(place, "questions"), 1, MAX_QUESTIONS, asked.question)
         clean["questions"] = tuple(questions or ())
     if "together" in fields:
         at = join(place, "together")
         together = check.items(fields["together"], at, 1, MAX_TOGETHER, asked.together)
-        clean["together"] = tuple(together or ())
+        if together is not None:
+            check.in_order(
+                [asked.places(names) for names in together], at, "must be in the order of the survey, each once"
+            )
+            clean["together"] = tuple(sorted({*together}, key=asked.places))
         if not shared:
             check.note(at, "conflict", "together goes with an epsilon of the survey; otherwise all questions are asked")
     return clean
@@ -195,24 +202,20 @@ def _check_paths(check: Checker, items: Sequence[Item], place: str) -> None:
 
 
 def _check_segment(check: Checker, item: object, place: str, taken: set[str]) -> dict[str, Any] | None:
-    fields = check.table(item, place, ("id", "text", "options"), ())
-    if fields is None:
+    if check.table(item, place, ("id", "text", "options")) is None:
         return None
-    if "id" in fields:
-        check_id(check, fields["id"], join(place, "id"), taken)
-    if "text" in fields:
-        check.text(fields["text"], join(place, "text"))
-    if "options" in fields:
-        check_options(check, fields["options"], join(place, "options"), 200)
-    return fields
+    fields = Fields(check, item, place)  # type: ignore[arg-type]
+    fields.take("id", lambda value, where: check_id(check, value, where, taken))
+    fields.take("text", check.text)
+    fields.options(200)
+    return fields.clean
 
 
 class _Asked:
     """Checks the questions one by one, knowing those before; ``shared``: the survey has an epsilon for all of them."""
 
-    def __init__(self, check: Checker, taken: set[str], ids: set[str], *, shared: bool, published: bool) -> None:
-        self.check, self.taken, self.ids = check, taken, ids
-        self.shared, self.published = shared, published
+    def __init__(self, check: Checker, taken: set[str], ids: set[str], *, shared: bool) -> None:
+        self.check, self.taken, self.ids, self.shared = check, taken, ids, shared
         self.seen: dict[str, Question | None] = {}
 
     def question(self, item: object, place: str) -> Question | None:
@@ -243,16 +246,25 @@ class _Asked:
             return None
         kind = QUESTIONS[name]
         own, optional = _own_keys(kind)
-        required = ("id", "type", "text", *(() if self.shared else ("epsilon",)), *own, *kind.also_required(item))
-        check.table(item, place, required, ("epsilon", "decline", "show_if", *optional))
-        fields = Fields(check, item, place, published=self.published)
+        keys = ("id", "type", "text", "epsilon", "decline", "show_if", *own)
+        also = kind.also_required(item)
+        left_out = (
+            "decline",
+            "show_if",
+            *(("epsilon",) if self.shared else ()),
+            *(key for key in optional if key not in also),
+        )
+        check.table(item, place, keys, left_out)
+        fields = Fields(check, item, place)
         fields.take("id", lambda value, where: check_id(check, value, where, self.taken))
         fields.take("text", check.text)
         if self.shared and "epsilon" in item:
             fields.conflict("epsilon", "the survey has an epsilon for all that one person sends: leave this one out")
         else:
-            fields.decimal("epsilon", EPSILON, "0.01", "10")
+            fields.take("epsilon", lambda value, where: check_epsilon(check, value, where))
         decline = fields.take("decline", check.flag)
+        if check.published and decline is False:
+            check.note(join(place, "decline"), "range", "is left out where it is false")
         if not kind.check(fields) and decline:
             fields.conflict("decline", 'decline goes with yes_no, choice, and measure = "shares" (not exponential)')
         return {"type": name, **fields.clean}
@@ -281,16 +293,32 @@ class _Asked:
             return check.text(value, at) if parent is None else check.choice(value, at, parent.codes)
 
         codes = check.items(given, where, 1, MAX_PATHS, code)
-        if codes is not None and len(set(codes)) < len(codes):
+        if codes is None or parent is None:
+            return None
+        if len(set(codes)) < len(codes):
             return check.note(where, "duplicate", "names an answer twice")
-        return None if codes is None else ShowIf(name, tuple(codes))
+        check.in_order([*map(parent.codes.index, codes)], where, "must be in the order of the answers")
+        return ShowIf(name, tuple(sorted(codes, key=parent.codes.index)))
 
     def together(self, item: object, place: str) -> tuple[str, ...] | None:
         """The names of questions, or of options of a multi_choice, whose cross-tabulation is wanted."""
         names = self.check.items(item, place, 2, 3, self._name)
         if names is not None and len(set(names)) < len(names):
             return self.check.note(place, "duplicate", "names a question twice")
-        return None if names is None else tuple(names)
+        if names is None:
+            return None
+        self.check.in_order(self.places(names), place, "must be in the order of the survey")
+        return tuple(sorted(names, key=self._place))
+
+    def places(self, names: Sequence[str]) -> list[tuple[int, int]]:
+        """Where these names are in the survey."""
+        return [self._place(name) for name in names]
+
+    def _place(self, value: str) -> tuple[int, int]:
+        name, _, option = value.partition(".")
+        question = self.seen[name]
+        codes = question.codes if option and question is not None else ()
+        return [*self.seen].index(name), codes.index(option) if option in codes else -1
 
     def _name(self, value: object, place: str) -> str | None:
         if not isinstance(value, str):
@@ -310,7 +338,6 @@ class _Asked:
 
 @lru_cache
 def _own_keys(kind: type[Question]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fields that only this type of question has: those it needs, and those it may have."""
+    """The fields that only this type of question has, and those of them that may be left out."""
     own = [field for field in msgspec.structs.fields(kind) if field.name not in Question.__struct_fields__]
-    needed = tuple(field.name for field in own if field.required)
-    return needed, tuple(field.name for field in own if not field.required)
+    return tuple(field.name for field in own), tuple(field.name for field in own if not field.required)
