@@ -5,6 +5,7 @@ May not: touch the network. Two links to one survey give one address: the ledger
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
@@ -25,6 +26,19 @@ class Address(NamedTuple):
     url: str
     survey: str
     digest: str | None
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether nobody on the way can read or change what is sent: over https, or within this machine."""
+        parts = urlsplit(self.url)
+        return parts.scheme == "https" or _is_loopback(parts.hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def parse_address(link: str) -> Address:

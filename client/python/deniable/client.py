@@ -10,7 +10,6 @@ import os
 import time
 import weakref
 from collections.abc import Mapping
-from decimal import Decimal
 from types import TracebackType
 
 import msgspec
@@ -18,11 +17,12 @@ import msgspec
 from deniable_protocol import Question, Survey, draw_booklet, randomize
 
 from .address import parse_address
+from .budget import Budget, exact_budget, plain
 from .delivery import LAST_CHANCE, Delivery
-from .errors import AlreadyAnswered, NotDelivered, Refused, StateError
-from .loading import load
+from .errors import AddressError, AlreadyAnswered, NotDelivered, Refused, StateError
+from .loading import changed, load
 from .receipt import Receipt, receipt_of
-from .state import Entry, State, exact_budget
+from .state import Entry, State, today
 from .transport import HTTPTransport, Transport
 
 SHORTEST_PATIENCE = 1.0
@@ -45,12 +45,16 @@ class Client:
         The file for the booklet, the ledger and the outbox, created if missing. Without it, all are in memory and end
         with the process.
     budget
-        The most epsilon that all surveys answered from this state may spend together. 0.3 means 0.3 exactly.
+        The most that all surveys answered from this state may spend together: an epsilon, or an epsilon and a delta as
+        in ``(2, "0.00001")``. 0.3 means 0.3 exactly. What is left out is 10 for epsilon, and 0.000001 for delta.
     timeout
         Seconds: for loading the survey, for each attempt to deliver, and for submit, flush and close unless they are
         given their own.
     transport
         How requests are sent; HTTP by default. ``WSGITransport(app)`` tests an app without sockets.
+    insecure
+        Allow a link with http:// to another machine. Anyone on the way can then change what is asked, and see who
+        takes part.
 
     Threads can share a client. It also works on both sides of a fork, but then give it a state file: without one,
     parent and child each have their own ledger.
@@ -61,12 +65,18 @@ class Client:
         url: str,
         *,
         state: str | os.PathLike[str] | None = None,
-        budget: int | float | str | Decimal | None = None,
+        budget: Budget | None = None,
         timeout: float = 10.0,
         transport: Transport | None = None,
+        insecure: bool = False,
     ) -> None:
         self._address = parse_address(url)
-        self._budget = None if budget is None else exact_budget(budget)
+        if not insecure and not self._address.is_protected:
+            raise AddressError(
+                "the link starts with http://, so anyone on the way could change what is asked and see who takes "
+                "part. Use https://, or insecure=True on a network that you trust"
+            )
+        self._budget = exact_budget(budget)
         self._timeout = _seconds(timeout)
         if self._timeout == 0:
             raise ValueError("timeout must be more than 0: nothing can be loaded or delivered in no time")
@@ -74,15 +84,27 @@ class Client:
         self._closed = False
         self._state = State(state)
         self._published, self._document = load(self._address, self._state, transport, self._timeout)
-        # Before anything can be asked, and once for this device: a draw after an answer could show that answer.
-        self._booklet = self._state.keep_booklet(self.digest, lambda: draw_booklet(self._document))
-        if self._booklet >= len(self._document.booklets):
-            raise StateError("the state cannot be used: its booklet is not one of this survey")
-        self._delivery = Delivery(self._state, transport, self._timeout)
+        self._state.check_budget(self._document.content, self._document.account, self._budget)
+        self._booklet = self._keep_booklet()
+        self._receipt: Receipt | None = None
+        self._delivery = Delivery(self._state, transport, self._timeout, self._document.content, self._address.url)
         # The finalizer holds the delivery and not the client. At exit it is the delivery's own hook that counts.
         weakref.finalize(self, _let_go, self._delivery).atexit = False
-        if self._state.waiting():  # an earlier process left something
+        if (entry := self._delivery.waiting()) is not None:  # an earlier process left something
+            self._receipt_of(entry)
             self._delivery.start()
+
+    def _keep_booklet(self) -> int:
+        """Before anything can be asked, and once for this device: a draw after an answer could show that answer."""
+        document = self._document
+        booklet = self._state.keep_booklet(document.content, document.digest, lambda: draw_booklet(document))
+        if booklet is None:  # this device has one already, of the same survey with other booklets
+            if self._state.find(document.content) is None:
+                raise changed()
+            return draw_booklet(document)  # it is answered: nothing will be asked
+        if booklet >= len(document.booklets):
+            raise StateError("the state cannot be used: its booklet is not one of this survey")
+        return booklet
 
     @property
     def survey(self) -> Survey:
@@ -122,9 +144,12 @@ class Client:
 
     @property
     def receipt(self) -> Receipt | None:
-        """What this device has already sent to this survey, now or in an earlier process; None if nothing."""
-        entry = self._state.find(self._address.url, self.digest)
-        return None if entry is None else self._receipt(entry)
+        """What this device has sent to this survey, now or in an earlier process; None if nothing.
+
+        Once it is settled, the state keeps no reports: only the client that sent them still has them.
+        """
+        entry = self._state.find(self._document.content)
+        return None if entry is None else self._receipt_of(entry)
 
     def submit(
         self, answers: Mapping[str, object], segments: Mapping[str, str] | None = None, *, timeout: float | None = None
@@ -134,9 +159,9 @@ class Client:
         The answers may be those to this device's ``questions``, or to all of the survey; only those to questions that
         are in the booklet and shown are used. An answer to a question that is not shown is dropped before randomising.
 
-        Once written it is never lost and never randomised again: if the time runs out, the receipt says so
-        (``delivered`` is False) and delivery goes on in the background, in a later process if need be. With 0 it does
-        not wait at all.
+        Once written it is never randomised again: if the time runs out, the receipt says so (``delivered`` is False)
+        and delivery goes on in the background, in a later process if need be, for up to 14 days. With 0 it does not
+        wait at all.
 
         Raises AnswerError, AlreadyAnswered, BudgetExceeded or StateError when nothing was written, and Refused when
         the server has refused the submission within the time.
@@ -145,47 +170,51 @@ class Client:
         deadline = self._deadline(timeout)
         segments = {} if segments is None else segments
         submission = randomize(self._document, answers, segments, booklet=self._booklet)
+        document, account = self._document, self._document.account
+        spends = (document.content, document.epsilon, plain(account.delta))
         body = msgspec.json.encode(submission)
-        entry = Entry(submission["id"], self._address.url, self.digest, self._document.epsilon, body)
+        entry = Entry(*spends, "waiting", submission["id"], self._address.url, body, today())
         patience = max(deadline - time.monotonic(), SHORTEST_PATIENCE)
         kept = self._state.record(entry, self._budget, patience=patience)
-        receipt = self._receipt(kept)
+        receipt = self._receipt_of(kept)
         if kept.id != entry.id:
             raise AlreadyAnswered(receipt)
         self._delivery.start()
-        refusal = self._delivery.wait(entry.id, deadline)
+        refusal = self._delivery.wait(submission["id"], deadline)
         if refusal is not None:
             raise Refused(receipt, refusal.status, refusal.title, refusal.detail)
         return receipt
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Deliver everything in the outbox, for other surveys too, for up to ``timeout``. True if nothing is left."""
+        """Deliver what waits for this survey, for up to ``timeout``. True if nothing waits any more."""
         self._check_open()
         return self._delivery.flush(self._deadline(timeout))
 
-    def forget(self) -> None:
+    def forget(self, *, unsent: bool = False) -> None:
         """Remove everything that this device keeps of the survey: document, booklet and ledger entry. Then close.
 
         A new client can then answer the survey again, and a budget no longer counts what was spent on it. What was
-        sent stays sent: a person who answers twice spends epsilon twice. Raises NotDelivered, and removes nothing,
-        while the submission waits in the outbox.
+        sent stays sent: a person who answers twice spends twice. While the submission waits in the outbox, this raises
+        NotDelivered and removes nothing; with ``unsent`` it is removed and not sent again, but an attempt may have
+        reached the server.
         """
         self._check_open()
-        entry = self._state.forget(self._address.url, self.digest, self._published)
-        if entry is not None:
-            if entry.status == "waiting":
-                raise NotDelivered(self._receipt(entry))
-            self._delivery.recall(entry)
-        self.close()
+        receipt = self.receipt
+        entry = self._state.forget(self._document.content, unsent=unsent)
+        if entry is not None and receipt is not None:
+            if entry.status == "waiting" and not unsent:
+                raise NotDelivered(receipt)
+            self._delivery.recall(entry, receipt.id)
+        self.close(0 if unsent else None)
 
     def close(self, timeout: float | None = None) -> None:
-        """Deliver everything in the outbox, for up to ``timeout``, then stop. The rest stays in the state file."""
+        """Deliver what waits for this survey, for up to ``timeout``, then stop. What still waits stays in the state."""
         deadline = self._deadline(timeout)
         if self._closed:
             return
         self._closed = True
         try:
-            if self._state.waiting():
+            if self._delivery.waiting():
                 self._delivery.start()
         except StateError:
             pass  # nothing can be read, so nothing can be sent; closing works all the same
@@ -204,8 +233,11 @@ class Client:
     def __repr__(self) -> str:
         return f"<deniable.Client {self._address.url}>"
 
-    def _receipt(self, entry: Entry) -> Receipt:
-        return receipt_of(entry, self._document, self._delivery)
+    def _receipt_of(self, entry: Entry) -> Receipt:
+        """The ledger forgets what is settled; this client remembers what it has seen of it."""
+        if self._receipt is None or entry.id not in (None, self._receipt.id):
+            self._receipt = receipt_of(entry, self._document, self._delivery)
+        return self._receipt
 
     def _check_open(self) -> None:
         if self._closed:

@@ -1,4 +1,4 @@
-"""One SQLite file, or one in memory: opening it, transactions, and what its errors mean.
+"""One SQLite file, or one in memory: making it, opening it, transactions, and what its errors mean.
 
 May not: know what the tables mean. Every transaction on a file opens a connection of its own, and none is open while
 the process forks: that is what makes it safe across threads, processes and forks.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import tempfile
 import threading
 import time
 import weakref
@@ -29,49 +30,57 @@ _lock = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
+DAMAGED = "it is damaged, or another kind of file; move it away to go on without what it remembers"
 _MEANINGS = {
     sqlite3.SQLITE_BUSY: "another process holds it",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
-    sqlite3.SQLITE_CORRUPT: "it is damaged; move it away to go on without what it remembers",
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_IOERR: "the disk failed",
-    sqlite3.SQLITE_NOTADB: "it is damaged, or another kind of file; name another",
+    sqlite3.SQLITE_NOTADB: DAMAGED,
     sqlite3.SQLITE_READONLY: "it cannot be written",
 }
 
+Work = Callable[[sqlite3.Connection], Result]
+
 
 class Database:
-    """Runs functions as transactions: all of what one does is kept, or none. Raises nothing but StateError."""
+    """Runs functions as transactions: all of what one does is kept, or none. Raises nothing but StateError.
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    A file that does not exist yet appears with all that ``make`` writes into it, or not at all.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, make: Work[None]) -> None:
         self._memory: sqlite3.Connection | None = None
         if path is None:
             self._name = "in memory"
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             # Not at exit: deliveries get their last chance then, and read from here.
             weakref.finalize(self, self._memory.close).atexit = False
+            self.write(make)
             return
         # Absolute, so that the file stays the same one when the process changes its folder.
         self._path = Path(os.path.abspath(os.path.expanduser(path)))
         self._name = str(self._path)
         try:
             with _lock:
-                _create(self._path)
-        except OSError as error:
-            raise self._unusable(f"it cannot be created: {error.strerror}") from error
+                if not os.path.lexists(self._path):
+                    _create(self._path, make)
+        except (OSError, sqlite3.Error) as error:
+            raise self.unusable(f"it cannot be created: {getattr(error, 'strerror', None) or error}") from error
 
-    def write(self, work: Callable[[sqlite3.Connection], Result], *, patience: float = PATIENCE) -> Result:
+    def write(self, work: Work[Result], *, patience: float = PATIENCE) -> Result:
         """Run ``work`` as the only writer. It may run again, where another process was in the way."""
         return self._transact("BEGIN IMMEDIATE", work, patience)
 
-    def read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+    def read(self, work: Work[Result]) -> Result:
         return self._transact("BEGIN", work, PATIENCE)
 
-    def _transact(self, begin: str, work: Callable[[sqlite3.Connection], Result], patience: float) -> Result:
+    def _transact(self, begin: str, work: Work[Result], patience: float) -> Result:
         deadline = time.monotonic() + patience
         while True:
             if not _lock.acquire(timeout=max(deadline - time.monotonic(), 0)):
-                raise self._unusable("this process is still busy with it")
+                raise self.unusable("this process is still busy with it")
             try:
                 with self._connection() as connection, connection:  # the second commits, or rolls back
                     connection.execute(begin)
@@ -80,7 +89,9 @@ class Database:
                 # SQLite's own waiting would hold the lock, and with it every fork of this process.
                 code = getattr(error, "sqlite_errorcode", 0) & 0xFF
                 if code != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
-                    raise self._unusable(f"{_MEANINGS.get(code, 'SQLite refuses it')} ({error})") from error
+                    raise self.unusable(f"{_MEANINGS.get(code, 'SQLite refuses it')} ({error})") from error
+            except UnicodeError:  # of a damaged file, even the message may be no text
+                raise self.unusable(DAMAGED) from None
             finally:
                 _lock.release()
             time.sleep(0.01)
@@ -90,33 +101,52 @@ class Database:
         if self._memory is not None:
             yield self._memory
             return
-        # mode=rw: a file that has vanished is an error, not a new and empty ledger.
-        location = f"{self._path.as_uri()}?mode=rw"
-        with contextlib.closing(sqlite3.connect(location, uri=True, timeout=0, isolation_level=None)) as connection:
-            # FULL, and the folder too: what was accepted is still there after a power cut.
-            connection.execute("PRAGMA synchronous = EXTRA")
-            # What is deleted is overwritten: SQLite would leave it in the file.
-            connection.execute("PRAGMA secure_delete = ON")
+        with _connected(self._path) as connection:
             yield connection
 
-    def _unusable(self, reason: str) -> StateError:
-        return unusable(self._name, reason)
-
-    @property
-    def name(self) -> str:
-        """The file, as messages name it."""
-        return self._name
+    def unusable(self, reason: str) -> StateError:
+        return StateError(f"the state ({self._name}) cannot be used: {reason}")
 
 
-def unusable(name: str, reason: str) -> StateError:
-    return StateError(f"the state ({name}) cannot be used: {reason}")
+@contextlib.contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    # mode=rw: a file that has vanished is an error, not a new and empty ledger.
+    location = f"{path.as_uri()}?mode=rw"
+    with contextlib.closing(sqlite3.connect(location, uri=True, timeout=0, isolation_level=None)) as connection:
+        # FULL, and the folder too: what was accepted is still there after a power cut.
+        connection.execute("PRAGMA synchronous = EXTRA")
+        # What is deleted is overwritten: SQLite would leave it in the file.
+        connection.execute("PRAGMA secure_delete = ON")
+        yield connection
 
 
-def _create(path: Path) -> None:
-    """An empty file that only its owner may read, in folders of the same kind where they are missing."""
+def _create(path: Path, make: Work[None]) -> None:
+    """A file that only its owner may read, in folders of the same kind where they are missing.
+
+    It gets its name when it is complete. So an empty file is never one that another process is about to fill, and a
+    process that is killed here leaves no half of a ledger.
+    """
     for folder in [parent for parent in reversed(path.parents) if not parent.exists()]:
         with contextlib.suppress(FileExistsError):  # another process was faster
             folder.mkdir(mode=0o700)
-    # Only ever opened when new: closing a second descriptor of a file drops every lock this process has on it.
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600, whatever the umask
+    os.close(handle)
+    try:
+        with _connected(Path(name)) as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            make(connection)
+        _give_name(name, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def _give_name(name: str, path: Path) -> None:
+    """Of several processes the first one wins, and the others go on with its file."""
+    try:
+        os.link(name, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        if not path.exists():
+            os.rename(name, path)

@@ -1,7 +1,8 @@
-"""Delivery: one background thread that sends what waits in the outbox, and ends when nothing does.
+"""Delivery: one background thread that sends what waits in the outbox for one survey, and ends when nothing does.
 
 May not: change a byte of what it sends, or know an answer: it reads the outbox, which holds none. It may send a
-submission twice, since a delivery that was not confirmed may yet have happened; the server counts it once.
+submission twice, since a delivery that was not confirmed may yet have happened; the server counts it once. It may not
+send what waits for another survey or address: its server would learn when this device visits others.
 
 The thread holds this object and never the client, so that a client nobody uses any more can be collected.
 """
@@ -32,7 +33,7 @@ _HEADERS = {"Accept": "application/json", "Content-Type": "application/json", "U
 
 
 class Turn:
-    """When an entry may be tried next."""
+    """When the submission may be tried next."""
 
     def __init__(self) -> None:
         self.failures = 0
@@ -48,13 +49,15 @@ class Turn:
 
 
 class Delivery:
-    """Sends the outbox of one state, each submission to the survey it belongs to."""
+    """Sends the submission to one survey, known by its content, to the address it was made for."""
 
-    def __init__(self, state: State, transport: Transport, timeout: float) -> None:
+    def __init__(self, state: State, transport: Transport, timeout: float, content: str, address: str) -> None:
         self._state, self._transport, self._timeout = state, transport, timeout
-        self._settled: dict[str, Delivered | Refusal] = {}
-        self._troubles: dict[str, str] = {}
-        self._turns: dict[str, Turn] = {}
+        self._content, self._address = content, address
+        self._settled: dict[str, Status] = {}
+        self._refusal: Refusal | None = None
+        self._turn = Turn()
+        self.trouble: str | None = None
         self._until = math.inf  # when the thread has to end, whatever waits
         self._hurry = False  # someone asked to cut short every pause but those the server wants
         self._renew()
@@ -70,6 +73,9 @@ class Delivery:
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     # What others ask
+
+    def waiting(self) -> Entry | None:
+        return self._state.waiting(self._content, self._address)
 
     def start(self) -> None:
         """Make sure that a thread works on the outbox."""
@@ -88,22 +94,21 @@ class Delivery:
         """Wait until a submission is settled, or cannot be for now. Returns the refusal, if it was refused."""
         with self._changed:
             self._changed.wait_for(lambda: submission in self._settled or not self._running, remaining(deadline))
-            settled, running = self._settled.get(submission), self._running
-        if settled is None and not running:
-            # The thread found nothing to do: another process on the same state was faster.
-            with contextlib.suppress(StateError):
-                if self._state.status(submission) == "refused":
-                    return Refusal(None, "another process on this device got this answer", "")
-        return settled if isinstance(settled, Refusal) else None
+            is_known = submission in self._settled or not self._running
+        # A thread that found nothing to do: another process on the same state was faster.
+        with contextlib.suppress(StateError):
+            if is_known and self.status(submission) == "refused":
+                return self._refusal or Refusal(None, "another process on this device got this answer", "")
+        return None
 
     def flush(self, deadline: float) -> bool:
-        """Try everything in the outbox now, and then with the usual pauses. True if nothing is left."""
-        if self._state.waiting():
+        """Try what waits now, and then with the usual pauses. True if nothing waits any more."""
+        if self.waiting():
             self._hurry = True
             self.start()
             with self._changed:
                 self._changed.wait_for(lambda: not self._running, remaining(deadline))
-        return not self._state.waiting()
+        return not self.waiting()
 
     def finish(self, by: float) -> None:
         """Make the thread end by this time, or sooner if nothing waits. Returns at once and waits for no lock."""
@@ -122,17 +127,15 @@ class Delivery:
                 self._transport.abort(thread.ident)
             thread.join(GRACE)
 
-    def recall(self, entry: Entry) -> None:
-        """Remember how the delivery of a settled entry ended: receipts ask for it when the ledger has forgotten it."""
-        self._settled.setdefault(entry.id, Delivered() if entry.status == "delivered" else Refusal(None, "", ""))
+    def recall(self, entry: Entry, submission: str) -> None:
+        """Remember how a submission ended: its receipt asks for it when the ledger has forgotten it."""
+        self._settled.setdefault(submission, entry.status)
 
     def status(self, submission: str) -> Status:
         if submission in self._settled:
-            return "delivered" if isinstance(self._settled[submission], Delivered) else "refused"
-        return self._state.status(submission)
-
-    def trouble(self, submission: str) -> str | None:
-        return self._troubles.get(submission)
+            return self._settled[submission]
+        entry = self._state.find(self._content)
+        return "waiting" if entry is None else entry.status
 
     # What the thread does
 
@@ -157,50 +160,49 @@ class Delivery:
                     self._changed.notify_all()
 
     def _work(self) -> float | None:
-        """Try the entry that is due first. How long until the next is due; None if nothing waits."""
+        """Try the submission if it is due. How long until it is due; None if nothing waits."""
         try:
-            waiting = self._state.waiting()
-            if not waiting:
+            entry = self.waiting()
+            if entry is None:
                 return None
             if self._hurry:
                 self._hurry = False
-                for turn in self._turns.values():
-                    turn.due = turn.earliest
-            entry = min(waiting, key=lambda entry: self._turn(entry).due)
-            pause = self._turn(entry).due - time.monotonic()
-            if pause <= 0:
-                self._attempt(entry)
-            return pause
+                self._turn.due = self._turn.earliest
+            if self._turn.due <= time.monotonic() and self._attempt(entry):
+                return None
+            return self._turn.due - time.monotonic()
         except StateError:
             return FIRST_PAUSE  # locked or full for now; what is in it is safe
 
-    def _attempt(self, entry: Entry) -> None:
+    def _attempt(self, entry: Entry) -> bool:
+        """Whether it is settled."""
+        assert entry.id is not None  # it waits
         timeout = min(self._timeout, max(self._until - time.monotonic(), 0.001))
         verdict: Verdict
         try:
-            response = self._transport.send("POST", f"{entry.address}/submissions", entry.body, _HEADERS, timeout)
+            response = self._transport.send("POST", f"{self._address}/submissions", entry.body, _HEADERS, timeout)
             verdict = judge(response, time.time())
         except Exception as error:
             # OSError is what a transport should raise; whatever else it raises must not end the thread either.
             verdict = Later(describe(error))
         if isinstance(verdict, Later):
-            self._troubles[entry.id] = verdict.trouble
-            self._turn(entry).put_off(time.monotonic(), verdict.after, chance())
-            return
+            self.trouble = verdict.trouble
+            self._turn.put_off(time.monotonic(), verdict.after, chance())
+            return False
+        status: Status = "delivered" if isinstance(verdict, Delivered) else "refused"
         try:
-            self._state.settle(entry.id, "delivered" if isinstance(verdict, Delivered) else "refused")
+            self._state.settle(self._content, entry.id, status)
         except StateError:
             # The server has it all the same. It is sent again until the ledger can say so.
-            self._turn(entry).put_off(time.monotonic(), 0.0, chance())
+            self._turn.put_off(time.monotonic(), 0.0, chance())
             raise
         finally:
-            self._troubles.pop(entry.id, None)
+            self.trouble = None
             with self._changed:
-                self._settled[entry.id] = verdict
+                self._refusal = verdict if isinstance(verdict, Refusal) else None
+                self._settled[entry.id] = status
                 self._changed.notify_all()
-
-    def _turn(self, entry: Entry) -> Turn:
-        return self._turns.setdefault(entry.id, Turn())
+        return True
 
     def _sleep(self, pause: float) -> None:
         with contextlib.suppress(queue.Empty):

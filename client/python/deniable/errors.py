@@ -6,9 +6,9 @@
     ├── AddressError      the link does not lead to a survey
     ├── Unreachable       the survey cannot be loaded, and this device has no copy of it
     ├── AlreadyAnswered   this device has answered this survey before; carries the first receipt
-    ├── BudgetExceeded    answering would spend more epsilon than the budget allows; nothing was written
+    ├── BudgetExceeded    answering would spend more than the budget allows; nothing was written
     ├── Refused           the server will never accept this submission; carries its receipt
-    ├── NotDelivered      the survey cannot be forgotten while its submission waits; carries its receipt
+    ├── NotDelivered      forgetting would lose a submission that waits; carries its receipt
     └── StateError        the state file cannot be used: full, read-only, damaged, locked, or of a newer version
 
 Programming mistakes, such as a negative timeout or a closed client, raise ValueError, TypeError or RuntimeError.
@@ -19,7 +19,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable_protocol import AnswerError, DeniableError, DocumentError, Problem
+from deniable_protocol import Account, AnswerError, DeniableError, DocumentError, Problem
+
+from .budget import in_symbols
 
 if TYPE_CHECKING:
     from .receipt import Receipt
@@ -52,24 +54,25 @@ class AlreadyAnswered(DeniableError):
 
     def __init__(self, receipt: Receipt) -> None:
         self.receipt = receipt
-        super().__init__("this device has already answered this survey; nothing was randomised or sent")
+        super().__init__("this device has already answered this survey; nothing more was sent")
 
 
 class BudgetExceeded(DeniableError):
-    """Answering would spend more than the budget. All three numbers are exact decimals."""
+    """Answering would spend more than the budget. What the survey spends, what is spent, and the budget are exact."""
 
-    def __init__(self, epsilon: str, spent: str, budget: str) -> None:
-        self.epsilon, self.spent, self.budget = epsilon, spent, budget
-        super().__init__(epsilon, spent, budget)  # as it is called, so that it can be sent between processes
+    def __init__(self, account: Account, spent: Account, budget: Account) -> None:
+        self.account, self.spent, self.budget = account, spent, budget
+        super().__init__(account, spent, budget)  # as it is called, so that it can be sent between processes
 
     def __str__(self) -> str:
-        return f"this survey spends {self.epsilon}, but {self.spent} of the budget of {self.budget} is already spent"
+        account, spent, budget = (in_symbols(each) for each in (self.account, self.spent, self.budget))
+        return f"this survey spends {account}, and {spent} is already spent: more than the budget of {budget}"
 
 
 class Refused(DeniableError):
     """The server refused the submission for good, for the reason in ``title`` and ``detail``.
 
-    The ledger keeps the entry as refused: the reports have left the device, so their epsilon is spent.
+    The ledger keeps what it spent: the reports have left the device.
     """
 
     def __init__(self, receipt: Receipt, status: int | None, title: str, detail: str) -> None:
@@ -79,11 +82,11 @@ class Refused(DeniableError):
 
 
 class NotDelivered(DeniableError):
-    """The survey cannot be forgotten yet, because its submission would be lost. Nothing was removed."""
+    """Forgetting would lose the submission, which still waits. Nothing was removed."""
 
     def __init__(self, receipt: Receipt) -> None:
         self.receipt = receipt
-        super().__init__("the submission still waits to be delivered; flush() first, then forget the survey")
+        super().__init__("the submission still waits to be delivered; flush() first, or forget(unsent=True) to lose it")
 
 
 class StateError(DeniableError):

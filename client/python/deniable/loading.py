@@ -25,20 +25,20 @@ def load(address: Address, state: State, transport: Transport, timeout: float) -
     if not _is_document(response):
         return _load_kept(address, state, _explain(response, address))
     document = _check(response.body, address)
-    if state.keep_document(address.url, response.body) != response.body:
-        raise DocumentError(
-            [
-                Problem(
-                    "",
-                    "changed",
-                    "the server sent a different document from the one this device has seen here before. A published "
-                    "survey never changes, so either the server was tampered with or another survey was published in "
-                    "its place. Nothing was sent. Ask the people who run the survey: a changed survey needs a new id "
-                    "(while developing, use a new state file)",
-                )
-            ]
-        )
+    if state.keep_document(address.url, document.content, response.body) != response.body:
+        raise changed()
     return response.body, document
+
+
+def changed() -> DocumentError:
+    """The survey, or its booklets, are not those that this device knows."""
+    message = (
+        "the server sent a different document from the one this device has seen before. A published survey never "
+        "changes, so either the server was tampered with or another survey was published in its place. Nothing was "
+        "sent. Ask the people who run the survey: a changed survey needs a new id (while developing, use a new state "
+        "file)"
+    )
+    return DocumentError([Problem("", "changed", message)])
 
 
 def _explain(response: Response, address: Address) -> str:

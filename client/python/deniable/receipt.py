@@ -40,17 +40,22 @@ class Sent(NamedTuple):
 class Receipt:
     """One submission as it is sent: all that the server, or anyone else, ever sees.
 
-    ``delivered``, ``refused`` and ``trouble`` are live: they are up to date each time you read them.
+    ``delivered``, ``refused``, ``expired`` and ``trouble`` are live: they are up to date each time you read them.
+
+    The state keeps a submission until it is settled. A later client then knows only that there was one, and what it
+    spent: id and digest are empty, booklet is None, and there are no reports and segments.
     """
 
     id: str
     digest: str
-    booklet: int
+    booklet: int | None
     reports: list[int] = field(hash=False)
     """One per part of the booklet."""
     segments: dict[str, str] = field(hash=False)
     epsilon: str
     """The epsilon that it spends, as an exact decimal."""
+    delta: str
+    """The chance that it spends more, as an exact decimal."""
     sent: tuple[Sent, ...] = field(hash=False, repr=False)
     """The reports again, each with what it is about and what can be read from it."""
     _delivery: Delivery = field(repr=False, compare=False)
@@ -66,33 +71,33 @@ class Receipt:
         return self._delivery.status(self.id) == "refused"
 
     @property
+    def expired(self) -> bool:
+        """Whether it could not be delivered for so long that this device gave up. It may have arrived all the same."""
+        return self._delivery.status(self.id) == "expired"
+
+    @property
     def trouble(self) -> str | None:
         """Why the last attempt to deliver it failed, in words; None if it did not fail."""
-        return self._delivery.trouble(self.id)
+        return self._delivery.trouble
 
 
 _read_submission = msgspec.json.Decoder(Submission).decode  # made at import, before any thread can need it
 
 
 def receipt_of(entry: Entry, document: Document, delivery: Delivery) -> Receipt:
-    """The receipt for an entry of the ledger, which answers this document."""
+    """The receipt for an entry of the ledger, which answers this survey."""
+    if entry.body is None:
+        return Receipt("", "", None, [], {}, entry.epsilon, entry.delta, (), delivery)
     try:
         submission = _read_submission(entry.body)
-        booklet, reports = submission["booklet"], submission["reports"]
-        parts = document.parts_of(booklet)
-        sent = tuple(_sent(part, report) for part, report in zip(parts, reports, strict=True))
+        booklet, reports, digest = submission["booklet"], submission["reports"], submission["digest"]
+        # Where another document of the same survey was answered, the parts are not ours to explain.
+        parts = document.parts_of(booklet) if digest == document.digest else ()
+        sent = tuple(_sent(part, report) for part, report in zip(parts, reports, strict=bool(parts)))
     except (msgspec.DecodeError, IndexError, ValueError):
         raise StateError("the state cannot be used: an entry of its ledger is damaged") from None
-    return Receipt(
-        submission["id"],
-        submission["digest"],
-        booklet,
-        reports,
-        submission["segments"],
-        entry.epsilon,
-        sent,
-        delivery,
-    )
+    segments = submission["segments"]
+    return Receipt(submission["id"], digest, booklet, reports, segments, entry.epsilon, entry.delta, sent, delivery)
 
 
 def _sent(part: Part, report: int) -> Sent:

@@ -1,70 +1,95 @@
 """What a device remembers: the documents it has seen, its booklets, and the ledger of what it has spent.
 
-May not: hold an answer, or the time of one. Only published documents, booklets that were drawn before anything was
-asked, randomised submissions and public segment codes are written. The ledger's waiting entries are the outbox.
+May not: hold an answer, or the time of one: a submission that waits has a day, until it is settled. Only published
+documents, booklets that were drawn before anything was asked, randomised submissions and public segment codes are
+written. The ledger's waiting entries are the outbox. What was delivered leaves nothing but what it has spent.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias
 
-from .database import PATIENCE, Database, unusable
+from deniable_protocol import Account
+
+from .database import DAMAGED, PATIENCE, Database, Result
 from .errors import BudgetExceeded
 
-Status: TypeAlias = Literal["waiting", "delivered", "refused"]
+Status: TypeAlias = Literal["waiting", "delivered", "refused", "expired"]
 
 VERSION = 1
 APPLICATION = 0x64656E79  # "deny", in the file's header: this file is ours
+LONGEST_WAIT = 14
+"""For how many days a submission is tried. Each attempt shows its server that this device is back."""
 
 SCHEMA = (
     """
     CREATE TABLE documents (
         address   TEXT NOT NULL PRIMARY KEY,             -- where the survey is published: its API URL
+        content   TEXT NOT NULL                          -- the survey itself, wherever it is published
+                  CHECK (length(content) = 64 AND content NOT GLOB '*[^0-9a-f]*'),
         published BLOB NOT NULL                          -- the document's bytes, verified, as they were served
                   CHECK (typeof(published) = 'blob')
-    )
+    ) WITHOUT ROWID
     """,
     """
     CREATE TABLE booklets (
-        digest    TEXT NOT NULL PRIMARY KEY              -- the document it belongs to, wherever that is published
+        content   TEXT NOT NULL PRIMARY KEY              -- the survey it belongs to, wherever that is published
+                  CHECK (length(content) = 64 AND content NOT GLOB '*[^0-9a-f]*'),
+        digest    TEXT NOT NULL                          -- the document whose booklets were drawn from
                   CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*'),
         booklet   INTEGER NOT NULL                       -- what this device is asked: drawn once, before any answer
                   CHECK (typeof(booklet) = 'integer' AND booklet BETWEEN 0 AND 9999)
-    )
+    ) WITHOUT ROWID
     """,
     """
     CREATE TABLE ledger (
-        number    INTEGER PRIMARY KEY,                   -- the order of submissions; no time is kept
-        id        TEXT NOT NULL UNIQUE                   -- the submission's random id
-                  CHECK (length(id) = 32 AND id NOT GLOB '*[^0-9a-f]*'),
-        address   TEXT NOT NULL UNIQUE,                  -- the survey it goes to; each survey is answered once
-        digest    TEXT NOT NULL UNIQUE                   -- the document it answers, wherever that is published
-                  CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*'),
-        epsilon   TEXT NOT NULL                          -- what it spends, an exact decimal
+        content   TEXT NOT NULL PRIMARY KEY              -- the survey, which is answered once, wherever it is published
+                  CHECK (length(content) = 64 AND content NOT GLOB '*[^0-9a-f]*'),
+        epsilon   TEXT NOT NULL                          -- what it spends, exact decimals
                   CHECK (epsilon GLOB '[0-9]*' AND epsilon NOT GLOB '*[^0-9.]*'),
-        body      BLOB NOT NULL                          -- the bytes that are sent, the same at every attempt
-                  CHECK (typeof(body) = 'blob'),
-        status    TEXT NOT NULL DEFAULT 'waiting'        -- waiting: in the outbox. refused: for good, and spent
-                  CHECK (status IN ('waiting', 'delivered', 'refused'))
+        delta     TEXT NOT NULL                          -- the chance that it spends more
+                  CHECK (delta GLOB '[0-9]*' AND delta NOT GLOB '*[^0-9.]*'),
+        status    TEXT NOT NULL                          -- waiting: in the outbox. The others are for good, and spent
+                  CHECK (status IN ('waiting', 'delivered', 'refused', 'expired')),
+        id        TEXT                                   -- the submission's random id, while it waits
+                  CHECK (length(id) = 32 AND id NOT GLOB '*[^0-9a-f]*'),
+        address   TEXT,                                  -- the survey's address that it goes to, while it waits
+        body      BLOB                                   -- the bytes that are sent at every attempt, while it waits
+                  CHECK (body IS NULL OR typeof(body) = 'blob'),
+        day       INTEGER                                -- days from 1970 to the day it was made, while it waits
+                  CHECK (day IS NULL OR typeof(day) = 'integer'),
+        CHECK ((status = 'waiting') = (id NOT NULL) AND (status = 'waiting') = (address NOT NULL)
+               AND (status = 'waiting') = (body NOT NULL) AND (status = 'waiting') = (day NOT NULL))
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE seal (
+        sha256    TEXT NOT NULL                          -- of all rows of the others: a damaged file is noticed
     )
     """,
 )
 
 
 class Entry(NamedTuple):
-    """One line of the ledger."""
+    """One line of the ledger. The last four are there while it waits, and only then."""
 
-    id: str
-    address: str
-    digest: str
+    content: str
     epsilon: str
-    body: bytes
+    delta: str
     status: Status = "waiting"
+    id: str | None = None
+    address: str | None = None
+    body: bytes | None = None
+    day: int | None = None
+
+    @property
+    def account(self) -> Account:
+        return Account.of(self.epsilon, self.delta)
 
 
 _COLUMNS = ", ".join(Entry._fields)
@@ -74,103 +99,150 @@ class State:
     """The ledger, the booklets and the kept documents, in a file or in memory."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._database = Database(path)
-        self._database.write(self._prepare)
+        self._database = Database(path, _make)
+        self._database.write(self._open)
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the tables of a new file; refuse a file that is not ours, or not yet known to this version."""
+    def _open(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file that is not ours, not whole, or not known to this version; drop what has waited too long."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if (application, version, tables) == (0, 0, 0):
-            for statement in SCHEMA:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        elif application != APPLICATION:
-            raise unusable(self._database.name, "it is another program's database; name a file of its own")
-        elif version > VERSION:
-            raise unusable(self._database.name, "a newer version of deniable made it; upgrade this one")
+        schema = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
+        if application != APPLICATION and schema:
+            raise self._database.unusable("it is another program's database; name a file of its own")
+        if application == APPLICATION and version > VERSION:
+            raise self._database.unusable("a newer version of deniable made it; upgrade this one")
+        (sound,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if schema != [statement.strip() for statement in SCHEMA] or sound != "ok":
+            raise self._database.unusable(DAMAGED)
+        self._check_seal(connection)
         # Written every time: a file or folder that is read-only shows now, and not when someone has answered.
         connection.execute(f"PRAGMA user_version = {VERSION}")
+        _expire(connection)
+        _seal(connection)
 
-    def keep_document(self, address: str, published: bytes) -> bytes:
+    def _check_seal(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("SELECT sha256 FROM seal").fetchall() != [(_sha256(connection),)]:
+            raise self._database.unusable(DAMAGED)
+
+    def _read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        def checked(connection: sqlite3.Connection) -> Result:
+            self._check_seal(connection)
+            return work(connection)
+
+        return self._database.read(checked)
+
+    def _write(self, work: Callable[[sqlite3.Connection], Result], *, patience: float = PATIENCE) -> Result:
+        def sealed(connection: sqlite3.Connection) -> Result:
+            self._check_seal(connection)
+            result = work(connection)
+            _seal(connection)
+            return result
+
+        return self._database.write(sealed, patience=patience)
+
+    def keep_document(self, address: str, content: str, published: bytes) -> bytes:
         """Remember a document, unless one is known for this address already. Returns the remembered one."""
 
         def work(connection: sqlite3.Connection) -> bytes:
-            connection.execute("INSERT OR IGNORE INTO documents VALUES (?, ?)", (address, published))
+            connection.execute("INSERT OR IGNORE INTO documents VALUES (?, ?, ?)", (address, content, published))
             return _document(connection, address) or published
 
-        return self._database.write(work)
+        return self._write(work)
 
     def document(self, address: str) -> bytes | None:
-        return self._database.read(lambda connection: _document(connection, address))
+        return self._read(lambda connection: _document(connection, address))
 
-    def keep_booklet(self, digest: str, draw: Callable[[], int]) -> int:
-        """Draw this device's booklet of a document and remember it, unless it has one. Returns the remembered one."""
+    def keep_booklet(self, content: str, digest: str, draw: Callable[[], int]) -> int | None:
+        """Draw this device's booklet of a survey and remember it, unless it has one. Returns the remembered one.
 
-        def work(connection: sqlite3.Connection) -> int:
+        None where the remembered one is of another document: the same survey, with other booklets.
+        """
+
+        def work(connection: sqlite3.Connection) -> int | None:
             # The only writer at this time: of several threads or processes the first one draws, and all get its draw.
-            row = connection.execute("SELECT booklet FROM booklets WHERE digest = ?", (digest,)).fetchone()
-            if row is not None:
-                return int(row[0])
-            booklet = draw()
-            connection.execute("INSERT INTO booklets VALUES (?, ?)", (digest, booklet))
-            return booklet
+            row = connection.execute("SELECT digest, booklet FROM booklets WHERE content = ?", (content,)).fetchone()
+            if row is None:
+                row = digest, draw()
+                connection.execute("INSERT INTO booklets VALUES (?, ?, ?)", (content, *row))
+            return int(row[1]) if row[0] == digest else None
 
-        return self._database.write(work)
+        return self._write(work)
 
-    def record(self, entry: Entry, budget: Fraction | None, *, patience: float = PATIENCE) -> Entry:
+    def check_budget(self, content: str, account: Account, budget: Account) -> None:
+        """BudgetExceeded if a submission to this survey would spend too much. One that was made is not asked again."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            if _find(connection, content) is None:
+                _check_budget(connection, account, budget)
+
+        self._read(work)
+
+    def record(self, entry: Entry, budget: Account, *, patience: float = PATIENCE) -> Entry:
         """Write the entry, once and for all, if its survey is not in the ledger and the budget allows it.
 
         Returns what the ledger then holds for this survey: the entry, or the one that came before it.
         """
 
         def work(connection: sqlite3.Connection) -> Entry:
-            earlier = _find(connection, entry.address, entry.digest)
+            earlier = _find(connection, entry.content)
             if earlier is not None:
                 return earlier
-            if budget is not None:
-                amounts = connection.execute("SELECT epsilon FROM ledger")
-                spent = sum((Fraction(epsilon) for (epsilon,) in amounts), Fraction(0))
-                if spent + Fraction(entry.epsilon) > budget:
-                    raise BudgetExceeded(entry.epsilon, plain_fraction(spent), plain_fraction(budget))
-            connection.execute(f"INSERT INTO ledger ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", entry)  # noqa: S608  # our own names
+            _check_budget(connection, entry.account, budget)
+            connection.execute(f"INSERT INTO ledger ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry)  # noqa: S608  # our own names
             return entry
 
-        return self._database.write(work, patience=patience)
+        return self._write(work, patience=patience)
 
-    def find(self, address: str, digest: str) -> Entry | None:
-        """The ledger's entry for a survey: at this address, or with this digest at any address."""
-        return self._database.read(lambda connection: _find(connection, address, digest))
+    def find(self, content: str) -> Entry | None:
+        """The ledger's entry for a survey, at whatever address it was answered."""
+        return self._read(lambda connection: _find(connection, content))
 
-    def forget(self, address: str, digest: str, published: bytes) -> Entry | None:
-        """Remove a survey's document, booklet and ledger entry, unless the entry waits. Returns the entry, if any."""
+    def forget(self, content: str, *, unsent: bool) -> Entry | None:
+        """Remove a survey's documents, booklet and ledger entry. Returns the entry, if any.
+
+        One that waits would be lost: with it nothing is removed, unless ``unsent`` says so.
+        """
 
         def work(connection: sqlite3.Connection) -> Entry | None:
-            entry = _find(connection, address, digest)
-            if entry is not None and entry.status == "waiting":
-                return entry  # it would be lost
-            connection.execute("DELETE FROM ledger WHERE address = ? OR digest = ?", (address, digest))
-            connection.execute("DELETE FROM booklets WHERE digest = ?", (digest,))
-            connection.execute("DELETE FROM documents WHERE address = ? OR published = ?", (address, published))
+            entry = _find(connection, content)
+            if unsent or entry is None or entry.status != "waiting":
+                for table in ("ledger", "booklets", "documents"):
+                    connection.execute(f"DELETE FROM {table} WHERE content = ?", (content,))  # noqa: S608  # our own names
             return entry
 
-        return self._database.write(work)
+        return self._write(work)
 
-    def waiting(self) -> list[Entry]:
-        """The outbox, the newest first: someone may be waiting for that one."""
-        return self._database.read(
-            lambda connection: _entries(connection, "WHERE status = 'waiting' ORDER BY number DESC")
-        )
+    def waiting(self, content: str, address: str) -> Entry | None:
+        """What the outbox has for this survey at this address. What has waited too long is dropped."""
+        entry = self.find(content)
+        if entry is not None and entry.day is not None and entry.day < _oldest():
+            self._write(_expire)
+            entry = self.find(content)
+        return entry if entry is not None and entry.address == address else None
 
-    def status(self, submission: str) -> Status:
-        entries = self._database.read(lambda connection: _entries(connection, "WHERE id = ?", submission))
-        return entries[0].status if entries else "waiting"
+    def settle(self, content: str, submission: str, status: Status) -> None:
+        """Record how a delivery ended, and drop what was sent. Delivered stays delivered, whatever another is told."""
+        self._write(lambda connection: connection.execute(_SETTLE, (status, content, submission)))
 
-    def settle(self, submission: str, status: Status) -> None:
-        """Record how a delivery ended. Delivered stays delivered, whatever the answer to a second attempt."""
-        update = "UPDATE ledger SET status = ? WHERE id = ? AND status <> 'delivered'"
-        self._database.write(lambda connection: connection.execute(update, (status, submission)))
+
+def _make(connection: sqlite3.Connection) -> None:
+    """All that a new file has."""
+    for statement in SCHEMA:
+        connection.execute(statement.strip())
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("INSERT INTO seal VALUES ('')")
+    _seal(connection)
+
+
+def _seal(connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE seal SET sha256 = ?", (_sha256(connection),))
+
+
+def _sha256(connection: sqlite3.Connection) -> str:
+    tables = ("documents", "booklets", "ledger")
+    rows = [connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]  # noqa: S608  # our own names
+    return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
 def _document(connection: sqlite3.Connection, address: str) -> bytes | None:
@@ -178,36 +250,32 @@ def _document(connection: sqlite3.Connection, address: str) -> bytes | None:
     return None if row is None else row[0]
 
 
-def _find(connection: sqlite3.Connection, address: str, digest: str) -> Entry | None:
-    found = _entries(connection, "WHERE address = ? OR digest = ? ORDER BY number", address, digest)
-    return found[0] if found else None
+def _find(connection: sqlite3.Connection, content: str) -> Entry | None:
+    row = connection.execute(f"SELECT {_COLUMNS} FROM ledger WHERE content = ?", (content,)).fetchone()  # noqa: S608  # our own names
+    return None if row is None else Entry(*row)
 
 
-def _entries(connection: sqlite3.Connection, where: str, *values: str) -> list[Entry]:
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM ledger {where}", values)  # noqa: S608  # our own names
-    return [Entry(*row) for row in rows]
+def _check_budget(connection: sqlite3.Connection, account: Account, budget: Account) -> None:
+    rows = connection.execute("SELECT epsilon, delta FROM ledger").fetchall()
+    spent = sum((Account.of(*row) for row in rows), Account())
+    if not (spent + account).within(budget):
+        raise BudgetExceeded(account, spent, budget)
 
 
-# --- budgets, exactly: 0.1 + 0.2 is 0.3 here ---------------------------------------------------------------------
+_SETTLED = "UPDATE ledger SET status = ?, id = NULL, address = NULL, body = NULL, day = NULL"
+_SETTLE = f"{_SETTLED} WHERE content = ? AND (id = ? OR id IS NULL) AND status <> 'delivered'"
+_EXPIRE = f"{_SETTLED} WHERE day < ?"
 
 
-def exact_budget(budget: int | float | str | Decimal) -> Fraction:
-    """The budget as the decimal that was written. A float means its shortest decimal: 0.3, not 0.299999999999999988."""
-    if isinstance(budget, bool) or not isinstance(budget, int | float | str | Decimal):
-        raise TypeError("budget must be a number, or a decimal as text")
-    try:
-        amount = Decimal(float.__repr__(budget) if isinstance(budget, float) else budget)
-    except InvalidOperation:
-        raise ValueError("budget must be a decimal number") from None
-    if not amount.is_finite() or amount < 0:
-        raise ValueError("budget must be a finite number, and not negative")
-    return Fraction(amount)
+def _expire(connection: sqlite3.Connection) -> None:
+    connection.execute(_EXPIRE, ("expired", _oldest()))
 
 
-def plain_fraction(amount: Fraction) -> str:
-    """A finite decimal in full. Epsilons and budgets are decimals, and so are their sums."""
-    places = 0
-    while (amount * 10**places).denominator != 1:
-        places += 1
-    digits = str((amount * 10**places).numerator).rjust(places + 1, "0")
-    return f"{digits[:-places]}.{digits[-places:]}" if places else digits
+def _oldest() -> int:
+    """The first of the days whose submissions are still tried."""
+    return today() - LONGEST_WAIT
+
+
+def today() -> int:
+    """Days since 1970: the finest time that is ever kept."""
+    return int(time.time() // 86_400)

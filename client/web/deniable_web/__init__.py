@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-PARTS = ("checks", "survey", "protocol", "randomizer", "transport", "device", "delivery")
+_SPACES = re.compile(
+    r"""("[^"\n]*"|`[^`]*`|(?<=[(= ])/[^/ ].*?/[gu]*(?=[.,;)]))| ?([=!]==?|=>|&&|\|\||[-=?:,{}()+*<>]) ?"""
+)
+"""Texts and patterns, as the first group; elsewhere a sign and the spaces around it, which a program does not need."""
+
+PARTS = ("checks", "account", "survey", "design", "protocol", "randomizer", "transport", "device", "delivery")
 """The modules that deniable.js needs for a Client, each after those that it needs."""
 
 
@@ -39,4 +44,5 @@ def _without_comments(code: str) -> str:
     code = re.sub(r"^ */\*\*.*?\*/\n", "", code, flags=re.M | re.S)
     code = re.sub(r"^ *//.*\n", "", code, flags=re.M)
     code = re.sub(r" +// .*$", "", code, flags=re.M)
-    return re.sub(r"^\s+", "", code, flags=re.M)
+    code = re.sub(r"^\s+", "", code, flags=re.M)
+    return _SPACES.sub(lambda found: found[1] or found[2], code)

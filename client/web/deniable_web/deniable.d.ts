@@ -111,22 +111,44 @@ export interface RandomizeOptions {
   booklet?: number;
 }
 
+/** What was spent, or may be: decimals, exactly. */
+export class Account {
+  constructor(epsilon?: string, delta?: string);
+  readonly epsilon: string;
+  readonly delta: string;
+  plus(other: { readonly epsilon: string; readonly delta: string }): Account;
+  within(limit: { readonly epsilon: string; readonly delta: string }): boolean;
+  /** The most often that the best test finds the truth, if it is wrong about at most this share of other people. */
+  power(falseAlarms?: number): number;
+}
+
 /** A document that was verified on this device. */
 export interface Verified {
   readonly survey: Survey;
   readonly parts: readonly Part[];
   readonly booklets: readonly Booklet[];
   readonly digest: string;
-  /** What one submission may spend, as decimals. */
+  /** Of the survey alone: the same at another address, and in other booklets. */
+  readonly content: string;
   readonly epsilon: string;
-  readonly delta: string;
+  /** What one submission may spend. */
+  readonly account: Account;
   randomize(answers: Answers, segments?: Segments, options?: RandomizeOptions): Submission;
 }
 
-export interface Receipt extends Submission {
+/** Once it is settled, the device keeps no reports: at a later visit, all of the submission is missing. */
+export interface Receipt extends Partial<Omit<Submission, "reports" | "segments">> {
+  /** Empty where the device no longer has them. */
+  readonly reports: readonly number[];
+  readonly segments: Segments;
+  /** What it spent, as decimals. */
   readonly epsilon: string;
+  readonly delta: string;
+  /** "expired": given up after 14 days. "forgotten": removed from this device. */
+  readonly status: "waiting" | "delivered" | "refused" | "expired" | "forgotten";
   readonly delivered: boolean;
-  readonly refused: { readonly type: string; readonly title: string; readonly detail: string } | null;
+  /** The server's words; empty at a later visit. */
+  readonly refused: { readonly type?: string; readonly title?: string; readonly detail?: string } | null;
   /** Why the last attempt to deliver it failed. */
   readonly trouble: string | null;
   readonly reached: boolean;
@@ -142,8 +164,11 @@ export class DeniableError extends Error {
 }
 
 export interface LoadOptions {
-  /** The most epsilon that all surveys answered on this site may spend together. */
-  budget?: number | string | null;
+  /**
+   * The most that all surveys answered on this site may spend together: an epsilon, or an epsilon and a delta. What is
+   * left out is 10 for epsilon, and 0.000001 for delta.
+   */
+  budget?: number | string | readonly (number | string)[] | null;
   /** In seconds. */
   timeout?: number;
 }
@@ -160,14 +185,15 @@ export class Client {
   readonly parts: readonly Part[];
   readonly digest: string;
   readonly epsilon: string;
-  readonly delta: string;
+  readonly account: Account;
   readonly offline: boolean;
   readonly closed: boolean;
   readonly persistent: boolean;
   readonly receipt: Receipt | null;
   submit(answers: Answers, segments?: Segments, options?: { timeout?: number }): Promise<Receipt>;
-  /** Removes all that this device keeps of the survey; refused while its submission waits to be delivered. */
-  forget(): Promise<void>;
+  /** Removes all that this device keeps of the survey; while its submission waits, only with `unsent`. */
+  forget(options?: { unsent?: boolean }): Promise<void>;
+  /** Delivers what waits for this survey. */
   flush(timeout?: number): Promise<boolean>;
 }
 
@@ -180,9 +206,8 @@ export function randomize(
 ): Promise<Submission>;
 /** Those of the questions that are shown to somebody who has given these answers so far. */
 export function shownQuestions(questions: readonly Question[], answers: Answers): Question[];
-export function contrast(channel: SubsetChannel | BandChannel): [unfavoured: number, favoured: number];
-export function expFloor(epsilon: string): bigint;
-export function largestFavour(epsilon: string, unfavoured: number, favoured: number): number;
+/** What clients accept in total where the app names no budget. */
+export const DEFAULT_BUDGET: Account;
 
 /** `<deniable-survey src="/s/campus-health">`: the whole questionnaire. */
 export interface SurveyElement extends HTMLElement {
@@ -221,5 +246,6 @@ declare global {
     "deniable-ready": CustomEvent<ReadyDetail>;
     "deniable-submitted": CustomEvent<SubmittedDetail>;
     "deniable-failed": CustomEvent<FailedDetail>;
+    "deniable-removed": CustomEvent<Record<string, never>>;
   }
 }

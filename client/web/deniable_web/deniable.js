@@ -2,30 +2,30 @@
 //
 // May not: write, log or send an answer. submit() randomises first, and hands on nothing but the randomised submission.
 
-import { describe, flush, receiptOf, refuseSecond, send } from "./deniable/delivery.js";
+import { atMost, describe, hurry, receiptOf, receipts, refuseSecond, send } from "./deniable/delivery.js";
 import {
+  enter,
   exactBudget,
   findDocument,
-  findEntry,
   forgetSurvey,
   isPersistent,
-  keepBooklet,
-  keepDocument,
-  waiting,
+  keepSurvey,
+  today,
 } from "./deniable/device.js";
+import { Account, DEFAULT_BUDGET } from "./deniable/account.js";
 import { DeniableError, has, isTable, refuse } from "./deniable/checks.js";
-import { contrast, expFloor, largestFavour, readDocument } from "./deniable/protocol.js";
+import { readDocument } from "./deniable/protocol.js";
 import { askedIn, drawBooklet, randomizeVerified, shownQuestions } from "./deniable/randomizer.js";
 import { parseAddress, request } from "./deniable/transport.js";
 
-export { contrast, DeniableError, expFloor, largestFavour, shownQuestions };
+export { Account, DEFAULT_BUDGET, DeniableError, shownQuestions };
 
 /**
- * The verified document: `survey`, `parts` with their items and paths, `booklets`, `digest`, the `epsilon` and `delta`
- * of one submission, and `randomize(answers, segments, { booklet })`. With `pinned`, any other document is refused.
+ * The verified document: `survey`, `parts` with their items and paths, `booklets`, `digest`, `content` (of the survey
+ * alone), the `account` of one submission, and `randomize(answers, segments, { booklet })`. With `pinned`, any other document is refused.
  */
 export async function verify(source, pinned) {
-  const document = await readDocument(source, pinned);
+  const document = await readDocument(source, pinned, () => import("./deniable/tables.js"));
   const randomize = (answers, segments = {}, { booklet } = {}) =>
     randomizeVerified(document, answers, segments, booklet);
   return Object.freeze({ ...document, randomize });
@@ -43,17 +43,16 @@ export class Client {
   #timeout;
 
   /**
-   * Loads a survey, and delivers what an earlier visit left in the outbox. `budget`, a number or a decimal as text, is
-   * the most epsilon that all surveys answered on this site may spend together. Every `timeout` is in seconds.
+   * Loads a survey, and delivers what an earlier visit left in the outbox for it. `budget` is the most that all surveys
+   * answered on this site may spend together: an epsilon, or an epsilon and a delta as in [2, "0.00001"]; without it, ten
+   * and a millionth. Every `timeout` is in seconds.
    */
   static async load(link, { budget, timeout = 10 } = {}) {
     const { url, survey, digest: pinned } = parseAddress(`${link}`, globalThis.document?.baseURI);
-    const loading = request(url, milliseconds(timeout)).catch((error) => ({ error }));
     const client = new Client();
     client.#budget = exactBudget(budget);
     client.#timeout = timeout;
-    (await waiting()).forEach(receiptOf);
-    const response = await loading;
+    const response = await request(url, milliseconds(timeout)).catch((error) => ({ error }));
     const offline = !isDocument(response);
     const published = offline ? await findDocument(url) : response.text;
     if (published === undefined) {
@@ -61,17 +60,12 @@ export class Client {
       refuse("", "unreachable", `the survey cannot be loaded (${describe(response)}). Check the link and the network`);
     }
     const document = await verify(published, pinned);
+    const { digest, content, epsilon, account } = document;
     if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
-    if (!offline && (await keepDocument(url, published, pinned)) !== published) {
-      const seen = "a published survey never changes, but this device has seen another document here";
-      refuse("", "changed", `${seen}. Ask the people who run the survey`);
-    }
-    const { digest, epsilon } = document;
-    client.#entry = { address: url, digest, epsilon, status: "waiting" };
-    const earlier = await findEntry(client.#entry);
+    client.#entry = { content, epsilon, delta: account.delta, address: url };
+    const earlier = await enter(client.#entry, client.#budget);
     // Drawn before anything is asked, and kept: no answer and no reload can have an influence on it.
-    const kept = earlier?.digest === digest && receiptOf(earlier);
-    const { booklet } = kept || (await keepBooklet(client.#entry, () => drawBooklet(document)));
+    const booklet = await keepSurvey(document, url, published, pinned || earlier, () => drawBooklet(document));
     client.#randomize = (answers, segments) => document.randomize(answers, segments, { booklet });
     return Object.assign(client, {
       survey: document.survey,
@@ -80,18 +74,18 @@ export class Client {
       parts: Object.freeze(document.booklets[booklet].parts.map((index) => document.parts[index])),
       digest,
       epsilon,
-      delta: document.delta,
+      account,
       offline,
       closed: response.headers?.get("Deniable-Status") === "closed",
       persistent: await isPersistent(),
-      receipt: earlier ? receiptOf(earlier) : null,
+      receipt: earlier ? receiptOf(earlier, url) : null,
     });
   }
 
   /**
    * Randomises the answers, to the questions of this device's booklet or to all, writes the submission to the outbox, and
    * waits up to `timeout` seconds for its delivery. Once written it is never randomised again: where the time runs out,
-   * delivery goes on, at a later visit if need be.
+   * delivery goes on, at later visits if need be, for up to 14 days.
    */
   async submit(answers, segments = {}, { timeout = this.#timeout } = {}) {
     const patience = milliseconds(timeout);
@@ -99,7 +93,8 @@ export class Client {
     if (this.closed) refuse("", "closed", "the survey no longer accepts submissions");
     if (!this.#entry) refuse("", "forgotten", "this device has forgotten the survey. Load it again");
     const submission = this.#randomize(answers, segments);
-    const entry = { ...this.#entry, id: submission.id, body: JSON.stringify(submission) };
+    const body = JSON.stringify(submission);
+    const entry = { ...this.#entry, status: "waiting", id: submission.id, body, day: today() };
     try {
       this.receipt = await send(entry, this.#budget, patience);
       return this.receipt;
@@ -111,17 +106,24 @@ export class Client {
   }
 
   /**
-   * Removes all that this device keeps of the survey; refused while its submission waits in the outbox. Loaded again, the
-   * survey can be answered once more, with a new booklet: two submissions reveal more than one.
+   * Removes all that this device keeps of the survey. While its submission waits in the outbox, this is refused, unless
+   * `unsent` says that it need not be sent. Loaded again, the survey can be answered once more, with a new booklet: two
+   * submissions reveal more than one.
    */
-  async forget() {
-    if (this.#entry) await forgetSurvey(this.#entry);
+  async forget({ unsent = false } = {}) {
+    if (this.#entry) {
+      const { content, address } = this.#entry;
+      await forgetSurvey(content, unsent);
+      receipts.delete(content + address);
+    }
     this.#entry = this.receipt = null;
   }
 
-  /** Delivers what waits in the outbox, of other surveys too, for up to `timeout` seconds. True when nothing waits. */
-  flush(timeout = this.#timeout) {
-    return flush(milliseconds(timeout));
+  /** Delivers what waits for this survey, for up to `timeout` seconds. True when nothing waits. */
+  async flush(timeout = this.#timeout) {
+    hurry();
+    await atMost(milliseconds(timeout), this.receipt?.settled);
+    return this.receipt?.status !== "waiting";
   }
 }
 
@@ -143,7 +145,7 @@ function milliseconds(timeout) {
 // <deniable-survey src="/s/campus-health">: what renders the questionnaire is loaded only where there is one.
 if (globalThis.customElements && !customElements.get("deniable-survey")) {
   class SurveyElement extends HTMLElement {
-    static observedAttributes = ["src"];
+    static observedAttributes = ["src", "budget"];
     // Frameworks set a property only where an element has it; it may have been set before this module was loaded.
     texts = this.texts;
     budget = this.budget;

@@ -5,9 +5,10 @@ import { test } from "node:test";
 
 import { Client } from "../deniable_web/deniable.js";
 import { jitter, judge, retryAfter } from "../deniable_web/deniable/delivery.js";
-import { sum } from "../deniable_web/deniable/checks.js";
+import { sum, units } from "../deniable_web/deniable/checks.js";
 import { exactBudget } from "../deniable_web/deniable/device.js";
-import { document, textbook } from "./surveys.js";
+import { gaussian } from "../deniable_web/deniable/tables.js";
+import { document, exponential, textbook } from "./surveys.js";
 
 const NOW = 1_790_000_000_000;
 const COUNTED = '{"accepted": 1, "duplicates": 0}';
@@ -101,30 +102,33 @@ test("sums of decimals are exact", () => {
   assert.equal(sum(["9007199254740993", "0.000000000001"]), "9007199254740993.000000000001");
 });
 
-test("a budget is a decimal, taken as it was written", () => {
-  assert.equal(exactBudget(undefined), undefined);
-  assert.equal(exactBudget(null), undefined);
-  for (const [budget, exact] of [[0.3, "0.3"], ["0.30", "0.3"], [10, "10"], ["10.0", "10"], [0, "0"]]) {
-    assert.equal(exactBudget(budget), exact);
+test("a budget is a decimal or two, taken as they were written; what is left out is the default", () => {
+  for (const budget of [undefined, null, []]) assert.deepEqual({ ...exactBudget(budget) }, { epsilon: "10", delta: "0.000001" });
+  for (const [budget, epsilon, delta = "0.000001"] of [
+    [0.3, "0.3"], ["0.30", "0.30"], [10, "10"], [0, "0"], [[2], "2"], [[2, "0.00001"], "2", "0.00001"], [["2", 0], "2", "0"],
+  ]) {
+    assert.deepEqual({ ...exactBudget(budget) }, { epsilon, delta });
   }
-  for (const budget of [-1, "-0.1", "", "x", "1/3", " 1", "1e3", NaN, Infinity, true, [], {}, "0.0000000000001"]) {
-    assert.throws(() => exactBudget(budget), RangeError, String(budget));
-  }
+  const wrong = [-1, "-0.1", "", "x", "1/3", " 1", "1e3", NaN, Infinity, true, {}, "0.0000000000001", [1, -1], [1, 2, 3]];
+  for (const budget of wrong) assert.throws(() => exactBudget(budget), RangeError, String(budget));
 });
 
 // --- a client under node ------------------------------------------------------------------------------------------
 
 /** Serves one survey; `replies` come first, each a function of the response, and then it behaves. */
 async function serving(id, replies, body, published = textbook(id)) {
-  const posts = [];
+  const [posts, gets] = [[], []];
   const counted = new Set();
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const part of request) text += part;
     const answer = (status, content, headers = {}) =>
       response.writeHead(status, { "Content-Type": JSON_TYPE, ...headers }).end(content);
-    const known = request.url.startsWith(`/api/v1/surveys/${id}`);
-    if (request.method === "GET") return known ? answer(200, published) : answer(404, "{}");
+    const known = request.url.includes(`/api/v1/surveys/${id}`);
+    if (request.method === "GET") {
+      gets.push(request.url);
+      return known ? answer(200, published) : answer(404, "{}");
+    }
     posts.push({ text, headers: request.headers, time: performance.now() });
     const reply = replies.shift();
     if (reply) return reply(answer, response);
@@ -133,9 +137,12 @@ async function serving(id, replies, body, published = textbook(id)) {
     answer(201, JSON.stringify({ accepted: 1 - duplicates, duplicates }));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const link = `http://127.0.0.1:${server.address().port}/s/${id}`;
   try {
-    await body(`http://127.0.0.1:${server.address().port}/s/${id}`, posts);
+    await body(link, posts, gets);
   } finally {
+    // The next test has a device without a past.
+    await Client.load(link, { budget: 99 }).then((client) => client.forget({ unsent: true }), () => undefined);
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
@@ -208,6 +215,12 @@ test("a refused submission is spent", async () => {
   });
 });
 
+const noisy = (id, delta) => {
+  const own = { min: 0, max: 1, mechanism: "gaussian", delta };
+  const weights = gaussian({ rows: 9n, power: exponential("0.5"), delta: units(delta) });
+  return textbook(id, [{ id: "noise", type: "number", text: "How much?", epsilon: "0.5", ...own }], [{ kind: "table", weights }]);
+};
+
 const joint = (id) => document(({ survey }) => (survey.id = id));
 const ANSWERS = { vaped: false, support: [], stress: 1, hours: 3 };
 const SEGMENTS = { campus: "north" };
@@ -267,12 +280,178 @@ test("forgetting a survey removes all that is kept of it, but not while a submis
         await again.forget();
       }
       assert.ok(booklets.size > 1); // 40 times the same one: below 10^-13
-      const other = await (await Client.load(link)).submit(ANSWERS, SEGMENTS);
-      assert.notEqual(other.id, receipt.id);
+      const other = await Client.load(link);
+      const second = await other.submit(ANSWERS, SEGMENTS);
+      assert.notEqual(second.id, receipt.id);
       assert.equal(new Set(posts.map(({ text }) => text)).size, 2);
     },
     joint("node-forget"),
   );
+});
+
+test("what waits is forgotten where the app says so, and never sent again", async () => {
+  const later = (answer) => answer(503, "", { "Content-Type": "text/html", "Retry-After": "1" });
+  await serving("node-unsent", [later], async (link, posts) => {
+    const client = await Client.load(link);
+    const receipt = await client.submit({ q: true }, {}, { timeout: 0.2 });
+    await client.forget({ unsent: true });
+    await receipt.settled;
+    assert.deepEqual([receipt.status, receipt.delivered, receipt.refused], ["forgotten", false, null]);
+    assert.equal((await Client.load(link)).receipt, null);
+    assert.equal(posts.length, 1);
+  });
+});
+
+test("the same survey is answered once, at whatever address and with whatever booklets", async () => {
+  const published = joint("node-same");
+  const other = document((tree) => {
+    tree.survey.id = "node-same";
+    tree.booklets[0].weight += 1;
+  });
+  await serving("node-same", [], async (link, posts) => {
+    const client = await Client.load(link);
+    const elsewhere = await Client.load(link.replace("/s/", "/r1/s/"));
+    assert.equal(elsewhere.booklet, client.booklet);
+    await serving("node-same", [], async (mirror, more) => {
+      await assert.rejects(Client.load(mirror), { reason: "changed" }); // no second booklet before the first answer
+      await client.submit(ANSWERS, SEGMENTS);
+      await assert.rejects(elsewhere.submit(ANSWERS, SEGMENTS), { reason: "already_answered" });
+      for (const address of [link, mirror, mirror.replace("/s/", "/r2/s/")]) {
+        const again = await Client.load(address);
+        assert.ok(again.receipt.delivered);
+        if (address !== link) assert.deepEqual([again.receipt.id, again.receipt.reports], [undefined, []]); // not kept
+        await assert.rejects(again.submit(ANSWERS, SEGMENTS), { reason: "already_answered" });
+      }
+      assert.equal(more.length, 0);
+    }, other);
+    assert.equal(posts.length, 1);
+  }, published);
+});
+
+test("without a budget a device spends ten; the refusal comes before anything is asked", async () => {
+  const of = (id, body) => serving(id, [], body, joint(id)); // each spends 2
+  const answered = async (count, then) => {
+    if (!count) return then();
+    await of(`node-ten-${count}`, async (link) => {
+      const receipt = await (await Client.load(link)).submit(ANSWERS, SEGMENTS);
+      assert.deepEqual([receipt.epsilon, receipt.delta], ["2.0", "0"]);
+      await answered(count - 1, then);
+    });
+  };
+  await of("node-more", async (link, posts) => {
+    await answered(5, async () => {
+      await assert.rejects(Client.load(link), (error) => {
+        assert.equal(error.reason, "budget");
+        const said = /spends ε = 2\.0, δ = 0, and ε = 10, δ = 0 is already .* budget of ε = 10, δ = 0\.000001$/;
+        return said.test(error.message);
+      });
+      assert.ok(await Client.load(link, { budget: "12.0" }));
+    });
+    await answered(4, async () => {
+      const client = await Client.load(link);
+      await of("node-other", async (other) => {
+        await (await Client.load(other)).submit(ANSWERS, SEGMENTS);
+        await assert.rejects(client.submit(ANSWERS, SEGMENTS), { reason: "budget" }); // spent since it was loaded
+        assert.equal(client.receipt, null);
+      });
+    });
+    assert.equal(posts.length, 0);
+  });
+});
+
+test("delta counts against the budget", async () => {
+  const id = "node-delta";
+  const published = noisy(id, "0.00001");
+  await serving(id, [], async (link, posts) => {
+    for (const budget of [undefined, 10, [10, "0.000009"]]) {
+      await assert.rejects(Client.load(link, { budget }), { reason: "budget" });
+    }
+    const client = await Client.load(link, { budget: [10, "0.00001"] });
+    const receipt = await client.submit({ noise: 1 });
+    assert.deepEqual([receipt.epsilon, receipt.delta], ["0.5", "0.00001"]);
+  }, published);
+});
+
+test("visiting another survey sends nothing of what waits", async () => {
+  const down = (answer) => answer(503, "", { "Content-Type": "text/html", "Retry-After": "6" });
+  await serving("node-beacon", [down], async (link, posts) => {
+    const client = await Client.load(link);
+    const receipt = await client.submit({ q: true }, {}, { timeout: 0.2 });
+    await serving("node-visit", [], async (other) => {
+      const visitor = await Client.load(other);
+      assert.equal(await visitor.flush(1), true);
+      assert.ok((await visitor.submit({ q: true })).delivered);
+      const mirror = await Client.load(link.replace("/s/", "/r1/s/"));
+      assert.equal(mirror.receipt.id, receipt.id);
+      assert.equal(await mirror.flush(1), false); // it waits, but not for this address
+    });
+    assert.equal(posts.length, 1);
+  });
+});
+
+test("retries end after two weeks: the reports are gone, and what they spent is not", async () => {
+  const busy = (answer) => answer(503, "", { "Content-Type": "text/html" });
+  const { now } = Date;
+  const days = (count) => (Date.now = () => now() + count * 86_400_000);
+  await serving("node-expiry", Array(100).fill(busy), async (link, posts) => {
+    const client = await Client.load(link);
+    const receipt = await client.submit({ q: true }, {}, { timeout: 0 });
+    try {
+      days(14);
+      assert.equal((await Client.load(link)).receipt.status, "waiting");
+      days(15);
+      assert.equal(await client.flush(20), true);
+      assert.deepEqual([receipt.status, receipt.delivered, receipt.refused], ["expired", false, null]);
+      const tried = posts.length;
+      const again = await Client.load(link);
+      assert.equal(again.receipt.status, "expired");
+      assert.equal(await again.flush(1), true);
+      await assert.rejects(again.submit({ q: true }), { reason: "already_answered" });
+      await serving("node-later", [], (other) => assert.rejects(Client.load(other, { budget: 1 }), { reason: "budget" }));
+      assert.equal(posts.length, tried);
+    } finally {
+      Date.now = now;
+    }
+  });
+});
+
+test("a redirect is followed nowhere", async () => {
+  await serving("node-target", [], async (target, stolen, asked) => {
+    const away = (address) => (answer) => answer(307, "", { Location: address.replace("/s/", "/api/v1/surveys/") });
+    await serving("node-target", [away(`${target}/submissions`)], async (link, posts) => {
+      const client = await Client.load(link);
+      const receipt = await client.submit({ q: true });
+      assert.ok(receipt.delivered);
+      assert.equal(posts.length, 2); // sent again to its own server, and there alone
+    });
+    const location = target.replace("/s/", "/api/v1/surveys/");
+    const moving = createServer((_, response) => response.writeHead(307, { Location: location }).end());
+    await new Promise((resolve) => moving.listen(0, "127.0.0.1", resolve));
+    const moved = `http://127.0.0.1:${moving.address().port}/s/node-target`;
+    await assert.rejects(Client.load(moved), { reason: "unreachable" }).finally(() => moving.close());
+    assert.deepEqual([stolen, asked], [[], []]);
+  });
+});
+
+test("no request may be answered from a cache, or say who asks", async () => {
+  const { fetch } = globalThis;
+  const seen = [];
+  globalThis.fetch = (url, options) => {
+    seen.push(options);
+    return fetch(url, options);
+  };
+  try {
+    await serving("node-cache", [], async (link) => {
+      const client = await Client.load(link);
+      await client.submit({ q: true });
+      assert.equal(seen.length, 2);
+    });
+  } finally {
+    globalThis.fetch = fetch;
+  }
+  for (const { cache, credentials, redirect, referrerPolicy } of seen) {
+    assert.deepEqual([cache, credentials, redirect, referrerPolicy], ["no-store", "omit", "error", "no-referrer"]);
+  }
 });
 
 test("what cannot be loaded says so", async () => {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { Account } from "../deniable_web/deniable/account.js";
 import {
-  detectionPercent,
   evidence,
   likelihood,
   outOf,
@@ -19,9 +19,11 @@ import { codesOf } from "../deniable_web/deniable/survey.js";
 import { readNumber } from "../deniable_web/deniable/fields.js";
 import { ENGLISH, quoted, Texts } from "../deniable_web/deniable/texts.js";
 import {
+  accountInWords,
   answerInWords,
   protectionInWords,
   reportInWords,
+  strengthOf,
   totalInWords,
   whyInWords,
 } from "../deniable_web/deniable/wording.js";
@@ -233,7 +235,10 @@ test("the published favour for epsilon 1 in words", () => {
   const part = alone(question, channel);
   const { line, bounds } = protectionInWords(part, texts);
   assert.equal(line, "In at least 26 of 100 cases the opposite of your answer is sent.");
-  assert.match(bounds[1], /from what was sent for this question, .* a true “yes” at most 13\.6% of the time\.$/);
+  assert.deepEqual(bounds, [
+    "Whatever is sent, one answer makes it at most 2.72 times as likely as another.",
+    "For experts: ε = 1.",
+  ]);
   assert.equal(reportInWords(part, 1, texts), "Yes");
   const why = whyInWords(part, 0, texts).replace(/[\u2068\u2069]/g, "");
   assert.equal(
@@ -254,18 +259,45 @@ test("a band of numbers in words", () => {
 
 test("how often a guess succeeds is rounded up", () => {
   for (const [epsilon, percent] of [
-    [0.1, 5.6],
-    [0.5, 8.3],
-    [1, 13.6],
-    [2, 37],
-    [4, 98.3],
-    [10, 100],
+    ["0.1", "5.6"],
+    ["0.5", "8.3"],
+    ["1", "13.6"],
+    ["2", "37"],
+    ["4", "98.3"],
   ]) {
-    assert.equal(detectionPercent(epsilon), percent);
+    assert.match(accountInWords(new Account(epsilon), texts), new RegExp(`the truth at most ${percent}% of the time\\.`));
   }
-  assert.ok(detectionPercent(1, 0.01) > detectionPercent(1));
-  const total = totalInWords({ parts: [{}, {}], epsilon: "10", delta: "0" }, texts);
-  assert.match(total.join(" "), /ε = 10.*protects hardly at all/);
+  for (const epsilon of ["10", "2000"]) {
+    const total = totalInWords({ parts: [{}, {}], account: new Account(epsilon) }, texts);
+    assert.match(total.join(" "), new RegExp(`ε = ${epsilon}\\..*protects hardly at all`));
+  }
+});
+
+test("the total counts delta: in the figure, in words and in symbols", () => {
+  // What two hundred questions at epsilon 0.01 may spend with 0.0001 each: 5% e^2 is 36.95%, and delta adds 2%.
+  const [line, meaning] = totalInWords({ parts: [{}], account: new Account("2", "0.02") }, texts);
+  assert.equal(line, "Everything that is sent, together: ε = 2, δ = 0.02.");
+  assert.match(meaning, /the truth at most 39% of the time\. This includes δ = 0\.02: .* as if 2 in 100 people sent/);
+  for (const [delta, people] of [
+    ["0.000001", "1 in 1,000,000"],
+    ["0.000007", "7 in 1,000,000"],
+    ["0.000015", "15 in 1,000,000"],
+    ["0.00012345", "13 in 100,000"],
+    ["0.000000000001", "1 in 1,000,000,000,000"],
+  ]) {
+    assert.ok(accountInWords(new Account("1", delta), texts).includes(`it is as if ${people} people sent`), delta);
+  }
+  assert.doesNotMatch(accountInWords(new Account("1"), texts), /δ|unchanged/);
+});
+
+test("what respondents are told first follows from the total, delta included", () => {
+  const told = (epsilon, delta) => strengthOf(new Account(epsilon, delta));
+  assert.deepEqual(["0.5", "2", "2.3", "2.4", "4", "6.8", "7", "22"].map((epsilon) => told(epsilon)), [
+    ...["fair", "fair", "fair"],
+    ...["weak", "weak", "weak"],
+    ...["hardly", "hardly"],
+  ]);
+  assert.deepEqual([told("2.3"), told("2.3", "0.02")], ["fair", "weak"]);
 });
 
 test("counts are out of enough people to show the smallest chance, rounded against us, and add up", () => {
@@ -388,33 +420,31 @@ test("with delta, the chance that the odds are exceeded is the table's, not delt
   assert.match(whyInWords(unusual[3], 3, texts), /Some answers never lead to this report\./);
 });
 
-test("weak protection is called weak, before and after sending", () => {
+test("weak protection of one answer is called weak, before and after sending; good protection of one is no promise", () => {
   const yesNo = (epsilon) => alone({ id: "q", type: "yes_no", text: "?", epsilon }, band(Number(epsilon), 2, 1));
-  for (const [epsilon, weak, words] of [
-    ["2.0", false, /for this question, .* at most 37% of the time\.$/],
-    ["3.0", true, /for this question, .* at most 95\.3% of the time\. This protects only weakly\./],
-    ["10.0", true, /for this question, .* nearly always: this protects hardly at all\./],
+  for (const [epsilon, warned] of [
+    ["2.0", null],
+    ["3.0", ENGLISH.line.weak],
+    ["10.0", ENGLISH.line.weak],
   ]) {
-    const part = yesNo(epsilon);
-    const { warning, bounds } = protectionInWords(part, texts);
-    assert.equal(warning, weak ? ENGLISH.line.weak : null);
-    assert.match(bounds[1], words);
-    const why = whyInWords(part, 1, texts);
-    if (weak) assert.match(why, words);
-    else assert.doesNotMatch(why, /protects/);
+    const { warning, bounds, details, line } = protectionInWords(yesNo(epsilon), texts);
+    assert.equal(warning, warned);
+    const why = whyInWords(yesNo(epsilon), 1, texts);
+    assert.equal(why.startsWith(ENGLISH.line.weak), warned !== null);
+    for (const text of [why, line, ...details, ...bounds]) assert.doesNotMatch(text, /Suppose|find the truth/);
   }
 });
 
-test("two questions about the same thing reveal more than each alone, and then the total's limit applies", () => {
+test("two questions about the same thing reveal more than each alone, and the total's limit covers it", () => {
   const chance = favour(1, 1, 1) / N;
   // The best test at 5%: accuse at two reports of yes, and with the rest of the 5% at one of them.
   const [none, one] = [(1 - chance) ** 2, 2 * chance * (1 - chance)];
   assert.ok(none > 0.05); // so it accuses at two reports of yes, and not even always
   const power = (0.05 / none) * chance ** 2;
-  assert.ok(one > 0 && power > 0.369 && 100 * power > detectionPercent(1));
-  assert.ok(100 * power <= detectionPercent(2));
-  const total = totalInWords({ parts: [{}, {}], epsilon: "2", delta: "0" }, texts);
-  assert.match(total.join(" "), /at most 37% of .* for that answer alone\. If several questions are about the same thing/);
+  assert.ok(one > 0 && power > 0.369 && power > new Account("1").power());
+  assert.ok(power <= new Account("2").power());
+  const total = totalInWords({ parts: [{}, {}], account: new Account("2") }, texts);
+  assert.match(total.join(" "), /at most 37% of .* about that answer alone\. What is sent for all questions adds up/);
 });
 
 test("several questions in one report are described together: their combinations, those it speaks for, the total", () => {
@@ -427,7 +457,7 @@ test("several questions in one report are described together: their combinations
   );
   assert.equal(warning, null);
   assert.deepEqual(chances.map(({ name }) => name), ["Your combination is sent", "Each other combination is sent"]);
-  assert.match(bounds[1], /from what was sent for these questions, .* the truth at most 13\.6% of the time\.$/);
+  assert.equal(bounds.at(-1), "For experts: ε = 1.");
   const plain = (part, report) => reportInWords(part, report, texts).replace(/[\u2068\u2069]/g, "");
   assert.equal(plain(joint, 1), "No · none");
   assert.equal(plain(joint, 2 ** 3), "No · Prefer not to say");
@@ -442,7 +472,7 @@ test("several questions in one report are described together: their combinations
   const option = verified.at(-2).parts[3];
   assert.equal(plain(option, 1), "nobody: yes");
   assert.match(whyInWords(option, 1, texts).replace(/[\u2068\u2069]/g, ""), /who answer “nobody: yes” send this/);
-  const whole = totalInWords({ parts: [joint], epsilon: "1.0", delta: "0" }, texts);
+  const whole = totalInWords({ parts: [joint], account: new Account("1.0") }, texts);
   assert.match(whole.join(" "), /from everything that was sent.* at most 13\.6% of the time\.$/);
 });
 

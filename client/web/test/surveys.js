@@ -1,7 +1,9 @@
 // Documents for tests, with channels of this module's own making.
-import { contrast, largestFavour } from "../deniable_web/deniable.js";
+import { UNIT, units } from "../deniable_web/deniable/checks.js";
+import { expFloor, largestFavour } from "../deniable_web/deniable/design.js";
 
-const yesNo = (id, own) => ({ type: "yes_no", id, text: `${id}?`, ...own });
+export const exponential = (epsilon) => expFloor(units(epsilon), UNIT);
+const yesNo = (id, own) => ({ id, type: "yes_no", text: `${id}?`, ...own });
 const options = (...codes) => codes.map((code) => ({ code, text: code }));
 
 /** A survey with one epsilon: a follow-up, one of a follow-up, one of an option, a scale that can be declined. */
@@ -13,12 +15,12 @@ export const SURVEY = {
   segments: [{ id: "campus", text: "Campus?", options: options("north", "south") }],
   questions: [
     yesNo("vaped"),
-    { type: "choice", id: "often", text: "How often?", show_if: { vaped: ["yes"] }, options: options("rarely", "daily") },
+    { id: "often", type: "choice", text: "How often?", show_if: { vaped: ["yes"] }, options: options("rarely", "daily") },
     yesNo("regret", { show_if: { often: ["daily"] } }),
-    { type: "multi_choice", id: "support", text: "Who helped?", options: options("doctor", "friend", "nobody") },
+    { id: "support", type: "multi_choice", text: "Who helped?", options: options("doctor", "friend", "nobody") },
     yesNo("helpful", { show_if: { support: ["doctor", "friend"] } }),
-    { type: "scale", id: "stress", text: "Stress?", labels: ["none", "some", "much"], decline: true },
-    { type: "number", id: "hours", text: "Hours?", min: 0, max: 80 },
+    { id: "stress", type: "scale", text: "Stress?", decline: true, labels: ["none", "some", "much"] },
+    { id: "hours", type: "number", text: "Hours?", min: 0, max: 80 },
   ],
 };
 
@@ -26,29 +28,29 @@ const subset = (options, epsilon, size) => ({
   kind: "subset",
   options,
   size,
-  favour: largestFavour(epsilon, ...contrast({ kind: "subset", options, size })),
+  favour: largestFavour(exponential(epsilon), options - size, size),
 });
-const band = (levels, epsilon, width) => ({
+export const band = (levels, epsilon, width) => ({
   kind: "band",
   levels,
   width,
-  favour: largestFavour(epsilon, ...contrast({ kind: "band", levels, width })),
+  favour: largestFavour(exponential(epsilon), levels - 1, width),
 });
 const part = (epsilon, channel, ...questions) => ({ questions, epsilon, channel });
 
 /** A question of every type, each with its channel. */
 const EVERY = [
-  [{ type: "yes_no", id: "bit" }, band(2, "1.0", 1)],
-  [{ type: "yes_no", id: "declinable", decline: true }, subset(3, "1.0", 1)],
-  [{ type: "choice", id: "choice", options: options("a", "b", "c") }, subset(3, "1.0", 1)],
-  [{ type: "multi_choice", id: "several", options: options("a", "b") }, { kind: "drawn", parts: [band(2, "1.0", 1), band(2, "1.0", 1)] }],
-  [{ type: "scale", id: "scale", labels: ["x", "y", "z"] }, subset(3, "1.0", 1)],
-  [{ type: "scale", id: "mean", labels: ["x", "y", "z"], measure: "mean" }, band(3, "1.0", 1)],
-  [{ type: "number", id: "number", min: 0, max: 10 }, band(9, "1.0", 3)],
-  [{ type: "number", id: "bins", min: 0, max: 10, measure: "shares", bins: [2, 5] }, subset(3, "1.0", 1)],
+  [{ id: "bit", type: "yes_no" }, band(2, "1.0", 1)],
+  [{ id: "declinable", type: "yes_no", decline: true }, subset(3, "1.0", 1)],
+  [{ id: "choice", type: "choice", options: options("a", "b", "c") }, subset(3, "1.0", 1)],
+  [{ id: "several", type: "multi_choice", options: options("a", "b") }, { kind: "drawn", parts: [band(2, "1.0", 1), band(2, "1.0", 1)] }],
+  [{ id: "scale", type: "scale", labels: ["x", "y", "z"] }, subset(3, "1.0", 1)],
+  [{ id: "mean", type: "scale", labels: ["x", "y", "z"], measure: "mean" }, band(3, "1.0", 2)],
+  [{ id: "number", type: "number", min: 0, max: 10 }, band(49, "1.0", 48)],
+  [{ id: "bins", type: "number", min: 0, max: 10, measure: "shares", bins: [2, 5] }, subset(3, "1.0", 1)],
 ];
 export const everyType = () =>
-  textbook("every", EVERY.map(([question]) => ({ ...question, text: "?", epsilon: "1.0" })), EVERY.map(([, channel]) => channel));
+  textbook("every", EVERY.map(([{ id, type, ...own }]) => ({ id, type, text: "?", epsilon: "1.0", ...own })), EVERY.map(([, channel]) => channel));
 export const EVERY_ANSWER = {
   ...{ bit: true, declinable: "declined", choice: "b", several: ["a"], scale: 2, mean: 3, number: 2.5, bins: 4 },
 };
@@ -63,11 +65,11 @@ export const tree = () => ({
     part("0.75", subset(7, "0.75", 2), "support.doctor", "support.friend", "helpful"),
     part("1.0", band(2, "1.0", 1), "support.nobody"),
     part("1.0", subset(4, "1.0", 1), "stress"),
-    part("0.25", band(9, "0.25", 4), "hours"),
+    part("0.25", band(49, "0.25", 48), "hours"),
   ],
   booklets: [
     { parts: [0], weight: 3 },
-    { parts: [2, 1], weight: 5 }, // 1.75
+    { parts: [1, 2], weight: 5 }, // 1.75
     { parts: [3, 4], weight: 1 }, // 2.0, all of it
     { parts: [5], weight: 2 },
   ],

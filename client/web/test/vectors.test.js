@@ -1,9 +1,13 @@
 // Every vector of shared/vectors, none skipped.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { contrast, largestFavour, verify } from "../deniable_web/deniable.js";
+import { verify } from "../deniable_web/deniable.js";
+import { UNIT, units } from "../deniable_web/deniable/checks.js";
+import { bestSize, design, expFloor, largestFavour } from "../deniable_web/deniable/design.js";
+import * as tables from "../deniable_web/deniable/tables.js";
 import { decode } from "../deniable_web/decode.js";
 import { parseAddress } from "../deniable_web/deniable/transport.js";
 import { scripted } from "./scripted.js";
@@ -42,17 +46,28 @@ function run(name, each) {
   });
 }
 
-run("favour", ({ epsilon, subset, band, number }) => {
+run("favour", ({ epsilon, subset, band, widths, number }) => {
+  const power = expFloor(units(epsilon), UNIT);
   subset.forEach(([size, favour], i) => {
-    const [u, v] = contrast({ kind: "subset", options: i + 2, size });
-    assert.equal(largestFavour(epsilon, u, v), favour);
+    assert.equal(bestSize(i + 2, power), size);
+    assert.equal(largestFavour(power, i + 2 - size, size), favour);
   });
-  band.forEach(([width, favour], i) => {
-    const [u, v] = contrast({ kind: "band", levels: i + 2, width });
-    assert.equal(largestFavour(epsilon, u, v), favour);
+  band.forEach(([width, favour], i) => assert.equal(largestFavour(power, i + 1, width), favour));
+  const alone = (question, codes) => design({ items: [{ question, codes }], epsilon });
+  widths.forEach((width, i) => {
+    const codes = Array.from({ length: i + 2 });
+    assert.equal(alone({ type: "scale", measure: "mean" }, codes).width, width);
   });
-  const [u, v] = contrast({ kind: "band", levels: 49, width: number[0] });
-  assert.equal(largestFavour(epsilon, u, v), number[1]);
+  const { width, favour } = alone({ type: "number" }, []);
+  assert.deepEqual([width, favour], number);
+});
+
+run("tables", ({ mechanism, rows, epsilon, delta = "0", first, sha256 }) => {
+  const amount = units(epsilon);
+  const asked = { rows: BigInt(rows), amount, power: expFloor(amount, UNIT), delta: units(delta) };
+  const weights = tables[mechanism](asked);
+  assert.equal(weights[0][0], first);
+  assert.equal(createHash("sha256").update(JSON.stringify(weights)).digest("hex"), sha256);
 });
 
 run("verify", async ({ document, repeat, result, reason, place }) => {
@@ -79,7 +94,8 @@ run("decode", ({ channel, report, z }) => {
   assert.deepEqual(got, z);
 });
 
-run("digest", async ({ document, digest }) => {
+run("digest", async ({ document, digest, content }) => {
+  assert.equal((await verify(document)).content, content);
   assert.equal((await verify(document)).digest, digest);
   assert.equal((await verify(document, digest)).digest, digest);
   assert.deepEqual(await refusal(() => verify(document, digest.replace(/./, (c) => (c === "0" ? "1" : "0")))), {

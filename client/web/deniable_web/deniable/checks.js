@@ -41,41 +41,51 @@ export const sum = (amounts) => fromUnits(total(amounts));
 export const has = (object, key) => Object.hasOwn(object, key);
 export const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 export const join = (place, key) => (place ? `${place}.${key}` : key);
-// Half of a surrogate pair matches; a whole pair is one code point under the u flag and does not.
-export const isText = (value) => !/\p{Surrogate}/u.test(value);
 
-export function strictJson(text) {
-  let keys = 0;
+/** The tree in a document that is written as JSON.stringify writes it: there is one way of writing it, without marks. */
+export function canonicalJson(source) {
   let tree;
+  let written;
   try {
-    tree = JSON.parse(text, (key, value) => {
-      if (!isText(key) || (typeof value === "string" && !isText(value))) throw new SyntaxError();
-      if (isTable(value)) keys += Object.keys(value).length;
-      return value;
-    });
+    tree = JSON.parse(source);
+    written = JSON.stringify(tree);
   } catch {
     refuse("", "json"); // the parser's message may repeat parts of the text
   }
-  // JSON.parse keeps the last of two equal keys. Outside strings, every colon belongs to one key of the text.
-  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1 !== keys) refuse("", "json");
+  // Of all escapes only those of the quote, the backslash and the newline have a place in a text.
+  if (written !== source || source.replace(/\\["\\n]/g, "").includes("\\")) refuse("", "canonical");
   return tree;
 }
 
-export function table(tree, place, required, optional = []) {
+/** An object with these keys in this order; those with a question mark may be left out. */
+export function table(tree, place, keys) {
   if (!isTable(tree)) refuse(place, "type");
-  for (const key of Object.keys(tree)) {
-    if (!required.includes(key) && !optional.includes(key)) refuse(join(place, key), "unknown");
-  }
-  for (const key of required) if (!has(tree, key)) refuse(join(place, key), "missing");
+  const known = keys.map((key) => key.replace("?", ""));
+  const given = Object.keys(tree);
+  for (const key of given) if (!known.includes(key)) refuse(join(place, key), "unknown");
+  for (const key of keys) if (!has(tree, key) && !key.endsWith("?")) refuse(join(place, key), "missing");
+  if (`${given}` !== `${known.filter((key) => has(tree, key))}`) refuse(place, "order");
 }
 
 export function string(value, place) {
   if (typeof value !== "string") refuse(place, "type");
 }
 
+// What no text has: controls, spaces but U+0020, what is never drawn or changes the direction of what is, surrogates,
+// private use and non-characters.
+const HIDDEN = /[^\S ]|[\p{Cc}\p{Co}\p{Cs}\p{DI}\p{NChar}\u2800\ufff9-\ufffc]/u;
+
+/** A text that is not another one which looks the same: in normal form C, with nothing that cannot be seen. */
 export function text(value, place) {
   string(value, place);
   if (!value) refuse(place, "range");
+  if (/^ | $| {2}/.test(value) || HIDDEN.test(value) || value.normalize() !== value) refuse(place, "format");
+}
+
+/** A text of several lines: one newline or two between them. */
+export function lines(value, place) {
+  string(value, place);
+  text(value.replace(/(\S)\n{1,2}(?=\S)/g, "$1 "), place);
 }
 
 export function name(value, place, pattern) {
@@ -109,11 +119,17 @@ export function distinct(values, place) {
   if (new Set(values).size < values.length) refuse(place, "duplicate");
 }
 
-export function decimalString(value, place, pattern, low, high) {
-  name(value, place, pattern);
+/** Refuses unless these numbers, or texts, increase. */
+export function increasing(values, place) {
+  if (values.some((value, i) => value <= values[i - 1])) refuse(place, "order");
+}
+
+/** A decimal with one digit or more behind the point, and no more than it needs. */
+export function decimalString(value, place, places, low, high) {
+  name(value, place, RegExp(`^(0|[1-9][0-9]?)\\.([0-9]|[0-9]{1,${places - 1}}[1-9])$`));
   if (units(value) < units(low) || units(value) > units(high)) refuse(place, "range");
 }
 
-export const epsilonString = (value, place) => decimalString(value, place, /^[0-9]{1,2}(\.[0-9]{1,4})?$/, "0.01", "10");
+export const epsilonString = (value, place) => decimalString(value, place, 4, "0.01", "10");
 
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,9 +1,10 @@
 // Delivery: what the server's responses mean, when a submission is tried again, and its receipt.
 //
 // May not: change a byte of what it sends, or know an answer: it gets entries of the ledger, which hold none. It may
-// send a submission twice, since a delivery that was not confirmed may yet have happened; the server counts it once.
+// send a submission twice, since a delivery that was not confirmed may yet have happened; the server counts it once. It
+// may not send what waits for another survey or address: its server would learn when this device visits others.
 
-import { record, settle, waiting } from "./device.js";
+import { enter, settle } from "./device.js";
 import { DeniableError, isTable } from "./checks.js";
 import { request } from "./transport.js";
 
@@ -66,48 +67,53 @@ async function attempt({ address, body }) {
   }
 }
 
-const pauses = new Set();
+const pauses = [];
 
 /** Waits as long as the server asked for, and then longer unless someone is in a hurry. */
 const pause = (asked, longer) =>
   new Promise((resolve) => {
     const earliest = performance.now() + asked;
-    const end = () => {
-      pauses.delete(cut);
-      resolve();
-    };
-    let timer = setTimeout(end, asked + longer);
-    const cut = () => {
+    const timer = setTimeout(resolve, asked + longer);
+    pauses.push(() => {
       clearTimeout(timer);
-      timer = setTimeout(end, earliest - performance.now());
-    };
-    pauses.add(cut);
+      setTimeout(resolve, earliest - performance.now());
+    });
   });
 
 /** Cuts short every pause, down to what the server asked for. */
-export const hurry = () => pauses.forEach((cut) => cut());
+export const hurry = () => pauses.splice(0).forEach((cut) => cut());
 globalThis.addEventListener?.("online", hurry);
 
-/** One submission, as it is sent: this is all that the server, or anyone, gets to know. Its status is live. */
+/**
+ * One submission, as it is sent: this is all that the server, or anyone, gets to know. Its status is live. Once it is
+ * settled, the ledger has no reports any more: at a later visit the receipt is empty.
+ */
 class Receipt {
-  #outcome;
+  #status;
+  #refusal = {};
   #trouble = null;
   #reached = false;
 
-  constructor(entry) {
-    const { id, digest, booklet, reports, segments } = JSON.parse(entry.body);
-    this.#outcome = entry;
-    const settled = this.#deliver(entry);
-    Object.freeze(Object.assign(this, { id, digest, booklet, reports, segments, epsilon: entry.epsilon, settled }));
+  constructor(entry, address) {
+    const { epsilon, delta, status, body = "{}" } = entry;
+    const { id, digest, booklet, reports = [], segments = {} } = JSON.parse(body);
+    this.#status = status;
+    const settled = this.#deliver(entry, address);
+    Object.freeze(Object.assign(this, { id, digest, booklet, reports, segments, epsilon, delta, settled }));
+  }
+
+  /** "waiting", "delivered", "refused", "expired" (given up after two weeks), or "forgotten" on this device. */
+  get status() {
+    return this.#status;
   }
 
   get delivered() {
-    return this.#outcome.status === "delivered";
+    return this.#status === "delivered";
   }
 
-  /** The server's reason, where it has refused the submission for good. */
+  /** The server's reason, where it has refused the submission for good; empty at a later visit. */
   get refused() {
-    return this.#outcome.status === "refused" ? this.#outcome.refusal : null;
+    return this.#status === "refused" ? this.#refusal : null;
   }
 
   /** Why the last attempt to deliver it failed. */
@@ -120,30 +126,33 @@ class Receipt {
     return this.#reached;
   }
 
-  async #deliver(entry) {
-    for (let failures = 0; this.#outcome.status === "waiting"; failures++) {
-      let verdict = await attempt(entry);
-      if (verdict.trouble) {
-        this.#trouble = verdict.trouble;
-        this.#reached = verdict.reached;
-        await pause(verdict.after, jitter(failures));
-        verdict = undefined;
+  async #deliver(entry, address) {
+    for (let failures = 0; this.#status === "waiting" && entry.address === address; failures++) {
+      const { status, refusal, trouble, reached, after } = await attempt(entry);
+      if (trouble) {
+        this.#trouble = trouble;
+        this.#reached = reached;
+        await pause(after, jitter(failures));
       }
+      this.#refusal = refusal ?? this.#refusal;
       // Another tab may have been faster. Where the ledger cannot be written, the next visit sends it once more.
-      const row = await settle(entry.id, verdict).catch(() => undefined);
-      this.#outcome = row ?? verdict ?? entry;
+      this.#status = await settle(entry, status).catch(() => status ?? "waiting");
+      // What this page has forgotten ends here, even where the ledger cannot be read.
+      if (receipts.get(entry.content + address) !== this) this.#status = "forgotten";
     }
     this.#trouble = null;
     return this;
   }
 }
 
-const receipts = new Map();
+export const receipts = new Map(); // by survey and address
 
-/** The one receipt of an entry in this page. An entry that waits is on its way from now on. */
-export function receiptOf(entry) {
-  if (!receipts.has(entry.id)) receipts.set(entry.id, new Receipt(entry));
-  return receipts.get(entry.id);
+/** The one receipt of an entry in this page. One that waits for this address is on its way from now on. */
+export function receiptOf(entry, address) {
+  const key = entry.content + address;
+  let receipt = receipts.get(key);
+  if (!receipt || (entry.id ?? receipt.id) !== receipt.id) receipts.set(key, (receipt = new Receipt(entry, address)));
+  return receipt;
 }
 
 const refuseWith = (receipt, reason, message) => {
@@ -155,8 +164,8 @@ export const refuseSecond = (receipt) =>
 
 /** Writes an entry to the ledger, and waits for its delivery, but not for long. */
 export async function send(entry, budget, patience) {
-  const kept = await record(entry, budget);
-  const receipt = receiptOf(kept);
+  const kept = await enter(entry, budget);
+  const receipt = receiptOf(kept, entry.address);
   if (kept.id !== entry.id) refuseSecond(receipt);
   await atMost(patience, receipt.settled);
   if (receipt.refused) {
@@ -168,15 +177,8 @@ export async function send(entry, budget, patience) {
   return receipt;
 }
 
-/** Tries what waits at once, and then with the usual pauses; whether nothing waits any more. */
-export async function flush(patience) {
-  const receipts = (await waiting()).map(receiptOf);
-  hurry();
-  await atMost(patience, Promise.all(receipts.map(({ settled }) => settled)));
-  return !(await waiting()).length;
-}
-
-async function atMost(patience, promise) {
+/** Waits for a promise, but not for long. */
+export async function atMost(patience, promise) {
   let timer;
   await Promise.race([promise, new Promise((resolve) => (timer = setTimeout(resolve, patience)))]);
   clearTimeout(timer);

@@ -1,12 +1,16 @@
-// What this device keeps: the documents it has seen, the booklets it has drawn, and the ledger of what it has spent. The
-// ledger's waiting entries are the outbox.
+// What this device keeps: the surveys it has seen with the booklets it has drawn, and the ledger of what it has spent. The
+// ledger's waiting entries are the outbox. What was delivered leaves nothing but what it has spent.
 //
-// May not: hold an answer, or the time of one. Only published documents, booklets and randomised submissions are written.
+// May not: hold an answer, or the time of one: a submission that waits has a day, until it is settled. Only published
+// documents, booklets and randomised submissions are written.
 
-import { DeniableError, refuse, sum, units } from "./checks.js";
+import { Account, DEFAULT_BUDGET } from "./account.js";
+import { DeniableError, refuse } from "./checks.js";
 
-const memory = { documents: [], booklets: [], ledger: [] };
+const KEYS = { surveys: "address", ledger: "content" };
+const memory = { surveys: new Map(), ledger: new Map() };
 const PATIENCE = 10_000;
+const LONGEST_WAIT = 14; // days; each attempt shows its server that this device is back
 let asked;
 
 /**
@@ -40,21 +44,22 @@ function open() {
     timer = setTimeout(giveUp, PATIENCE);
     request.onblocked = giveUp;
     request.onupgradeneeded = () => {
-      for (const name of ["documents", "booklets"]) request.result.createObjectStore(name, { keyPath: "address" });
-      const ledger = request.result.createObjectStore("ledger", { keyPath: "number", autoIncrement: true });
-      for (const key of ["id", "address", "digest"]) ledger.createIndex(key, key, { unique: true });
+      for (const name in KEYS) request.result.createObjectStore(name, { keyPath: KEYS[name] });
     };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   }).finally(() => clearTimeout(timer));
 }
 
-/** What `work` makes of the rows of a store, with what it puts and removes: one transaction, which other tabs wait for. */
-async function transact(name, key, work) {
+/**
+ * What `work` makes of the rows of a store, with what it puts and removes: one transaction, which other tabs wait for. A
+ * store that is missing, or a row that cannot be read, is an error, and nothing is written.
+ */
+async function transact(name, work) {
+  const key = KEYS[name];
   if (!(await isPersistent())) {
     const rows = memory[name];
-    const put = (row) => rows.includes(row) || rows.push(row);
-    return work(rows.filter(({ address }) => !key || address === key), put, (row) => rows.splice(rows.indexOf(row), 1));
+    return work([...rows.values()], (row) => rows.set(row[key], row), (row) => rows.delete(row[key]));
   }
   let database;
   try {
@@ -63,9 +68,9 @@ async function transact(name, key, work) {
       let result;
       const transaction = database.transaction(name, "readwrite", { durability: "strict" });
       const store = transaction.objectStore(name);
-      store.getAll(key).onsuccess = ({ target }) => {
+      store.getAll().onsuccess = ({ target }) => {
         try {
-          result = work(target.result, (row) => store.put(row), (row) => store.delete(row[store.keyPath]));
+          result = work(target.result, (row) => store.put(row), (row) => store.delete(row[key]));
         } catch (error) {
           reject(error);
           transaction.abort();
@@ -81,74 +86,88 @@ async function transact(name, key, work) {
   }
 }
 
-export const findDocument = (address) => transact("documents", address, ([row]) => row?.published);
+export const findDocument = (address) =>
+  transact("surveys", (rows) => rows.find((row) => row.address === address)?.published);
 
-/** Remembers a document, unless one is known for this address and no link pins this one. Gives the remembered one. */
-export const keepDocument = (address, published, pinned) =>
-  transact("documents", address, ([row], put) => {
-    if (row && !pinned) return row.published;
-    put(Object.assign(row ?? { address }, { published }));
-    return published;
-  });
-
-/** The row with this device's booklet of a survey: the first that was drawn, in whichever tab, stays. */
-export const keepBooklet = (survey, draw) =>
-  transact("booklets", pinned(survey), ([row], put) => {
-    if (!row) put((row = { address: pinned(survey), booklet: draw() }));
-    return row;
-  });
-
-const pinned = ({ address, digest }) => `${address}#${digest}`;
-
-const readLedger = (work) => transact("ledger", undefined, work);
-const sameSurvey = (rows, { address, digest }) => rows.find((row) => row.address === address || row.digest === digest);
-
-/** What the ledger holds for a survey: at this address, or with this digest at any. */
-export const findEntry = (survey) => readLedger((rows) => sameSurvey(rows, survey));
-
-export const waiting = () => readLedger((rows) => rows.filter(({ status }) => status === "waiting"));
-
-/** Writes the entry if its survey is not in the ledger and the budget allows it. Gives what the ledger then holds. */
-export const record = (entry, budget) =>
-  readLedger((rows, put) => {
-    const earlier = sameSurvey(rows, entry);
-    if (earlier) return earlier;
-    const spent = sum(rows.map(({ epsilon }) => epsilon));
-    if (budget !== undefined && units(sum([spent, entry.epsilon])) > units(budget)) {
-      const left = `${spent} of the budget of ${budget} is already spent`;
-      refuse("", "budget", `this survey spends ${entry.epsilon}, but ${left}`);
+/**
+ * Remembers a survey, and this device's booklet of it: the first that was drawn stays, in whichever tab and at whichever
+ * address. Refuses another document at this address, and other booklets of the same survey, unless it is `trusted`: then
+ * it takes their place.
+ */
+export const keepSurvey = ({ content, digest, booklets }, address, published, trusted, draw) =>
+  transact("surveys", (rows, put, remove) => {
+    const others = rows.filter(
+      (row) => row.digest !== digest && (row.address === address || row.content === content),
+    );
+    if (others.length && !trusted) {
+      const seen = "a published survey never changes, but this device has seen another document of it";
+      refuse("", "changed", `${seen}. Ask the people who run the survey`);
     }
-    put(entry);
-    return entry;
+    others.forEach(remove);
+    const { booklet = draw() } = rows.find((row) => row.digest === digest) ?? {};
+    if (!booklets[booklet]) throw new RangeError();
+    put({ address, content, digest, published, booklet });
+    return booklet;
   });
 
-/** The status of an entry, after recording how its delivery ended if it has. Delivered stays delivered. */
-export const settle = (id, outcome) =>
-  readLedger((rows, put) => {
-    const row = rows.find((row) => row.id === id);
-    if (row && outcome && row.status !== "delivered") put(Object.assign(row, outcome));
-    return row;
+const settled = ({ content, epsilon, delta }, status) => ({ content, epsilon, delta, status });
+
+/** What `work` makes of a survey's row, and of the sum of all. What has waited too long leaves only what it spent. */
+const readLedger = (content, work) =>
+  transact("ledger", (rows, put, remove) => {
+    let [found, spent] = [undefined, new Account()];
+    for (let row of rows) {
+      if (row.status === "waiting" && !(JSON.parse(row.body) && row.day >= today() - LONGEST_WAIT)) {
+        put((row = settled(row, "expired")));
+      }
+      spent = spent.plus(row);
+      if (row.content === content) found = row;
+    }
+    return work(found, put, remove, spent);
+  });
+
+/** Days since 1970: the finest time that is ever kept. */
+export const today = () => Math.floor(Date.now() / 86_400_000);
+
+/**
+ * What the ledger has for a survey. If it has nothing, an entry that the budget does not allow is refused, and one with a
+ * body is written.
+ */
+export const enter = (entry, budget) =>
+  readLedger(entry.content, (earlier, put, _, spent) => {
+    if (earlier) return earlier;
+    if (!spent.plus(entry).within(budget)) {
+      const [own, before, limit] = [entry, spent, budget].map(({ epsilon, delta }) => `ε = ${epsilon}, δ = ${delta}`);
+      refuse("", "budget", `this survey spends ${own}, and ${before} is already spent: more than the budget of ${limit}`);
+    }
+    if (entry.body) return put(entry), entry;
+  });
+
+/** The status of a submission, after recording how its delivery ended if it has. Delivered stays delivered. */
+export const settle = ({ content, id }, status) =>
+  readLedger(content, (row, put) => {
+    if (!row || (row.id ?? id) !== id) return "forgotten";
+    if (status && row.status !== "delivered") put((row = settled(row, status)));
+    return row.status;
   });
 
 /**
- * Removes the survey's document, booklet and entry in the ledger, unless its submission is still to be delivered. The
- * survey can be answered again then, with a booklet drawn afresh, and nobody counts what was spent before.
+ * Removes the survey, its booklet and entry in the ledger; a submission that is still to be delivered only where
+ * `unsent` says so. The survey can be answered again then, with a booklet drawn afresh, and nobody counts what was spent.
  */
-export async function forgetSurvey(survey) {
-  const { address } = survey;
-  await readLedger((rows, _, remove) => {
-    const entry = sameSurvey(rows, survey);
-    if (entry?.status === "waiting") refuse("", "waiting", "the submission is not delivered yet");
+export async function forgetSurvey(content, unsent) {
+  await readLedger(content, (entry, _, remove) => {
+    if (entry?.status === "waiting" && !unsent) refuse("", "waiting", "the submission is not delivered yet");
     if (entry) remove(entry);
   });
-  const forget = (rows, _, remove) => rows.forEach(remove);
-  await transact("booklets", pinned(survey), forget);
-  await transact("documents", address, forget);
+  await transact("surveys", (rows, _, remove) => rows.filter((row) => row.content === content).forEach(remove));
 }
 
-/** The budget as the decimal that was written: 0.3 means 0.3. */
+/** A budget as it was written, an epsilon or an epsilon and a delta: 0.3 means 0.3. The rest is that of the default. */
 export function exactBudget(budget) {
-  if (budget === undefined || budget === null) return undefined;
-  if (!/^\d+(\.\d{1,12})?$/.test(budget)) throw new RangeError("budget must be a decimal such as 10 or 3.5");
-  return sum([`${budget}`]);
+  const [epsilon = DEFAULT_BUDGET.epsilon, delta = DEFAULT_BUDGET.delta, ...more] = [budget ?? []].flat();
+  if (more.length || [epsilon, delta].some((amount) => !/^\d+(\.\d{1,12})?$/.test(amount))) {
+    throw new RangeError("budget must be a decimal such as 3.5, or two of them: epsilon and delta");
+  }
+  return new Account(`${epsilon}`, `${delta}`);
 }

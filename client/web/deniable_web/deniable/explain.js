@@ -66,13 +66,7 @@ export function protection(part) {
   const { channel } = part;
   const form = formOf(part);
   const favour = (channel.kind === "drawn" ? channel.parts[0].favour : channel.favour) / N;
-  const facts = {
-    form,
-    epsilon: part.epsilon,
-    delta: deltaOf(part),
-    odds: oddsOf(channel),
-    excess: excessOf(part),
-  };
+  const facts = { form, odds: oddsOf(channel), excess: excessOf(part) };
   if (form === "bit")
     return {
       ...facts,
@@ -226,17 +220,6 @@ export function levelValues({ min, max }, levels) {
 
 export function binEdges({ min, max, bins }) {
   return [min, ...bins.filter((edge) => min < edge && edge < max), max];
-}
-
-/**
- * How often, in percent, a guess finds a true answer at most if it is wrong about at most 5% of other people:
- * min(5%·e^ε + δ, 1 − (95% − δ)·e^−ε), rounded up to a tenth. 100 means: hardly protected.
- */
-export function detectionPercent(epsilon, delta = 0) {
-  const growth = Math.exp(epsilon);
-  const power = Math.min(0.05 * growth + delta, 1 - (0.95 - delta) / growth);
-  // The factor covers the last places of exp; a billionth more never matters to a reader.
-  return Math.min(100, Math.ceil(power * (1 + 1e-10) * 1000) / 10);
 }
 
 /** An upper bound with two decimals. */

@@ -15,7 +15,8 @@ const fitInARow = (labels) =>
 
 export function segmentField(segment, texts, onChange) {
   const choices = segment.options.map(({ code, text }) => ({ value: code, label: surveyText("span", text) }));
-  return radioField(segment, choices, { texts, onChange, missing: "error.chooseSegment" });
+  const hint = make("strong", {}, texts.say("section.segmentNote")); // whatever the survey's own text says
+  return radioField(segment, choices, { texts, onChange, hint, missing: "error.chooseSegment" });
 }
 
 /** `part` is the one that reports on this question and on no other, if there is one. */
@@ -96,7 +97,7 @@ function option(input, label) {
   return make("label", { class: "option", part: "option" }, input, label);
 }
 
-function radioField(asked, choices, { texts, onChange, after, layout, missing }) {
+function radioField(asked, choices, { texts, onChange, hint, after, layout, missing }) {
   const inputs = choices.map(() => make("input", { type: "radio", name: `answer-${asked.id}`, autocomplete: "off" }));
   const many = choices.length > MANY ? "many" : layout;
   const controls = make(
@@ -104,7 +105,7 @@ function radioField(asked, choices, { texts, onChange, after, layout, missing })
     { class: `options ${many ?? ""}`.trim() },
     ...choices.map(({ label }, i) => option(inputs[i], label)),
   );
-  const { node, error } = group(asked, { role: "radiogroup", controls, after, parts: { "aria-required": "true" } });
+  const { node, error } = group(asked, { role: "radiogroup", hint, controls, after, parts: { "aria-required": "true" } });
   const complain = complainer(node, error, [node], texts);
   const chosen = () => inputs.findIndex((input) => input.checked);
   node.addEventListener("change", () => {

@@ -6,7 +6,7 @@ import { button, make } from "./dom.js";
 import { questionField, segmentField } from "./fields.js";
 import { protectionBoxes, totalBox } from "./review.js";
 import { quoted } from "./texts.js";
-import { homeOf, pickedInWords } from "./wording.js";
+import { homeOf, pickedInWords, strengthOf } from "./wording.js";
 
 export class Form {
   #client;
@@ -32,10 +32,11 @@ export class Form {
       return questionField(question, part, texts, update);
     });
     this.#fields = [...segments, ...asked];
-    const section = (name, fields, note) => [
+    const section = (name, fields, note, strength) => [
       make("h2", {}, texts.say(`section.${name}`)),
       note ? make("p", { class: "picked" }, note) : null,
       make("p", { class: "hint" }, texts.say(`section.${name}Hint`)),
+      strength ? make("p", { class: strength === "fair" ? "hint" : "hint weak" }, texts.say(`strength.${strength}`)) : null,
       ...fields.map(({ node }) => node),
     ];
     this.progress = make("div", { class: "progress", part: "progress" }, this.#progressText, this.#progress);
@@ -45,7 +46,7 @@ export class Form {
       { method: "dialog", autocomplete: "off", novalidate: true },
       this.#summary,
       ...(segments.length ? section("segments", segments) : []),
-      ...section("questions", asked, pickedInWords(client, texts)),
+      ...section("questions", asked, pickedInWords(client, texts), strengthOf(client.account)),
       this.#announced,
       ...protectionBoxes(client, texts),
       totalBox(client, texts),

@@ -5,7 +5,7 @@
 
 import { DECLINED, has, hex, isTable, N, refuse } from "./checks.js";
 import { isShown } from "./protocol.js";
-import { codesOf, innerEdges } from "./survey.js";
+import { codesOf } from "./survey.js";
 
 /**
  * The submission that these answers give, once, to a verified document. The booklet is drawn unless one is given; only
@@ -97,7 +97,7 @@ function encode(question, answer) {
   }
   const { min, max, bins } = question;
   if (!(min <= answer && answer <= max)) refuse(id, "range", `takes a number from ${min} to ${max}`);
-  return bins ? innerEdges(question).filter((edge) => edge <= answer).length : (answer - min) / (max - min);
+  return bins ? bins.filter((edge) => edge <= answer).length : (answer - min) / (max - min);
 }
 
 /**

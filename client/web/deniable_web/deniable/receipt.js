@@ -1,9 +1,9 @@
-// The receipt: what left this device, in words and as it was sent, and how little it reveals.
+// The receipt: what left this device, in words and as it was sent, and how much it reveals.
 //
 // May not: put a true answer into the file that can be saved, or onto paper.
 
 import { button, make, surveyText } from "./dom.js";
-import { answerInWords, combinationsInWords, reportInWords, whyInWords } from "./wording.js";
+import { accountInWords, answerInWords, combinationsInWords, inSymbols, reportInWords, whyInWords } from "./wording.js";
 
 /** `answers` are the true ones to what was shown, from memory, or null where there are none (any more). */
 export function receiptView({ client, receipt, answers, texts }) {
@@ -55,14 +55,15 @@ export function receiptView({ client, receipt, answers, texts }) {
       ),
       make("tbody", { role: "rowgroup" }, ...rows),
     ),
+    make("p", {}, accountInWords(client.account, texts)),
     make(
       "dl",
       { class: "facts" },
-      ...["id", "digest", "epsilon"].flatMap((name) => [
-        make("dt", {}, texts.say(`receipt.${name}`)),
-        make("dd", {}, make("code", {}, receipt[name])),
-      ]),
+      ...Object.entries({ id: receipt.id, digest: receipt.digest, spent: inSymbols(client.account) }).flatMap(
+        ([name, value]) => [make("dt", {}, texts.say(`receipt.${name}`)), make("dd", {}, make("code", {}, value))],
+      ),
     ),
+    make("p", { class: "hint" }, texts.say("receipt.keep")),
     make("p", { class: "actions" }, save, " ", print),
   ];
 }
@@ -115,6 +116,7 @@ function download(client, receipt, texts) {
     id: receipt.id,
     digest: receipt.digest,
     epsilon: receipt.epsilon,
+    delta: receipt.delta,
     booklet: receipt.booklet,
     reports: receipt.reports,
     segments: receipt.segments,

@@ -127,7 +127,7 @@ b.point { font-variant-numeric: tabular-nums; margin-inline-end: 0.25rem; }
 .number > label { display: block; color: var(--_muted); }
 
 .protection { font-size: 0.9375rem; color: var(--_muted); }
-.weak { color: var(--_warn); font-weight: 600; }
+.weak, .hint strong { color: var(--_warn); font-weight: 600; }
 summary {
   display: inline-flex; align-items: center; min-block-size: 2.75rem; color: var(--_accent); cursor: pointer;
   text-decoration: underline; text-underline-offset: 0.2em;

@@ -2,10 +2,11 @@
 //
 //   <deniable-survey src="/s/campus-health"></deniable-survey>
 //
-// Attributes: src (a link to a survey; #<digest> pins it), hide-notice (the page shows the notice itself).
-// Properties: texts (see texts.js), budget (the most that this device may spend, as for Client).
+// Attributes: src (a link to a survey; #<digest> pins it), hide-notice (the page shows the notice itself), budget (the
+// most that this device may spend: an epsilon, or an epsilon and a delta with a space between them).
+// Properties: texts (see texts.js), budget (as for Client; stronger than the attribute).
 // Events, on the element: deniable-ready {survey, digest, closed, receipt}, deniable-submitted {receipt},
-// deniable-failed {reason}.
+// deniable-failed {reason}, deniable-removed {}.
 //
 // May not: keep an answer beyond the page's own life. Answers are in the controls, and for the receipt in one variable;
 // both are emptied when the page is left, so that going back on a shared computer shows nothing.
@@ -105,7 +106,8 @@ class Questionnaire {
     this.#show("message", make("p", { role: "status" }, this.#say("loading")));
     this.#link = linkOf(host);
     try {
-      const client = await this.#module.Client.load(this.#link, { budget: host.budget });
+      const budget = host.budget ?? host.getAttribute("budget")?.split(" ");
+      const client = await this.#module.Client.load(this.#link, { budget });
       if (attempt !== this.#attempt) return;
       this.#client = client;
       const { survey, digest, closed, receipt } = client;
@@ -243,10 +245,13 @@ class Questionnaire {
   #showReceipt(receipt, { before = false } = {}) {
     this.#forgetForm();
     this.#receipt = receipt;
-    // What left this device may have been made from another document than the one that the link now pins, or in a tab
-    // that came here by another address, with a booklet of its own.
+    // What was sent on an earlier visit is not kept. What waits may have been made from another document than the one
+    // that the link now pins.
     const { digest, booklet } = this.#client;
-    if (receipt.digest !== digest || receipt.booklet !== booklet) return this.#showFailure("already_answered");
+    if (receipt.digest !== digest || receipt.booklet !== booklet) {
+      const { status } = receipt;
+      return this.#showFailure(["refused", "expired"].includes(status) ? status : "already_answered");
+    }
     try {
       this.#writeReceipt(receipt, before);
     } catch (error) {
@@ -255,9 +260,10 @@ class Questionnaire {
     }
   }
 
-  #statusOf({ delivered, refused, reached }) {
+  #statusOf({ status, refused, reached }) {
     if (refused) return ["bad", this.#say("status.refused", refused)];
-    if (delivered) return ["good", this.#say("status.sent")];
+    if (status === "expired") return ["bad", this.#say("failure.expired.text")];
+    if (status === "delivered") return ["good", this.#say("status.sent")];
     const [waiting, then] = [reached ? "waitingServer" : "waiting", this.#client.persistent ? "comeBack" : "stay"];
     return ["waiting", `${this.#say(`status.${waiting}`)} ${this.#say(`status.${then}`)}`];
   }
@@ -282,7 +288,45 @@ class Questionnaire {
       before ? make("p", {}, this.#say("status.before")) : null,
       status,
       ...receiptView({ client: this.#client, receipt, answers: this.#answers, texts: this.#texts }),
+      make("p", { class: "actions" }, this.#removeButton()),
     );
+  }
+
+  // --- removing it from this device ---------------------------------------------------------------------------------
+
+  #removeButton() {
+    return button(this.#say("button.remove"), () => this.#askToRemove(), { class: "quiet" });
+  }
+
+  /** Say what it means first. What was answered is gone from here on. */
+  #askToRemove() {
+    const receipt = this.#receipt;
+    const unsent = receipt.status === "waiting";
+    this.#answers = null;
+    const remove = button(this.#say("button.removeNow"), () => this.#remove(unsent));
+    const keep = button(this.#say("button.keep"), () => this.#showReceipt(receipt), { class: "quiet" });
+    this.#show(
+      "message",
+      this.#heading(this.#say("remove.title")),
+      make("p", {}, this.#say(unsent ? "remove.unsent" : "remove.sent")),
+      make("p", {}, this.#say("remove.again")),
+      make("p", { class: "actions" }, remove, " ", keep),
+    );
+    this.#focusHeading();
+  }
+
+  async #remove(unsent) {
+    const attempt = this.#attempt;
+    try {
+      await this.#client.forget({ unsent });
+      if (attempt !== this.#attempt) return;
+      this.#receipt = null;
+      this.#show("message", this.#heading(this.#say("remove.doneTitle")), make("p", {}, this.#say("remove.done")));
+      this.#focusHeading();
+      this.#announce("removed", {});
+    } catch (error) {
+      if (attempt === this.#attempt) this.#fail(error, "unexpected");
+    }
   }
 
   // --- failure ------------------------------------------------------------------------------------------------------
@@ -297,7 +341,7 @@ class Questionnaire {
 
   #showFailure(name) {
     // What the server has refused for good is settled: going back could only make a second submission.
-    const final = ["closed", "refused", "already_answered", "unsure", "receipt"].includes(name);
+    const final = ["closed", "refused", "expired", "already_answered", "unsure", "receipt"].includes(name);
     const answered = this.#answers && !final;
     const actions = [];
     if (answered)
@@ -308,6 +352,7 @@ class Questionnaire {
       );
     else if (["unreachable", "storage", "unexpected", "unsure", "receipt"].includes(name))
       actions.push(button(this.#say("button.again"), () => this.load()));
+    if (this.#receipt) actions.push(this.#removeButton());
     if (!answered) this.#answers = null;
     if (final) this.#forgetForm();
     const { survey } = this.#client ?? {};

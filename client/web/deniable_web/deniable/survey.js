@@ -9,8 +9,10 @@ import {
   distinct,
   epsilonString,
   has,
+  increasing,
   isTable,
   join,
+  lines,
   list,
   MAX_PATHS,
   name,
@@ -22,19 +24,20 @@ import {
 } from "./checks.js";
 
 const OWN_KEYS = {
-  yes_no: [[], []],
-  choice: [["options"], ["mechanism"]],
-  multi_choice: [["options"], []],
-  scale: [["labels"], ["measure", "mechanism"]],
-  number: [["min", "max"], ["unit", "measure", "bins", "mechanism", "delta"]],
+  yes_no: [],
+  choice: ["options", "mechanism?"],
+  multi_choice: ["options"],
+  scale: ["labels", "measure?", "mechanism?"],
+  number: ["min", "max", "unit?", "measure?", "bins?", "mechanism?", "delta?"],
 };
 const MECHANISMS = { choice: ["krr"], scale: ["krr", "exponential"], number: ["laplace", "gaussian"] };
 
 export function checkSurvey(survey, place) {
   const at = (key) => join(place, key);
-  table(survey, place, ["id", "title", "questions"], ["notice", "epsilon", "together", "segments"]);
+  table(survey, place, ["id", "title", "notice?", "epsilon?", "together?", "segments?", "questions"]);
   name(survey.id, at("id"), /^[a-z0-9][a-z0-9-]{1,62}$/);
-  for (const key of ["title", "notice"]) if (has(survey, key)) text(survey[key], at(key));
+  text(survey.title, at("title"));
+  if (has(survey, "notice")) lines(survey.notice, at("notice"));
   const { questions } = survey;
   const shared = has(survey, "epsilon");
   if (shared) epsilonString(survey.epsilon, at("epsilon"));
@@ -43,7 +46,7 @@ export function checkSurvey(survey, place) {
   }
   const taken = new Set();
   if (has(survey, "segments")) {
-    list(survey.segments, at("segments"), 0, 10, (item, where) => {
+    list(survey.segments, at("segments"), 1, 10, (item, where) => {
       table(item, where, ["id", "text", "options"]);
       checkId(item.id, join(where, "id"), taken);
       text(item.text, join(where, "text"));
@@ -57,10 +60,15 @@ export function checkSurvey(survey, place) {
     seen.set(item.id, item);
   });
   if (has(survey, "together")) {
+    const order = [];
     list(survey.together, at("together"), 1, 100, (names, where) => {
-      list(names, where, 2, 3, (value, which) => checkTogether(value, which, seen));
+      const places = [];
+      list(names, where, 2, 3, (value, which) => places.push(checkTogether(value, which, seen)));
       distinct(names, where);
+      increasing(places, where);
+      order.push(places.join(""));
     });
+    increasing(order, at("together"));
     if (!shared) refuse(at("together"), "conflict");
   }
 }
@@ -80,8 +88,10 @@ function checkShowIf(question, place, shared, seen, questions) {
   const codes = codesOf(seen.get(parent));
   list(rule[parent], where, 1, MAX_PATHS, (code, which) => choice(code, which, codes));
   distinct(rule[parent], where);
+  increasing(rule[parent].map((code) => codes.indexOf(code)), where);
 }
 
+/** Gives the place of what is named, as a text that sorts by it. */
 function checkTogether(value, place, seen) {
   string(value, place);
   const [id, ...code] = value.split(".");
@@ -90,6 +100,7 @@ function checkTogether(value, place, seen) {
   if (code.length && !(question.type === "multi_choice" && codesOf(question).includes(code.join(".")))) {
     refuse(place, "unknown");
   }
+  return String.fromCharCode([...seen.keys()].indexOf(id), code.length && codesOf(question).indexOf(code.join(".")) + 1);
 }
 
 function checkId(value, place, taken) {
@@ -116,19 +127,17 @@ function checkQuestion(item, place, taken, shared) {
   choice(item.type, at("type"), Object.keys(OWN_KEYS));
   const kind = item.type;
   const isNumber = kind === "number";
-  const [required, optional] = OWN_KEYS[kind];
-  const needed = ["id", "type", "text", ...(shared ? [] : ["epsilon"]), ...required];
-  if (isNumber && item.measure === "shares") needed.push("bins");
-  if (isNumber && item.mechanism === "gaussian") needed.push("delta");
-  table(item, place, needed, ["epsilon", "decline", "show_if", ...optional]);
+  const keys = ["id", "type", "text", `epsilon${shared ? "?" : ""}`, "decline?", "show_if?", ...OWN_KEYS[kind]];
+  const needed = { "bins?": item.measure === "shares" && "bins", "delta?": item.mechanism === "gaussian" && "delta" };
+  table(item, place, keys.map((key) => needed[key] || key));
   checkId(item.id, at("id"), taken);
   text(item.text, at("text"));
   if (!shared) epsilonString(item.epsilon, at("epsilon"));
   else if (has(item, "epsilon")) refuse(at("epsilon"), "conflict");
-  if (has(item, "decline") && typeof item.decline !== "boolean") refuse(at("decline"), "type");
-  if (required.includes("options")) checkOptions(item.options, at("options"), 50);
+  if (has(item, "decline") && item.decline !== true) refuse(at("decline"), item.decline === false ? "range" : "type");
+  if (has(item, "options")) checkOptions(item.options, at("options"), 50);
   if (kind === "scale") list(item.labels, at("labels"), 2, 11, text);
-  if (has(item, "measure")) choice(item.measure, at("measure"), ["shares", "mean"]);
+  if (has(item, "measure")) choice(item.measure, at("measure"), [isNumber ? "shares" : "mean"]);
   const measured = measure(item);
   if (has(item, "mechanism")) choice(item.mechanism, at("mechanism"), MECHANISMS[kind]);
   if (isNumber) {
@@ -142,7 +151,7 @@ function checkQuestion(item, place, taken, shared) {
     }
     if (has(item, "delta")) {
       if (item.mechanism !== "gaussian") refuse(at("delta"), "conflict");
-      decimalString(item.delta, at("delta"), /^0\.[0-9]{1,12}$/, "0.000000001", "0.01");
+      decimalString(item.delta, at("delta"), 12, "0.000000001", "0.0001");
     }
     if (item.mechanism && measured === "shares") refuse(at("mechanism"), "conflict");
   }
@@ -152,16 +161,13 @@ function checkQuestion(item, place, taken, shared) {
 }
 
 function checkBins({ min, max, bins }, place) {
-  list(bins, place, 1, 51, number);
+  list(bins, place, 1, 49, number);
   bins.forEach((edge, i) => {
-    if (edge < min || edge > max || edge <= bins[i - 1]) refuse(`${place}[${i}]`, "range");
+    if (edge <= min || edge >= max || edge <= bins[i - 1]) refuse(`${place}[${i}]`, "range");
   });
-  const inner = innerEdges({ min, max, bins }).length;
-  if (inner < 1 || inner > 49) refuse(place, "range");
 }
 
 export const measure = (question) => question.measure ?? { scale: "shares", number: "mean" }[question.type];
-export const innerEdges = ({ min, max, bins }) => bins.filter((edge) => min < edge && edge < max);
 
 export const asksShares = (question) => !question.mechanism && measure(question) !== "mean";
 
@@ -172,7 +178,7 @@ const plain = (number) =>
 /** The codes of a question's answers in channel order, "declined" last; none where answers are not options. */
 export function codesOf(question) {
   const { type, decline, options, labels, min, max, bins } = question;
-  const edges = bins ? [min, ...innerEdges(question), max].map(plain) : [];
+  const edges = bins ? [min, ...bins, max].map(plain) : [];
   let own = edges.slice(1).map((high, i) => `${edges[i]}..${high}`);
   if (type === "yes_no") own = decline ? ["yes", "no"] : ["no", "yes"];
   if (options) own = options.map(({ code }) => code);

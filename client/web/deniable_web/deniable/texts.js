@@ -33,8 +33,8 @@ export const ENGLISH = {
     questions: "Your device picked {picked} of {total} questions by chance.",
     options: "Your device picked by chance which answers to ask you about.",
     why:
-      "Asking each person only a few keeps everything that is sent about you within one limit. Nobody can choose the " +
-      "questions or know them beforehand.",
+      "Asking each person only a few keeps everything that is sent about you within one limit. Your device picks " +
+      "before you answer anything.",
   },
 
   // Said by screen readers when a question appears or goes away
@@ -46,9 +46,9 @@ export const ENGLISH = {
   section: {
     segments: "About you: sent as you answer",
     segmentsHint: "These answers are not randomised. They are sent exactly as you give them.",
+    segmentNote: "Not randomised: sent exactly as you answer.", // next to each of them
     questions: "Questions",
-    questionsHint:
-      "Each answer is randomised on this device. Your true answers never leave it and are never stored.",
+    questionsHint: "Each answer is randomised on this device, before anything is sent.",
     review: "Review before sending",
     reviewHint: "Nothing has been sent yet. Please check your answers.",
     receipt: "Your receipt",
@@ -70,6 +70,9 @@ export const ENGLISH = {
     changeWhat: "Change: {question}", // read out in place of "Change"
     save: "Save receipt",
     print: "Print receipt",
+    remove: "Remove from this device …",
+    removeNow: "Remove",
+    keep: "Keep it",
     again: "Try again",
     answers: "Back to your answers",
   },
@@ -152,27 +155,28 @@ export const ENGLISH = {
     oddsDelta:
       "Whatever is sent, one answer makes it at most {odds} times as likely as another. There is a chance of at most " +
       "{chance} that it is more.",
-    epsilon: "For experts: ε = {epsilon}.",
-    epsilonDelta: "For experts: ε = {epsilon}, δ = {delta}.",
+    experts: "For experts: {symbols}.", // such as "ε = 2.0"
   },
 
-  // What ε means for one person: "Suppose …", then what follows. The server says the same, in its wording.py.
-  // {percent} is rounded up.
+  // What ε and δ mean for one person: "Suppose …", then what follows. The server says the same, in its wording.py.
+  // {percent} is rounded up, and so is {people}, which is written like "1 in 1,000,000".
   meaning: {
-    supposeOne:
-      "Suppose someone tries to guess your answer from what was sent for this question, and accepts being wrong " +
-      "about 5% of people.",
-    supposePart:
-      "Suppose someone tries to guess your answers from what was sent for these questions, and accepts being wrong " +
-      "about 5% of people.",
-    supposeAll:
+    suppose:
       "Suppose someone tries to guess your answers from everything that was sent, and accepts being wrong about 5% " +
       "of people.",
-    yes: "They would find a true “yes” at most {percent}% of the time.",
-    answer: "They would find the true answer at most {percent}% of the time.",
-    all: "They would find the truth at most {percent}% of the time.",
+    found: "They would find the truth at most {percent}% of the time.",
     weak: "This protects only weakly.",
     hardly: "They could find the truth nearly always: this protects hardly at all.",
+    delta: "This includes δ = {delta}: at worst, it is as if {people} people sent their true answers unchanged.",
+  },
+
+  // Said before the questions, by what everything that is sent means together. The server says the same.
+  strength: {
+    fair:
+      "What is sent may or may not be what you answered. The truth is stored nowhere: anyone who wants to know it has " +
+      "to guess from what was sent.",
+    weak: "Your answers are only weakly protected: what is sent may give them away.",
+    hardly: "Your answers are hardly protected: what is sent can give them away nearly always.",
   },
 
   chance: {
@@ -196,18 +200,18 @@ export const ENGLISH = {
   },
 
   total: {
-    line: "Everything that is sent, together: ε = {epsilon}.",
+    line: "Everything that is sent, together: {symbols}.",
     each:
-      "The limit below each question is for that answer alone. If several questions are about the same thing, what " +
-      "is sent for them adds up. Then the limit for all answers together applies.",
+      "What is shown below a question is about that answer alone. What is sent for all questions adds up, and the " +
+      "limit for all answers together applies.",
   },
 
   openly: {
-    taking:
-      "The fact that you take part: anyone who watches the network can see that something is sent, but not what you " +
-      "answered.",
+    taking: "The fact that you take part: anyone who watches the network can see that something is sent.",
     booklet: "Which questions your device picked. It picked them before you answered anything.",
-    id: "A random number for this submission, and the digest of this survey. Neither says anything about you.",
+    id:
+      "A random number that this device makes for this submission, and the digest of this survey, which is the same " +
+      "for everybody who is asked the same survey.",
   },
 
   status: {
@@ -221,8 +225,8 @@ export const ENGLISH = {
       "This browser saves nothing, so it cannot remember that you have answered. Please send only once, and keep " +
       "this page open until it says that it was sent.",
     refused: "The server did not accept it, and sending it again would not help. It says: {title}. {detail}",
-    before: "This survey was already answered on this device. This is what left it.",
-    notKept: "Your true answers were not kept. Nobody can look them up, on this device or anywhere else.",
+    before: "This survey was already answered on this device. This is what is on its way.",
+    notKept: "Your true answers were not kept, on this device or anywhere else.",
     kept:
       "Your true answers are shown here this one time. They are gone when you leave this page, and they are never " +
       "saved or printed.",
@@ -239,8 +243,24 @@ export const ENGLISH = {
     code: "code {code}",
     id: "Submission",
     digest: "Digest of the survey",
-    epsilon: "ε, everything together",
+    spent: "Everything together",
+    keep: "Once it is sent, this device does not keep what left it. Save the receipt if you want to see it again.",
     file: "What left this device, and nothing else. True answers are not in this file; they were not kept.",
+  },
+
+  // What it means to remove a survey from this device
+  remove: {
+    title: "Remove this survey from this device?",
+    sent:
+      "This device then forgets that the survey was answered. What was sent stays where it is and cannot be taken back.",
+    unsent:
+      "It has not been sent yet. If you remove it now, it will not be sent again. An attempt to send it may have " +
+      "arrived all the same.",
+    again:
+      "After that the survey can be answered again on this device. That is meant for someone else: if you answer " +
+      "twice, the two submissions together reveal more about you than one.",
+    doneTitle: "Removed",
+    done: "This device keeps nothing about this survey any more.",
   },
 
   // A report in words
@@ -325,11 +345,19 @@ export const ENGLISH = {
     },
     budget: {
       title: "This survey asks for more than this device allows",
-      text: "Answering it would reveal more about you than the limit set here. Nothing was sent.",
+      text:
+        "All surveys that are answered on this device count together. With this one they would reveal more about you " +
+        "than is allowed here. Nothing was sent.",
     },
     already_answered: {
       title: "This survey was already answered on this device",
       text: "Two submissions would protect you less than one. The first one counts, and nothing more was sent.",
+    },
+    expired: {
+      title: "It could not be sent",
+      text:
+        "This device tried for two weeks and has given up. What was to be sent is removed. It counts as answered, " +
+        "because an attempt may have arrived all the same.",
     },
     refused: {
       title: "The server did not accept it",
@@ -337,13 +365,13 @@ export const ENGLISH = {
     },
     unsure: {
       title: "Something went wrong while sending",
-      text: "It may or may not have been sent. Please reload the page: if it was sent, you will see the receipt.",
+      text: "It may or may not have been sent. Please reload the page: if it was sent, it says so.",
     },
     receipt: {
       title: "The receipt cannot be shown",
       text:
-        "Your submission is complete: it was sent, or it will be once the server can be reached. Please reload the " +
-        "page to see what left this device.",
+        "Your submission is complete: it was sent, or it will be once the server can be reached. Only the receipt is " +
+        "missing.",
     },
     unexpected: {
       title: "Something went wrong on this page",

@@ -2,10 +2,10 @@
 //
 // May not: touch the page. Everything here returns plain text.
 
+import { Account } from "./account.js";
 import {
   binEdges,
   deltaOf,
-  detectionPercent,
   evidence,
   isRounded,
   levelValues,
@@ -108,7 +108,8 @@ const SUFFIX = { set: "InSet", combination: "Combination", combinations: "Combin
  */
 export function protectionInWords(part, texts) {
   const [{ question }] = part.items;
-  const { form, chances, odds, excess, epsilon, delta, ...facts } = protection(part);
+  const { form, chances, odds, excess, ...facts } = protection(part);
+  const account = accountOf(part);
   const joint = part.items.length > 1;
   const values = Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, texts.number(value)]));
   if (facts.miss !== undefined) values.miss = casesOf(texts, facts.miss, true);
@@ -132,45 +133,66 @@ export function protectionInWords(part, texts) {
   details.unshift(texts.say(`protection.${form}`, values));
   return {
     line: texts.say(`line.${form}`, values),
-    warning: isWeak(part) ? texts.say(joint ? "line.weakTogether" : "line.weak") : null,
+    warning: warningOf(part, texts),
     details,
     chances: shown,
-    bounds: [
-      oddsInWords(odds, excess, epsilon, delta, texts),
-      meaningInWords(aboutOf(part), epsilon, delta, texts),
-      epsilonInWords(epsilon, delta, texts),
-    ],
+    bounds: [oddsInWords(odds, excess, account, texts), texts.say("protection.experts", { symbols: inSymbols(account) })],
   };
 }
 
-function oddsInWords(odds, excess, epsilon, delta, texts) {
-  if (!delta) return texts.say("protection.odds", { odds: texts.number(roundUp(odds)) });
+function oddsInWords(odds, excess, { epsilon, delta }, texts) {
+  if (!Number(delta)) return texts.say("protection.odds", { odds: texts.number(roundUp(odds)) });
   const chance = texts.number(roundUpSmall(excess));
-  return texts.say("protection.oddsDelta", { odds: texts.number(roundUp(Math.exp(Number(epsilon)))), chance });
+  return texts.say("protection.oddsDelta", { odds: texts.number(roundUp(Math.exp(epsilon))), chance });
 }
 
-function epsilonInWords(epsilon, delta, texts) {
-  return texts.say(delta ? "protection.epsilonDelta" : "protection.epsilon", { epsilon, delta });
-}
+/** What a part's report spends. */
+const accountOf = (part) => new Account(part.epsilon, deltaOf(part) ?? "0");
+
+/** For experts. */
+export const inSymbols = ({ epsilon, delta }) => `ε = ${Number(epsilon)}${Number(delta) ? `, δ = ${delta}` : ""}`;
 
 const WEAK = 50; // percent: a guess is more often right than not
-const percentOf = (epsilon, delta) => detectionPercent(Number(epsilon), Number(delta ?? 0));
-const isWeak = (part) => percentOf(part.epsilon, deltaOf(part)) > WEAK;
 
-const aboutOf = ({ items }) => {
-  if (items.length > 1) return "part";
-  return items[0].option || items[0].question.type === "yes_no" ? "yes" : "answer";
-};
+/** How often a guess succeeds at most if it is wrong about 5% of people: in percent, rounded up to a tenth. */
+const foundPercent = (account) => Math.ceil(account.power() * 1000) / 10;
 
-/** What an epsilon means for one person; `about` a "yes", another "answer", those of a "part", or "all" of them. */
-export function meaningInWords(about, epsilon, delta, texts) {
-  const percent = percentOf(epsilon, delta);
-  const [suppose, found] = { all: ["All", "all"], part: ["Part", "all"] }[about] ?? ["One", about];
-  const sentences = [texts.say(`meaning.suppose${suppose}`)];
-  if (percent >= 100) sentences.push(texts.say("meaning.hardly"));
-  else sentences.push(texts.say(`meaning.${found}`, { percent: texts.number(percent) }));
-  if (WEAK < percent && percent < 100) sentences.push(texts.say("meaning.weak"));
+/** How well an account protects: "fair", "weak" or "hardly". */
+export function strengthOf(account) {
+  const percent = foundPercent(account);
+  if (percent >= 100) return "hardly";
+  return percent > WEAK ? "weak" : "fair";
+}
+
+/** A warning where a part by itself protects weakly. That it does not is no reassurance: only the total can be. */
+function warningOf(part, texts) {
+  if (strengthOf(accountOf(part)) === "fair") return null;
+  return texts.say(part.items.length > 1 ? "line.weakTogether" : "line.weak");
+}
+
+/** What an account means for one person; the server says the same, in its wording.py. */
+export function accountInWords(account, texts) {
+  const strength = strengthOf(account);
+  const sentences = [texts.say("meaning.suppose")];
+  if (strength === "hardly") sentences.push(texts.say("meaning.hardly"));
+  else sentences.push(texts.say("meaning.found", { percent: texts.number(foundPercent(account)) }));
+  if (strength === "weak") sentences.push(texts.say("meaning.weak"));
+  if (Number(account.delta)) sentences.push(deltaInWords(account, texts));
   return sentences.join(" ");
+}
+
+/**
+ * Whatever is sent can be made from something else: with probability delta the truth itself, and otherwise a report that
+ * keeps epsilon. Delta is shown as so many in so many people: two digits at most, the last rounded up.
+ */
+function deltaInWords({ delta }, texts) {
+  const all = 1e12; // a delta has twelve decimals, so these are integers
+  const people = Math.round(delta * all);
+  let total = 10;
+  while (people * total < all) total *= 10;
+  if ((people * total) % all) total *= 10;
+  const cases = count(texts, "people", Math.ceil((people * total) / all), total);
+  return texts.say("meaning.delta", { delta, people: cases });
 }
 
 const idsOf = ({ items }) => new Set(items.map(({ question }) => question.id));
@@ -194,8 +216,8 @@ export function pickedInWords({ survey, questions }, texts) {
 }
 
 /** The protection of everything that is sent; of several parts, also that they add up. */
-export function totalInWords({ parts, epsilon, delta }, texts) {
-  const sentences = [texts.say("total.line", { epsilon }), meaningInWords("all", epsilon, delta, texts)];
+export function totalInWords({ parts, account }, texts) {
+  const sentences = [texts.say("total.line", { symbols: inSymbols(account) }), accountInWords(account, texts)];
   return parts.length > 1 ? [...sentences, texts.say("total.each")] : sentences;
 }
 
@@ -252,6 +274,5 @@ export function whyInWords(part, report, texts) {
     sentences.push(texts.say(low > 0 ? "why.rare" : "why.never", values));
   } else sentences.push(texts.say("why.odds", { odds: texts.number(roundUp(odds)) }));
   // Odds of ten thousand protect nobody: then we say so first.
-  if (isWeak(part)) sentences.unshift(meaningInWords(aboutOf(part), part.epsilon, deltaOf(part), texts));
-  return sentences.join(" ");
+  return [warningOf(part, texts), ...sentences].filter(Boolean).join(" ");
 }
