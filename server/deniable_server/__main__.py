@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import sys
 
+from . import calculate_in_one_thread
+
 
 def main() -> None:
+    calculate_in_one_thread()
     try:
         from .cli import cli
     except ModuleNotFoundError as error:

@@ -10,7 +10,7 @@ from . import pages
 from .pages.respondent import respondent
 from .settings import Settings
 from .storage import Storage, open_storage
-from .web import metrics, middleware, problems
+from .web import computing, metrics, middleware, problems
 from .web.context import AppState
 from .web.health import health
 from .web.results import results
@@ -20,16 +20,23 @@ from .web.surveys import surveys
 
 
 def create_app(settings: Settings | None = None, storage: Storage | None = None) -> Flask:
-    """The collection server, for any WSGI server: ``gunicorn "deniable_server:create_app()"``."""
+    """The collection server, for any WSGI server: ``gunicorn "deniable_server:create_app()"``.
+
+    Results are computed in another process. With an open ``storage``, which no other process can use, or a database
+    that two processes cannot share, they are computed in this one.
+    """
     settings = settings or Settings.from_environment()
-    storage = storage or open_storage(settings.database)
-    storage.finish_closing()
+    given, storage = storage, storage or open_storage(settings.database)
+    if given is None:
+        storage.finish_closing()
     app = Flask("deniable", static_folder=None)
     app.url_map.merge_slashes = False  # a double slash is a wrong address, not one to redirect to another
     app.ensure_sync = lambda func: func  # type: ignore[method-assign]  # none is async, and looking costs each request
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BYTES  # of a survey that is published: a form is larger than its text
-    state = app.extensions["deniable"] = AppState(settings, storage)
+    apart = given is None and computing.PROCESSES > 0 and not storage.refuses_to_share()
+    state = AppState(settings, storage, computing.Computing(settings, in_place=not apart))
+    app.extensions["deniable"] = state
 
     app.register_blueprint(surveys, url_prefix="/api/v1")
     app.register_blueprint(submissions, url_prefix="/api/v1")

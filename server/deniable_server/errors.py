@@ -11,6 +11,7 @@
         ├── SurveyDiffers               another survey was published under this id
         ├── SurveyClosed                the survey takes no more submissions
         ├── IdConflict                  this id is stored with other content
+        ├── TooManySources              the survey has submissions from as many collectors as it may
         ├── BadQuery                    an analyst asked for something that does not exist
         │   └── NotComparable           two groups were asked different things
         ├── ImpossibleWeights           no weights give the wanted margins
@@ -20,7 +21,8 @@
         ├── AuditError                  the audit could not run
         ├── ExportError                 an export cannot be written or read
         ├── SimulationError             the simulation cannot go on
-        └── SettingError                a setting cannot be used
+        ├── SettingError                a setting cannot be used
+        └── BadLabel                    the label of an access token cannot be shown as it is
 
 May not: import anything of the server, so that everything else can import this.
 """
@@ -34,6 +36,8 @@ from typing import ClassVar
 from deniable_protocol import DeniableError, Problem, SubmissionError
 
 RETRY_SECONDS = 5
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="deniable"'}
+"""What a response that asks for an access token says."""
 
 
 class Kind(Enum):
@@ -80,6 +84,9 @@ class Refusal(ServerError):
         self.kind = kind  # type: ignore[misc]  # each refusal has its own
         self.headers = headers or {}
 
+    def __reduce__(self) -> tuple[type[Refusal], tuple[Kind, str, Mapping[str, str]]]:
+        return type(self), (self.kind, str(self), self.headers)
+
 
 class NotJSON(SubmissionError):
     """The body is not the strict JSON that both languages read in the same way."""
@@ -122,6 +129,10 @@ class IdConflict(ServerError):
     """A submission of this id is already stored, with other content."""
 
     kind = Kind.CONFLICT
+
+
+class TooManySources(ServerError):
+    """A survey counts the submissions of so many sources, and no more."""
 
 
 class BadQuery(ServerError):
@@ -168,3 +179,9 @@ class SimulationError(ServerError):
 
 class SettingError(ServerError):
     """A setting cannot be used; the message names it and says what it takes."""
+
+
+class BadLabel(ServerError):
+    """The label of an access token has characters that a terminal would obey."""
+
+    kind = Kind.BAD_PARAMETER

@@ -18,13 +18,15 @@ from .storage.location import Location, locate
 
 DEFAULT_MINIMUM_GROUP = 10
 MIN_KEY = 32
+LOCALHOST = "localhost"
+"""Among allowed origins: pages from the visitor's own machine, on any port."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """So many requests from one address in a second, a minute or an hour."""
+    """So many submissions, or wrong tokens, from one address in a second, a minute or an hour."""
 
-    requests: int
+    number: int
     unit: str
 
     @property
@@ -32,7 +34,7 @@ class Rate:
         return _UNITS[self.unit]
 
     def __str__(self) -> str:
-        return f"{self.requests}/{self.unit}"
+        return f"{self.number}/{self.unit}"
 
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600}
@@ -63,7 +65,7 @@ def _base_path(text: str) -> str:
 
 def _origins(text: str) -> tuple[str, ...]:
     origins = () if text == "none" else tuple(text.split())
-    if not all(origin == "*" or re.fullmatch(r"https?://[^/\s]+", origin) for origin in origins):
+    if not all(origin in ("*", LOCALHOST) or re.fullmatch(r"https?://[^/\s]+", origin) for origin in origins):
         raise ValueError
     return origins
 
@@ -120,12 +122,12 @@ class Settings:
         metadata=_whole(0, 10) | {"help": "How many proxies in front of the server may say who sent a request."},
     )
     allowed_origins: tuple[str, ...] = field(
-        default=("*",),
+        default=(LOCALHOST,),
         metadata={
             "parse": _origins,
             "write": lambda origins: " ".join(origins) or "none",
             "takes": "*, none, or origins such as https://app.example.org",
-            "help": "Sites whose pages may send submissions, separated by spaces; * for all.",
+            "help": "Other sites whose pages may send submissions, separated by spaces; * for all.",
         },
     )
     rate_limit: Rate | None = field(
@@ -134,7 +136,7 @@ class Settings:
             "parse": _rate,
             "write": lambda rate: "off" if rate is None else str(rate),
             "takes": '"off", or a rate such as 60/minute',
-            "help": "Most submission requests per address, such as 60/minute, in each server process.",
+            "help": "Most submissions per address, such as 60/minute, in each server process.",
         },
     )
     max_body_bytes: int = field(
@@ -177,12 +179,16 @@ class Settings:
         try:
             if not path.exists():
                 _keep(secrets.token_hex(32), path)
-            key = path.read_text().strip()
         except OSError as error:
             raise SettingError(f"The secret key cannot be kept in {path}: {error.strerror}") from None
-        if len(key) < MIN_KEY:
-            raise SettingError(f"{path} has no secret key in it; remove it, and a new one is made")
-        return key
+        return read_key(path)
+
+    def known_secret_key(self) -> str | None:
+        """The secret key that was set, or is in its file; None: there is none yet, and none is made."""
+        path = self.location.key_file
+        if self.secret_key is None and (path is None or not path.exists()):
+            return None
+        return self.ensure_secret_key()
 
 
 @dataclass(frozen=True)
@@ -229,6 +235,17 @@ def parse_rate(text: str) -> Rate | None:
 def parse_minimum_group(text: str) -> int:
     """The least number of submissions that a group is shown with."""
     return int(SETTINGS["minimum_group"].read(text))
+
+
+def read_key(path: Path) -> str:
+    """The secret key in a file; SettingError where there is none in it."""
+    try:
+        key = path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(f"The secret key in {path} cannot be read") from None
+    if len(key) < MIN_KEY:
+        raise SettingError(f"{path} has no secret key in it; remove it, and a new one is made")
+    return key
 
 
 def _keep(key: str, path: Path) -> None:

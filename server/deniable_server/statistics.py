@@ -1,7 +1,8 @@
 """Sufficient statistics: all that an estimate needs to know about the reports, whatever their number.
 
 Per combination of segment codes (a cell): how many submissions have each booklet; and per part, how many reports show
-each feature of its channel: hold a path, or are this report. Besides, of the survey as a whole: how often the same
+each feature of its channel: hold a path, or are this report. A query needs the codes of few segments: cells that differ
+in others only are added. Besides, of the survey as a whole: how often the same
 report, or the same reports together, came again. Estimates do not need that; it shows false submissions.
 
 May not: know where reports are kept, or estimate anything.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,29 +35,52 @@ class Content(NamedTuple):
     segments: Codes
 
 
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """The submissions of one combination of segment codes: how many have each booklet, and the counts of each part."""
+Layout: TypeAlias = tuple[slice, ...]
+"""Where a cell's numbers are: those of the booklets, then those of each part."""
 
-    booklets: Counts
-    counts: list[Counts]
+
+def layout_of(document: Document) -> Layout:
+    """First a number for each booklet, then for each part a number for each feature of its channel."""
+    sizes = [len(document.booklets), *(part.channel.feature_count for part in document.parts)]
+    return tuple(slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True))
+
+
+class Cell:
+    """The submissions of one combination of segment codes: how many have each booklet, and the counts of each part. All
+    in one row of numbers, so that cells are added and kept as such.
+    """
+
+    __slots__ = ("layout", "numbers")
+
+    def __init__(self, numbers: Counts, layout: Layout) -> None:
+        self.numbers, self.layout = numbers, layout
+
+    @classmethod
+    def of(cls, booklets: Counts, counts: Sequence[Counts]) -> Cell:
+        ends = [*accumulate(map(len, [booklets, *counts]))]
+        layout = tuple(slice(start, end) for start, end in pairwise([0, *ends]))
+        return cls(np.concatenate([booklets, *counts]), layout)
+
+    @property
+    def booklets(self) -> Counts:
+        return self.numbers[self.layout[0]]
+
+    @property
+    def counts(self) -> list[Counts]:
+        return [self.numbers[place] for place in self.layout[1:]]
 
     @property
     def submissions(self) -> int:
         return int(self.booklets.sum())
 
     def __add__(self, other: Cell) -> Cell:
-        return Cell(
-            self.booklets + other.booklets,
-            [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)],
-        )
+        return Cell(self.numbers + other.numbers, self.layout)
+
+    def __sub__(self, other: Cell) -> Cell:
+        return Cell(self.numbers - other.numbers, self.layout)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Cell)
-            and np.array_equal(self.booklets, other.booklets)
-            and all(np.array_equal(mine, theirs) for mine, theirs in zip(self.counts, other.counts, strict=True))
-        )
+        return isinstance(other, Cell) and np.array_equal(self.numbers, other.numbers)
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
@@ -120,7 +145,9 @@ class RepeatCounter:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """The cells of a survey, and how often each remainder of whole reports came, over all cells (``repeats_of``)."""
+    """The cells of a survey, by the codes of some of its segments or of all, and how often each remainder of whole
+    reports came, over all cells (``repeats_of``).
+    """
 
     cells: dict[Codes, Cell]
     repeats: Counts
@@ -129,8 +156,26 @@ class Statistics:
     def submissions(self) -> int:
         return sum(cell.submissions for cell in self.cells.values())
 
+    def over(self, places: Sequence[int]) -> Statistics:
+        """The same by the codes at these places only."""
+        return Statistics(
+            sum_cells((tuple(codes[i] for i in places), cell) for codes, cell in self.cells.items()), self.repeats
+        )
+
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(sum_cells([*self.cells.items(), *other.cells.items()]), self.repeats + other.repeats)
+
+    def __sub__(self, other: Statistics) -> Statistics:
+        """What is left without the others. ValueError where these were never counted here."""
+        cells = dict(self.cells)
+        for codes, cell in other.cells.items():
+            if codes not in cells:
+                raise ValueError("these submissions were never counted here")
+            cells[codes] -= cell
+        repeats = self.repeats - other.repeats
+        if min((int(cell.numbers.min()) for cell in cells.values()), default=0) < 0 or (repeats < 0).any():
+            raise ValueError("these submissions were never counted here")
+        return Statistics({codes: cell for codes, cell in cells.items() if cell.numbers.any()}, repeats)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -143,8 +188,16 @@ class Statistics:
 def sum_cells(found: Iterable[tuple[Codes, Cell]]) -> dict[Codes, Cell]:
     """One cell for each combination of codes."""
     cells: dict[Codes, Cell] = {}
+    own = set()
     for codes, cell in found:
-        cells[codes] = cells[codes] + cell if codes in cells else cell
+        if codes not in cells:
+            cells[codes] = cell
+        elif codes in own:
+            total = cells[codes].numbers
+            total += cell.numbers
+        else:
+            cells[codes] += cell
+            own.add(codes)
     return cells
 
 
@@ -156,10 +209,8 @@ def nothing(document: Document) -> Statistics:
 
 def empty(document: Document) -> Cell:
     """The cell in which nobody answered."""
-    return Cell(
-        np.zeros(len(document.booklets), np.int64),
-        [np.zeros(part.channel.feature_count, np.int64) for part in document.parts],
-    )
+    layout = layout_of(document)
+    return Cell(np.zeros(layout[-1].stop, np.int64), layout)
 
 
 def reports_of(document: Document, cell: Cell, part: int) -> int:
@@ -167,49 +218,47 @@ def reports_of(document: Document, cell: Cell, part: int) -> int:
     return sum(int(n) for n, booklet in zip(cell.booklets, document.booklets, strict=True) if part in booklet.parts)
 
 
-def tally(document: Document, contents: Sequence[Content]) -> Statistics:
-    """The statistics of these submissions. ValueError where one does not fit the document."""
+def tally(document: Document, contents: Sequence[Content], over: Sequence[int] | None = None) -> Statistics:
+    """The statistics of these submissions, by the segments at these places or by all. ValueError where one does not fit
+    the document.
+    """
     if not contents:
         return nothing(document)
     try:
         segments = [*np.array([content.segments for content in contents], dtype=np.int64).T]
-        cell, codes = find_cells(document, len(contents), segments)
+        cell, codes = find_cells(document, len(contents), segments, over)
         booklets = np.array([content.booklet for content in contents], dtype=np.int64)
-        counts = [np.zeros((len(codes), part.channel.feature_count), np.int64) for part in document.parts]
+        layout = layout_of(document)
+        counts = np.zeros((len(codes), layout[-1].stop), np.int64)
+        counts[:, layout[0]] = count_booklets(document, cell, len(codes), booklets)
         repeats = RepeatCounter(document)
-        for booklet, rows in _rows_by_booklet(document, booklets):
+        for booklet, rows in _rows_by_booklet(booklets):
             reports = np.array([contents[row].reports for row in rows.tolist()], dtype=np.int64)
             sums = np.zeros(len(rows), np.int64)
             for part, column in zip(document.booklets[booklet].parts, reports.T, strict=True):
                 channel = document.parts[part].channel
-                counts[part] += count_features(channel, cell[rows], len(codes), check_reports(channel, column))
+                shown = count_features(channel, cell[rows], len(codes), check_reports(channel, column))
+                counts[:, layout[1 + part]] += shown
                 sums += repeats.add(part, column)
             repeats.add_sums(sums)
     except OverflowError:
         raise ValueError("a number is too large to be a report") from None
-    sizes = count_booklets(document, cell, len(codes), booklets)
-    cells = {place: Cell(sizes[i], [each[i] for each in counts]) for i, place in enumerate(codes)}
-    return Statistics(cells, repeats.counts)
+    return Statistics({place: Cell(counts[i], layout) for i, place in enumerate(codes)}, repeats.counts)
 
 
-def _rows_by_booklet(document: Document, booklets: Counts) -> Iterator[tuple[int, Counts]]:
+def _rows_by_booklet(booklets: Counts) -> Iterator[tuple[int, Counts]]:
     """Each booklet that is there, with its rows."""
-    _check_booklets(document, booklets)
     order = np.argsort(booklets, kind="stable")
     starts = np.flatnonzero(np.diff(booklets[order], prepend=-1))
     for rows in np.split(order, starts[1:]):
         yield int(booklets[rows[0]]), rows
 
 
-def _check_booklets(document: Document, booklets: Counts) -> None:
-    if booklets.min() < 0 or booklets.max() >= len(document.booklets):
-        raise ValueError("a submission has a booklet that the survey does not have")
-
-
 def count_booklets(document: Document, cell: Counts, cells: int, booklets: Counts) -> Counts:
     """How many submissions of each cell have each booklet, a row per cell."""
-    _check_booklets(document, booklets)
     size = len(document.booklets)
+    if booklets.min() < 0 or booklets.max() >= size:
+        raise ValueError("a submission has a booklet that the survey does not have")
     return np.bincount(cell * size + booklets, minlength=cells * size).reshape(cells, size)
 
 
@@ -224,13 +273,19 @@ def count_features(channel: Channel, cell: Counts, cells: int, reports: Counts) 
     return np.bincount(shown, minlength=cells * size).reshape(cells, size)
 
 
-def find_cells(document: Document, rows: int, segments: Sequence[Counts]) -> tuple[Counts, list[Codes]]:
-    """The number of each row's cell, and the codes of each cell; the segments are given column by column."""
+def find_cells(
+    document: Document, rows: int, segments: Sequence[Counts], over: Sequence[int] | None = None
+) -> tuple[Counts, list[Codes]]:
+    """The number of each row's cell, and the codes of each cell, of the segments at these places or of all; all
+    segments are given, column by column.
+    """
     cell, room = np.zeros(rows, dtype=np.int64), 1
-    for column, segment in zip(segments, document.survey.segments, strict=True):
+    for place, (column, segment) in enumerate(zip(segments, document.survey.segments, strict=True)):
         size = len(segment.options)
         if column.min() < 0 or column.max() >= size:
             raise ValueError("a segment has a code that it does not know")
+        if over is not None and place not in over:
+            continue
         cell, room = cell * size + column, room * size
         if room > rows:  # leave out numbers that no row has, lest they become too many
             cell = np.unique(cell, return_inverse=True)[1]
@@ -239,7 +294,8 @@ def find_cells(document: Document, rows: int, segments: Sequence[Counts]) -> tup
     example[cell] = np.arange(rows)
     there = example >= 0
     number = (np.cumsum(there) - 1)[cell] if not there.all() else cell
-    codes = zip(*(column[example[there]].tolist() for column in segments), strict=True) if segments else [()]
+    asked = segments if over is None else [segments[place] for place in sorted(over)]
+    codes = zip(*(column[example[there]].tolist() for column in asked), strict=True) if asked else [()]
     return number, [*codes]
 
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET
 
 from deniable_protocol import (
+    Account,
     Band,
     Channel,
     Choice,
@@ -27,10 +28,8 @@ from deniable_protocol import (
     Subset,
     Table,
     YesNo,
-    detection_power,
 )
-from deniable_protocol.checks import DECLINED
-from deniable_protocol.questions import plain
+from deniable_protocol.checks import DECLINED, plain
 
 from .estimator import TOO_NOISY, Applies, Mean, Share, Summary
 from .estimator.comparison import Difference
@@ -203,42 +202,79 @@ def independence_in_words(test: Independence, *, anytime: bool = False) -> str:
     return f"If the two were independent, {seen} ({chi_square(test.statistic, test.degrees_of_freedom)})."
 
 
-# --- what epsilon means -----------------------------------------------------------------------------------------------
-# The web client says the same, under "meaning" in texts.js; a test compares words and figures.
+# --- what epsilon and delta mean --------------------------------------------------------------------------------------
+# Everything that is said about protection comes from the account of all that one person sends. The web client says the
+# same, under "meaning" and "strength" in texts.js; a test compares words and figures.
 
 WEAK = 50
 """Percent. A guess that succeeds more often than this is more often right than not: the protection is called weak."""
 
-SUPPOSE = "Suppose someone tries to guess {what}, and accepts being wrong about 5% of people."
-ONE, ALL = "your answer from what was sent for this question", "your answers from everything that was sent"
+SUPPOSE = (
+    "Suppose someone tries to guess your answers from everything that was sent, and accepts being wrong about 5% of "
+    "people."
+)
+
+Strength: TypeAlias = Literal["fair", "weak", "hardly"]
+
+STRENGTHS: dict[Strength, str] = {
+    "fair": "What is sent may or may not be what you answered. The truth is stored nowhere: anyone who wants to know "
+    "it has to guess from what was sent.",
+    "weak": "Your answers are only weakly protected: what is sent may give them away.",
+    "hardly": "Your answers are hardly protected: what is sent can give them away nearly always.",
+}
+"""What respondents are told first. Only where a guess fails more often than not is it meant to reassure."""
 
 
-def found_percent(epsilon: Fraction, delta: Fraction | None = None) -> float:
+def found_percent(account: Account) -> float:
     """How often a guess succeeds at most if it is wrong about 5% of people: in percent, rounded up to a tenth."""
-    return math.ceil(detection_power(epsilon, delta) * 1000) / 10
+    return math.ceil(account.power() * 1000) / 10
 
 
-def epsilon_in_words(epsilon: Fraction, delta: Fraction | None, what: str, found: str) -> str:
-    """What an epsilon (and a delta) means for one person, in the sentence that everybody reads."""
-    percent = found_percent(epsilon, delta)
-    words = SUPPOSE.format(what=what)
-    if percent >= 100:
-        return f"{words} They could find the truth nearly always: this protects hardly at all."
-    weak = " This protects only weakly." if percent > WEAK else ""
-    return f"{words} They would find {found} at most {percent:g}% of the time.{weak}"
+def strength(account: Account) -> Strength:
+    percent = found_percent(account)
+    return "hardly" if percent >= 100 else "weak" if percent > WEAK else "fair"
 
 
-def question_in_words(question: Question) -> str | None:
-    """What a question's own epsilon means for its answer. None where the survey has one, the same for every answer."""
-    if question.epsilon is None:
-        return None
-    found = "a true “yes”" if isinstance(question, YesNo) else "the true answer"
-    words = epsilon_in_words(Fraction(question.epsilon), question.exact_delta, ONE, found)
-    if question.delta is not None:
-        words += f" (This includes δ = {question.delta}.)"
-    return words
+def account_in_words(account: Account) -> str:
+    """What an account means for one person: a limit on anything that all that is sent can reveal together."""
+    found = f"They would find the truth at most {found_percent(account):g}% of the time."
+    words = {
+        "fair": found,
+        "weak": f"{found} This protects only weakly.",
+        "hardly": "They could find the truth nearly always: this protects hardly at all.",
+    }[strength(account)]
+    return " ".join([SUPPOSE, words, *([delta_in_words(account.delta)] if account.delta else [])])
 
 
-def survey_in_words(document: Document) -> str:
-    """What one submission means for one person: a limit on anything that all their answers together can reveal."""
-    return epsilon_in_words(document.survey.exact_epsilon, document.delta, ALL, "the truth")
+def delta_in_words(delta: Fraction) -> str:
+    """What a delta means, for every channel that keeps epsilon but for it.
+
+    Whatever such a channel sends can be made from something else: with probability delta the truth itself, and else a
+    report that keeps epsilon (Kairouz, Oh and Viswanath 2015, for any two sets of answers). So no test finds out more
+    than from that. Delta is not the chance that a report exceeds e^epsilon, which can be larger.
+    """
+    return (
+        f"This includes δ = {in_decimals(delta)}: at worst, it is as if {cases(delta)} people sent their true answers "
+        "unchanged."
+    )
+
+
+def cases(chance: Fraction) -> str:
+    """A small probability as so many in so many: two digits at most, the last rounded up."""
+    total = 10
+    while chance * total < 1:
+        total *= 10
+    if (chance * total).denominator != 1:
+        total *= 10
+    return f"{math.ceil(chance * total):,} in {total:,}"
+
+
+def in_symbols(account: Account) -> str:
+    """For experts: ε = 2, δ = 0.000001."""
+    delta = f", δ = {in_decimals(account.delta)}" if account.delta else ""
+    return f"ε = {in_decimals(account.epsilon)}{delta}"
+
+
+def in_decimals(value: Fraction) -> str:
+    """All digits: epsilons have four decimals, deltas twelve, and so have their sums."""
+    return plain(Decimal(int(value * 10**12)).scaleb(-12))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import comb
 from typing import ClassVar, Self
 
 import msgspec
@@ -14,7 +15,10 @@ from deniable_server.estimator.comparison import Difference, GroupSize
 from deniable_server.statistics import Cell, Codes
 
 from .query import COMMON, Parameters, Query
-from .source import Source
+from .source import Source, check_sources
+
+MOST_DIFFERENCES = 5_000
+"""In one answer: every answer of every pair of groups. About three seconds of work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +62,7 @@ class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={
     by: str | None = None
     other: str | None = None
     anytime: bool = False
+    without: tuple[str, ...] = ()
 
 
 def compare(source: Source, query: CompareQuery) -> SurveyComparison:
@@ -65,9 +70,13 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
     if (query.by is None) == (query.other is None):
         raise BadQuery("compare takes either by (a segment) or with (another survey)")
     if query.other is None:
+        source = source.asked(query)
         groups, notes = _by_segment(source, query, query.by or ""), [*source.notes]
     else:
         both = source, source.another(query.other)
+        if query.without:  # perhaps one of them had this collector
+            check_sources(query.without, *both)
+            both = both[0].leaving_out(query.without), both[1].leaving_out(query.without)
         groups = _with_survey(*both, query)
         notes = [f"{each.survey.id}: {note}" for each in both for note in each.notes]
     result = comparison.compare(groups, query.aim)
@@ -77,6 +86,7 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
         survey=source.survey.id,
         digest=source.document.digest,
         where=query.where,
+        without=query.without,
         confidence=query.confidence,
         question=query.question,
         type=result.type,
@@ -91,8 +101,16 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
 
 
 def _by_segment(source: Source, query: CompareQuery, by: str) -> list[comparison.Group]:
-    grouping = source.grouping
+    grouping = source.grouping(*query.where, by)
     grouping.check([*query.where, by])
+    asked = source.find(query.question)
+    assert asked is not None
+    pairs = comb(len(grouping.groups(by)), 2)
+    if pairs * (1 if asked.asks_mean else len(asked.codes)) > MOST_DIFFERENCES:
+        raise BadQuery(
+            f"{by} has {len(grouping.groups(by))} groups, which make {pairs:,} pairs: too many for one answer, which "
+            f"has at most {MOST_DIFFERENCES:,} differences. See the estimates by {by} instead"
+        )
     cells = grouping.select(query.where)
     groups = [
         reported_group(source, query.question, group.code, grouping.within(cells, by, group))
@@ -114,8 +132,9 @@ def _with_survey(source: Source, other: Source, query: CompareQuery) -> list[com
         codes = {(segment.id, option.code) for segment in each.survey.segments for option in segment.options}
         if unknown := sorted(set(query.where.items()) - codes):
             raise BadQuery(f"where must fit both surveys, and one has no {':'.join(unknown[0])}")
-        each.grouping.check(query.where)
-        groups.append(reported_group(each, query.question, each.survey.id, each.grouping.select(query.where)))
+        grouping = each.grouping(*query.where)
+        grouping.check(query.where)
+        groups.append(reported_group(each, query.question, each.survey.id, grouping.select(query.where)))
     return groups
 
 

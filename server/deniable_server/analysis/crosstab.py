@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import prod
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 import msgspec
@@ -24,10 +25,15 @@ from deniable_server.estimator.joint import crosstab_questions, crosstab_segment
 from deniable_server.statistics import Cell, Codes
 
 from .crossing import Crossing
+from .groups import Grouping
 from .query import COMMON, Parameters, Query
 from .source import Source
 
 Cells: TypeAlias = Mapping[Codes, Cell]
+
+
+MOST_COUNTED = 1_000
+"""Pairs in a table of two segments, or of a segment and a question that names a mechanism: a second or two of work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +77,7 @@ class SurveyCrosstab(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: list[str]
     deff: float
     anytime: bool = False
+    without: tuple[str, ...] = ()
 
 
 def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
@@ -86,23 +93,26 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
         raise BadQuery("rows and columns must be two different questions or segments")
     if set(names) & set(query.where):
         raise BadQuery("a segment in where cannot also be the rows or columns")
-    grouping = source.grouping
-    grouping.check([*query.where, *(name for name in names if name in grouping.segments)])
-    rows, columns = (_variable(source, name) for name in names)
+    source = source.asked(query)
+    segments = [*query.where, *(name for name in names if name in source.segments)]
+    grouping = source.grouping(*segments)
+    grouping.check(segments)
+    rows, columns = (_variable(source, grouping, name) for name in names)
     cells = grouping.select(query.where)
     if isinstance(rows, Named) and isinstance(columns, Named):
         result = _of_questions(source, rows, columns, query, cells)
     elif isinstance(columns, Named):
         assert isinstance(rows, str)
-        result = _of_segment(source, rows, columns, query, cells)
+        result = _of_segment(source, grouping, rows, columns, query, cells)
     elif isinstance(rows, Named):
-        result = flipped(_of_segment(source, columns, rows, query, cells))
+        result = flipped(_of_segment(source, grouping, columns, rows, query, cells))
     else:
-        result = _counted(_coded_segment(source, rows), _coded_segment(source, columns), query, cells)
+        result = _counted(_coded_segment(grouping, rows), _coded_segment(grouping, columns), query, cells)
     return SurveyCrosstab(
         survey=source.survey.id,
         digest=source.document.digest,
         where=query.where,
+        without=query.without,
         confidence=query.confidence,
         submissions=result.submissions,
         rows=query.rows,
@@ -135,10 +145,10 @@ class Named(NamedTuple):
         return Evidence(alone, sum(each.n for each in heard), (heard,), parts)
 
 
-def _variable(source: Source, name: str) -> Named | str:
+def _variable(source: Source, grouping: Grouping, name: str) -> Named | str:
     """What is called so: a question or an option, or else a segment."""
-    if name in source.grouping.segments:
-        if not source.grouping.groups(name):
+    if name in grouping.segments:
+        if not grouping.groups(name):
             raise BadQuery(f"{name} has no group that is large enough to show")
         return name
     start, _, option = name.partition(".")
@@ -174,7 +184,10 @@ def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> 
         raise BadQuery("where questions have an epsilon of their own, an option is crossed with segments only")
     (row_part, first), (column_part, second) = (_coded_question(source, each.question) for each in (rows, columns))
     joint = Joint(first, second)
-    source.count(Crossing(row_part, column_part, source.grouping.positions(query.where), joint))
+    wanted = {
+        source.segments[name]: each for name, each in source.grouping(*query.where).positions(query.where).items()
+    }
+    source.count(Crossing(row_part, column_part, wanted, joint))
     return estimator.crosstab(joint, query.aim)
 
 
@@ -184,16 +197,17 @@ def _coded_question(source: Source, question: Question) -> tuple[int, Coded]:
     return part, estimator.coded_question(question, source.document.parts[part].channel)
 
 
-def _of_segment(source: Source, segment: str, asked: Named, query: CrosstabQuery, cells: Cells) -> Crosstab:
+def _of_segment(
+    source: Source, grouping: Grouping, segment: str, asked: Named, query: CrosstabQuery, cells: Cells
+) -> Crosstab:
     """From the evidence of each group; where reports do more than support an answer or not, from their counts."""
-    grouping = source.grouping
     groups = grouping.groups(segment)
     members = [grouping.within(cells, segment, group) for group in groups]
     evidence = [asked.evidence(source, each) for each in members]
     if evidence[0].is_scored:
         part, coded = _coded_question(source, asked.question)
         reports = {codes: cell.counts[part].tolist() for codes, cell in cells.items()}
-        return _counted(_coded_segment(source, segment), _Counted(coded, reports), query, cells)
+        return _counted(_coded_segment(grouping, segment), _Counted(coded, reports), query, cells)
     sizes = [sum(cell.submissions for cell in each.values()) for each in members]
     result = crosstab_segment(segment, [group.code for group in groups], sizes, evidence, query.aim)
     return msgspec.structs.replace(result, submissions=int(sum(each.answers for each in evidence)))
@@ -206,8 +220,7 @@ class _Counted(NamedTuple):
     counts: Mapping[Codes, list[int]]
 
 
-def _coded_segment(source: Source, name: str) -> _Counted:
-    grouping = source.grouping
+def _coded_segment(grouping: Grouping, name: str) -> _Counted:
     groups, (place, number) = grouping.groups(name), grouping.numbers(name)
     counts = {}
     for codes, cell in grouping.statistics.items():
@@ -218,6 +231,12 @@ def _coded_segment(source: Source, name: str) -> _Counted:
 
 def _counted(rows: _Counted, columns: _Counted, query: CrosstabQuery, cells: Cells) -> Crosstab:
     """Two variables of which, in each cell, one has a single value: their counts are those of the other."""
+    pairs = [len(next(iter(each.counts.values()), ())) for each in (rows, columns)]
+    if prod(pairs) > MOST_COUNTED:
+        raise BadQuery(
+            f"{query.rows} and {query.columns} make {prod(pairs):,} pairs: too many for one table, which has at most "
+            f"{MOST_COUNTED:,}. Take a segment with fewer codes"
+        )
     joint = Joint(rows.coded, columns.coded)
     for codes in cells:
         for i, j in product(np.flatnonzero(rows.counts[codes]), np.flatnonzero(columns.counts[codes])):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from deniable_protocol import Survey
 from deniable_server.errors import BadQuery, ImpossibleWeights
 from deniable_server.estimator import QuestionEstimate, Weighted, estimate_question, estimate_weighted
 from deniable_server.estimator.intervals import Aim
@@ -20,9 +21,16 @@ from deniable_server.estimator.weights import Raked, Weighed
 from deniable_server.statistics import Cell, Codes
 from deniable_server.wording import method_in_words
 
-from .groups import Grouping
+from .groups import Grouping, total
 from .query import COMMON, Margins, Parameters, Query
 from .source import Source
+
+MOST_ESTIMATES = 4_000
+"""Questions in one answer, over all of its groups: at most about three seconds of work and 4 MB of JSON."""
+MOST_WEIGHTED = 40_000
+"""The same times the combinations of weighted groups, each of which is looked at by itself: about as long."""
+MOST_DISTRIBUTIONS = 50
+"""Number questions whose distribution is in one answer: the slowest that there is of one question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +45,8 @@ class EstimateQuery(Query):
         "population": "Population size, if a large part of it answered (finite-population correction).",
         "weight": "segment:code:share, for every code of a segment: also show estimates weighted to these shares.",
         "trim": "The largest weight, as a multiple of the average: 1.1 to 1000. Default: any.",
-        "distribution": "Also show the likely distribution of number questions, with limits.",
+        "distribution": "Also show the likely distribution of number questions, with limits. Not of each group: take "
+        "where for one.",
     }
     flags: ClassVar[frozenset[str]] = frozenset({"anytime", "simultaneous", "distribution"})
 
@@ -138,13 +147,18 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     simultaneous: bool = False
     anytime: bool = False
     weighting: Weighting | None = None
+    without: tuple[str, ...] = ()
+    sources: dict[str, int] = {}
 
 
 def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
     """All questions, of all submissions that are asked about, and of their groups."""
-    grouping = source.grouping
-    grouping.check([*query.where, *([] if query.by is None else [query.by])])
+    source = source.asked(query)
+    shown = [*query.where, *([] if query.by is None else [query.by])]
+    grouping = source.grouping(*shown, *query.weights)
+    grouping.check(shown)
     weights = _Weights(grouping, query.weights, query.trim) if query.weights else None
+    _check_size(source, grouping, query, weights)
     cells = grouping.select(query.where)
     submissions = sum(cell.submissions for cell in cells.values())
     if query.population is not None and query.population < submissions:
@@ -157,13 +171,15 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
         epsilon=source.document.epsilon,
         confidence=query.confidence,
         where=query.where,
+        without=query.without,
+        sources=source.sources(),
         questions=_questions(source, cells, query, weights),
         methods={
             question.id: method_in_words(source.document, question, anytime=query.anytime)
             for question in source.survey.questions
         },
         notes=source.notes,
-        groups=None if query.by is None else _groups(source, cells, query, query.by, weights),
+        groups=None if query.by is None else _groups(source, grouping, cells, query, query.by, weights),
         target=query.target,
         population=query.population,
         simultaneous=query.simultaneous,
@@ -173,21 +189,49 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
     )
 
 
+def has_few_numbers(survey: Survey) -> bool:
+    """Whether one answer may have the distributions of all number questions."""
+    return sum(question.asks_mean for question in survey.questions) <= MOST_DISTRIBUTIONS
+
+
+def _check_size(source: Source, grouping: Grouping, query: EstimateQuery, weights: _Weights | None) -> None:
+    """BadQuery where an answer would be too large, or would keep the server too long."""
+    groups = 1 + (len(grouping.groups(query.by)) if query.by else 0)
+    wanted = groups * len(source.survey.questions)
+    if wanted > MOST_ESTIMATES:
+        raise BadQuery(
+            f"{len(source.survey.questions)} questions in {groups - 1} groups of {query.by} are too many for one "
+            f"answer, which has at most {MOST_ESTIMATES:,} estimates. Ask about one group at a time, with where"
+        )
+    if query.distribution and not has_few_numbers(source.survey):
+        raise BadQuery(f"distribution is for surveys with at most {MOST_DISTRIBUTIONS} questions that have a mean")
+    if weights is not None and wanted * weights.combinations > MOST_WEIGHTED:
+        raise BadQuery(
+            f"The weighted segments make {weights.combinations:,} groups: too many for {wanted} estimates. Weight to "
+            f"fewer segments{', or without by' if query.by else ''}"
+        )
+
+
 def _groups(
-    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, by: str, weights: _Weights | None
+    source: Source,
+    grouping: Grouping,
+    cells: Mapping[Codes, Cell],
+    query: EstimateQuery,
+    by: str,
+    weights: _Weights | None,
 ) -> list[GroupEstimates]:
     groups = []
-    for group in source.grouping.groups(by):
+    for group in grouping.groups(by):
         if query.where.get(by, group.code) != group.code:
             continue
-        members = source.grouping.within(cells, by, group)
+        members = grouping.within(cells, by, group)
         groups.append(
             GroupEstimates(
                 segment=by,
                 code=group.code,
                 submissions=sum(cell.submissions for cell in members.values()),
                 # How many people of the population belong to a group is not known.
-                questions=_questions(source, members, replace(query, population=None), weights),
+                questions=_questions(source, members, replace(query, population=None, distribution=False), weights),
                 merged=list(group.codes) if len(group.codes) > 1 else UNSET,
             )
         )
@@ -197,13 +241,13 @@ def _groups(
 def _questions(
     source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, weights: _Weights | None
 ) -> list[QuestionEstimate]:
-    total = source.grouping.total(cells)
+    together = total(source.document, cells)
     weighed = [] if weights is None else weights.divide(cells)
     found = []
     for question in source.survey.questions:
         estimate = estimate_question(
-            source.evidence(question, total),
-            replace(query.aim, population=total.submissions) if query.target == "respondents" else query.aim,
+            source.evidence(question, together),
+            replace(query.aim, population=together.submissions) if query.target == "respondents" else query.aim,
             simultaneous=query.simultaneous,
             distribution=query.distribution,
         )
@@ -248,6 +292,11 @@ class _Weights:
         except ImpossibleWeights as error:
             raise BadQuery(f"weights: {error}") from None
 
+    @property
+    def combinations(self) -> int:
+        """Groups of submissions that have a weight each."""
+        return len(self._weights)
+
     @cached_property
     def raked(self) -> Raked | None:
         """None where weights are trimmed: these do not follow the margins."""
@@ -267,7 +316,7 @@ class _Weights:
         for codes, cell in cells.items():
             if self._merged[codes] in alike:
                 alike[self._merged[codes]][codes] = cell
-        return [(weight, self._grouping.total(alike[codes])) for codes, weight in self._weights.items()]
+        return [(weight, total(self._grouping.document, alike[codes])) for codes, weight in self._weights.items()]
 
     def described(self) -> Weighting:
         trimmed: dict[str, Any] = {}

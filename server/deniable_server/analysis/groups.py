@@ -14,7 +14,7 @@ Numbers that are sums over everyone, as weighted estimates are, need the first r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,13 +36,14 @@ class Merged(NamedTuple):
 
 
 class Grouping:
-    """How the submissions of a survey may be divided."""
+    """How the submissions of a survey may be divided by some of its segments, whose codes the cells have."""
 
-    def __init__(self, document: Document, statistics: dict[Codes, Cell], minimum: int) -> None:
+    def __init__(self, document: Document, segments: Sequence[Segment], cells: dict[Codes, Cell], minimum: int) -> None:
         self.document = document
-        self.statistics = statistics
+        # In one order, wherever they were counted: sums of weighted cells then agree to the last digit.
+        self.statistics = dict(sorted(cells.items()))
         self.minimum = minimum
-        self.segments = {segment.id: (i, segment) for i, segment in enumerate(document.survey.segments)}
+        self.segments = {segment.id: (i, segment) for i, segment in enumerate(segments)}
 
     def groups(self, name: str) -> list[Merged]:
         """The groups of one segment, in the order of its codes; empty where all together are too few."""
@@ -102,13 +103,13 @@ class Grouping:
             if not self.groups(name):
                 raise Withheld(f"{name} has too few submissions: no group of it has {self.minimum}")
 
-    def positions(self, where: Mapping[str, str]) -> dict[int, frozenset[int]]:
-        """Per segment that is asked about, its place and those of the wanted code; Withheld where that is merged."""
-        return {self.segments[name][0]: self._shown(name, code).positions for name, code in where.items()}
+    def positions(self, where: Mapping[str, str]) -> dict[str, frozenset[int]]:
+        """Per segment that is asked about, the positions of the wanted code; Withheld where that is merged."""
+        return {name: self._shown(name, code).positions for name, code in where.items()}
 
     def select(self, where: Mapping[str, str]) -> dict[Codes, Cell]:
         """The cells with these segment codes; Withheld where one of them is merged with others."""
-        wanted = self.positions(where)
+        wanted = {self.segments[name][0]: positions for name, positions in self.positions(where).items()}
         return {codes: cell for codes, cell in self.statistics.items() if belongs(codes, wanted)}
 
     def _shown(self, name: str, code: str) -> Merged:
@@ -127,13 +128,25 @@ class Grouping:
         position = self.segments[name][0]
         return {codes: cell for codes, cell in cells.items() if codes[position] in group.positions}
 
-    def total(self, cells: Mapping[Codes, Cell]) -> Cell:
-        """All of these cells together."""
-        if not cells:
-            return empty(self.document)
-        counts = zip(*(cell.counts for cell in cells.values()), strict=True)
-        booklets = np.sum([cell.booklets for cell in cells.values()], axis=0)
-        return Cell(booklets, [np.sum(each, axis=0) for each in counts])
+
+def total(document: Document, cells: Mapping[Codes, Cell]) -> Cell:
+    """All of these cells together."""
+    if not cells:
+        return empty(document)
+    some = [*cells.values()]
+    return Cell(np.sum([cell.numbers for cell in some], axis=0), some[0].layout)
+
+
+def check_left_out(cells: Iterable[Cell], label: str, minimum: int) -> None:
+    """Withheld where a source that is left out has a small group: what is shown with it and without it would show that.
+
+    As for several segments together: a source is one more public attribute.
+    """
+    if any(0 < cell.submissions < minimum for cell in cells):
+        raise Withheld(
+            f"{label} has groups of fewer than {minimum} submissions here. Results without it, next to those with it, "
+            "would reveal these. Ask about fewer segments, or leave out nothing"
+        )
 
 
 def belongs(codes: Codes, wanted: Mapping[int, frozenset[int]]) -> bool:

@@ -23,6 +23,7 @@ Margins = dict[str, dict[str, float]]
 FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
 COMMON = {
     "where": "segment:code, to count only these submissions. Can be repeated.",
+    "without": "The label of a collector: leave out the submissions that it sent. Can be repeated.",
     "confidence": "Confidence level of the intervals: 0.5 to 0.9999. Default: 0.95.",
     "anytime": "Intervals and p-values that are valid however often you look. Without this, they are for one look.",
     "deff": "Design effect of the sample, without that of weights: 0.5 to 100. Default: 1, a simple random sample.",
@@ -39,6 +40,7 @@ class Query(ABC):
     """The parameters that take 1 or 0."""
 
     where: dict[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
     confidence: float = 0.95
     anytime: bool = False
     deff: float = 1.0
@@ -72,6 +74,7 @@ class Parameters:
         """What every query has."""
         return {
             "where": self.where(),
+            "without": tuple(dict.fromkeys(self.all("without"))),
             "confidence": self.confidence(),
             "anytime": self.flag("anytime"),
             "deff": self._between("deff", 0.5, 100) or 1.0,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import ClassVar, NamedTuple, Self
 
 import msgspec
@@ -18,9 +19,11 @@ from deniable_server.estimator.regression import SOME_ONLY, Answered, Regression
 from deniable_server.statistics import Cell, Codes
 
 from .crosstab import Cells, Named
-from .groups import Grouping
 from .query import COMMON, Parameters, Query
 from .source import Source
+
+MOST_COMBINED = 100
+"""Combinations of the groups of segments that a regression is fitted to: a few seconds of work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +63,7 @@ class RegressQuery(Query):
         return query
 
 
-class SurveyRegression(msgspec.Struct, frozen=True):
+class SurveyRegression(msgspec.Struct, frozen=True, omit_defaults=True):
     """The fit, and what was asked for."""
 
     survey: str
@@ -68,17 +71,19 @@ class SurveyRegression(msgspec.Struct, frozen=True):
     where: dict[str, str]
     regression: Regression
     deff: float
+    without: tuple[str, ...] = ()
 
 
 def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     """The odds of an answer, explained by segments and by questions of the same part."""
+    source = source.asked(query)
     question = source.find(query.question)
     assert question is not None
     asked = _explained(source, question, query)
-    others = [_other(source, name, question) for name in query.on if name not in source.grouping.segments]
+    others = [_other(source, name, question) for name in query.on if name not in source.segments]
     if others:
         _check_part(asked, query.answer, [each.evidence(source, {}) for each in others])
-    groups, segments = _groups(source.grouping, query)
+    groups, segments = _groups(source, query)
     answered = [
         Answered(group.who, source.evidence_of(question, group.cells), _each(source, others, group.cells))
         for group in groups
@@ -87,7 +92,7 @@ def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     result = estimator.regress(
         asked.question, query.answer, segments, answered, query.aim, references=_references(query, codes)
     )
-    return SurveyRegression(source.survey.id, source.document.digest, query.where, result, query.deff)
+    return SurveyRegression(source.survey.id, source.document.digest, query.where, result, query.deff, query.without)
 
 
 def _explained(source: Source, question: Question, query: RegressQuery) -> Evidence:
@@ -166,18 +171,24 @@ class _Group(NamedTuple):
         return sum(self.who.values())
 
 
-def _groups(grouping: Grouping, query: RegressQuery) -> tuple[list[_Group], dict[str, list[str]]]:
+def _groups(source: Source, query: RegressQuery) -> tuple[list[_Group], dict[str, list[str]]]:
     """The groups of people to count, and the codes of each segment.
 
     Groups of every segment are large enough by themselves, also among those in ``where``; combinations of several
     segments are merged until they are.
     """
-    names = [name for name in query.on if name in grouping.segments]
+    names = [name for name in query.on if name in source.segments]
+    grouping = source.grouping(*query.where, *names)
     segments = {name: [group.code for group in grouping.groups(name)] for name in names}
     for name in names:
         grouping.check([*query.where, name])
         if len(segments[name]) < 2:
             raise BadQuery(f"{name} has fewer than two groups that are large enough")
+    if (found := prod(len(codes) for codes in segments.values())) > MOST_COMBINED:
+        raise BadQuery(
+            f"{' and '.join(names)} make {found:,} combinations of groups, and a regression takes at most "
+            f"{MOST_COMBINED}. Leave one of them out"
+        )
     numbers = [grouping.numbers(name) for name in names]
     combined: dict[Codes, _Group] = {}
     for codes, cell in grouping.select(query.where).items():

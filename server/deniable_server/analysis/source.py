@@ -5,26 +5,33 @@ another (``export.source``).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from deniable_protocol import Document, Question, Survey
+from deniable_server.errors import BadQuery
 from deniable_server.estimator.evidence import Evidence, gather
 from deniable_server.estimator.honesty import check_honesty
 from deniable_server.statistics import Cell, Codes, Counts, Statistics
 from deniable_server.storage import Published, Status, Storage
 
 from .crossing import Crossing
-from .groups import Grouping
+from .groups import Grouping, check_left_out, total
+from .query import Query
 
 
 class Source(ABC):
-    """One survey and its statistics, each read once. ``minimum`` is the size of the smallest group that is shown."""
+    """One survey and its statistics. ``minimum`` is the size of the smallest group that is shown, ``without`` the
+    labels of collectors whose submissions are left out.
+    """
 
-    def __init__(self, published: Published, minimum: int) -> None:
-        self.published, self.minimum = published, minimum
+    def __init__(self, published: Published, minimum: int, without: Sequence[str] = ()) -> None:
+        self.published, self.minimum, self.without = published, minimum, tuple(without)
+        self._read: dict[tuple[int, ...], Statistics] = {}
+        self._groupings: dict[tuple[int, ...], Grouping] = {}
 
     @property
     def document(self) -> Document:
@@ -35,28 +42,44 @@ class Source(ABC):
         return self.document.survey
 
     @cached_property
+    def segments(self) -> dict[str, int]:
+        """The place of each segment."""
+        return {segment.id: place for place, segment in enumerate(self.survey.segments)}
+
+    @cached_property
     def status(self) -> Status:
         """Whether the survey accepts submissions, or did when it was exported."""
         return self._status()
 
-    @cached_property
-    def statistics(self) -> Statistics:
-        """The sufficient statistics of all submissions."""
-        return self._statistics()
+    def statistics(self, *segments: str) -> Statistics:
+        """The sufficient statistics by the codes of these segments, in the order of the survey, and of no others: what
+        is kept of all combinations is read only for several segments.
+        """
+        over = tuple(sorted({self.segments[name] for name in segments}))
+        if over not in self._read:
+            # Of one state, where more was read already.
+            more = next((known for known in self._read if set(over) < set(known)), None)
+            if more is not None:
+                self._read[over] = self._read[more].over([more.index(place) for place in over])
+            else:
+                self._read[over] = self._statistics(over)
+        return self._read[over]
 
     @cached_property
     def notes(self) -> list[str]:
         """What is not consistent with honest reports. It is said of the whole survey, whatever part of it is asked
         about: many small tests would find something by chance.
         """
-        cell = self.grouping.total(self.grouping.statistics)
-        return check_honesty(self.document, cell, self.statistics.repeats)
+        statistics = self.statistics()
+        return check_honesty(self.document, total(self.document, statistics.cells), statistics.repeats)
 
-    @cached_property
-    def grouping(self) -> Grouping:
-        """The cells, and which groups of submissions may be shown."""
-        # In one order, wherever they were counted: sums of weighted cells then agree to the last digit.
-        return Grouping(self.document, dict(sorted(self.statistics.cells.items())), self.minimum)
+    def grouping(self, *segments: str) -> Grouping:
+        """The cells by the codes of these segments, and which groups of submissions may be shown."""
+        over = tuple(sorted({self.segments[name] for name in segments}))
+        if over not in self._groupings:
+            named = [self.survey.segments[place] for place in over]
+            self._groupings[over] = Grouping(self.document, named, self.statistics(*segments).cells, self.minimum)
+        return self._groupings[over]
 
     def find(self, name: str) -> Question | None:
         """The question with this id."""
@@ -73,7 +96,7 @@ class Source(ABC):
 
     def evidence_of(self, question: Question, cells: Mapping[Codes, Cell]) -> Evidence:
         """The same for several cells together."""
-        return self.evidence(question, self.grouping.total(cells))
+        return self.evidence(question, total(self.document, cells))
 
     @cached_property
     def _booklets(self) -> Counts:
@@ -87,34 +110,87 @@ class Source(ABC):
     def _status(self) -> Status: ...
 
     @abstractmethod
-    def _statistics(self) -> Statistics: ...
+    def _statistics(self, over: Sequence[int]) -> Statistics:
+        """By the codes of the segments at these places; Withheld where a source that is left out is small."""
 
-    @abstractmethod
     def count(self, crossing: Crossing) -> None:
         """Add to the crossing what every single submission says of its two variables."""
+        if self.without:
+            raise BadQuery(
+                "without is not possible here: this cross-tab reads every submission, and none of them says where it "
+                "came from"
+            )
+        self._count(crossing)
+
+    @abstractmethod
+    def _count(self, crossing: Crossing) -> None: ...
+
+    def sources(self) -> dict[str, int]:
+        """The collectors that sent submissions, by label, and how many these are, whatever is left out."""
+        return {}
+
+    def leaving_out(self, labels: Sequence[str]) -> Source:
+        """The same survey without what these collectors sent; labels that it does not have change nothing."""
+        raise BadQuery("without is not possible here: no submission says where it came from")
+
+    def asked(self, query: Query) -> Source:
+        """The survey without what the query leaves out. BadQuery where it has no such source."""
+        if not query.without:
+            return self
+        found = self.leaving_out(query.without)
+        check_sources(query.without, self)
+        return found
 
     @abstractmethod
     def another(self, name: str) -> Source:
         """Another survey of the same kind: in a database by its id, for an export by its folder."""
 
 
+def check_sources(labels: Sequence[str], *sources: Source) -> None:
+    """BadQuery for a label that none of these surveys has."""
+    known = sorted({label for source in sources for label in source.sources()})
+    if not set(labels) <= set(known):
+        raise BadQuery(f"without takes the label of a collector. Submissions came from {', '.join(known) or 'none'}")
+
+
 class StoredSurvey(Source):
     """A survey in a database. ``find`` gives the others by their ids, and raises for one that may not be read."""
 
-    def __init__(self, storage: Storage, published: Published, minimum: int, find: Callable[[str], Published]) -> None:
-        super().__init__(published, minimum)
+    def __init__(
+        self,
+        storage: Storage,
+        published: Published,
+        minimum: int,
+        find: Callable[[str], Published],
+        without: Sequence[str] = (),
+    ) -> None:
+        super().__init__(published, minimum, without)
         self._storage, self._find = storage, find
 
     def _status(self) -> Status:
         return self._storage.status(self.published)
 
-    def _statistics(self) -> Statistics:
+    def _statistics(self, over: Sequence[int]) -> Statistics:
         self._storage.check_shown(self.published)
-        return self._storage.statistics(self.published)
+        if not self.without:
+            return self._storage.statistics(self.published, over)
+        left, without = self._storage.divided(self.published, over, self.without)
+        for label, statistics in without.items():
+            check_left_out(statistics.cells.values(), label, self.minimum)
+            left -= statistics
+        return left
 
-    def count(self, crossing: Crossing) -> None:
+    def sources(self) -> dict[str, int]:
+        return self._storage.sources(self.published)
+
+    def leaving_out(self, labels: Sequence[str]) -> Self:
+        found = type(self)(self._storage, self.published, self.minimum, self._find, labels)
+        found.status = self.status  # of one state: a page says it of both
+        return found
+
+    def _count(self, crossing: Crossing) -> None:
         with self._storage.submissions(self.published) as submissions:
             crossing.add(submissions)
 
-    def another(self, name: str) -> StoredSurvey:
-        return StoredSurvey(self._storage, self._find(name), self.minimum, self._find)
+    def another(self, name: str) -> Self:
+        return type(self)(self._storage, self._find(name), self.minimum, self._find)

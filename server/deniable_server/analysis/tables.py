@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from msgspec import UNSET
 
 from deniable_protocol import Question, Survey
 from deniable_server.estimator import Applies, QuestionEstimate, Share, Summary, Weighted
+from deniable_server.storage.plain_text import ACTING, SHOWN_INSTEAD
 from deniable_server.wording import SUMMARIES, answer_texts, said
 
 from .estimates import SurveyEstimates
@@ -90,12 +92,25 @@ def _share_line(label: str, share: AnyShare, of: str = "") -> Line:
 
 
 def csv_pieces(rows: Iterable[list[Any]]) -> Iterator[bytes]:
-    """The text of a table, piece by piece."""
+    """The text of a table, piece by piece. All CSV is written here."""
     rows = iter(rows)
     while block := list(islice(rows, ROWS)):
         buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerows(block)
+        # The lines end as RFC 4180 says. With "\n" alone, the writer would not quote a cell with "\r" in it.
+        csv.writer(buffer, lineterminator="\r\n").writerows([_cell(value) for value in row] for row in block)
         yield buffer.getvalue().encode()
+
+
+_BREAKS = "\n\r\u2028\u2029"
+_ACTING = re.compile(rf"(?![\t{_BREAKS}])[{ACTING}]")
+_FORMULA = re.compile(rf"(?:\A|(?<=[{_BREAKS}]))(?=\s*[=+\-@＝＋－＠\t\r])")
+
+
+def _cell(value: Any) -> Any:
+    """A value that no spreadsheet takes for a formula: a text that would be one, or a line of it, gets an apostrophe.
+    Control characters but tabs and line breaks are marked.
+    """
+    return _FORMULA.sub("'", _ACTING.sub(SHOWN_INSTEAD, value)) if isinstance(value, str) else value
 
 
 def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[Any]]:
@@ -110,6 +125,8 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
         target += ", valid at every look"
     if estimates.deff != 1:
         target += f", design effect {estimates.deff:g}"
+    if estimates.without:
+        target += f", without {', '.join(estimates.without)}"
     margins = estimates.weighting.margins if estimates.weighting else {}
     weights = " ".join(
         f"{segment}:{code}:{share:g}" for segment, shares in margins.items() for code, share in shares.items()
@@ -130,15 +147,10 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
                     weights,
                     survey.id,
                     estimates.epsilon,
-                    _cell(known.text),
-                    _cell(answers.get(numbers[3], "")),
-                    _cell(written),
+                    known.text,
+                    answers.get(numbers[3], ""),
+                    written,
                 ]
-
-
-def _cell(text: str) -> str:
-    """A text of the survey as a cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _question_rows(asked: Question, question: QuestionEstimate, notes: list[str]) -> Iterator[list[Any]]:

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 import deniable_web
-from deniable_protocol import Document, Part, Table, exp_floor, log_ceiling, randomize, verify
+from deniable_protocol import Account, Document, Part, Table, exp_floor, log_ceiling, randomize, verify
 from deniable_server.errors import AuditError
 from deniable_server.wording import channel_in_words
 
@@ -80,8 +80,9 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Audit:
-    """What the audit says of a document."""
+    """What the audit says of a document. ``account``: what one person sends in all, as its channels prove it."""
 
+    account: Account
     parts: list[Finding]
     booklets: list[Drawing]
 
@@ -166,7 +167,7 @@ def conclude(published: bytes, tallies: Tallies, comparisons: int | None = None)
         )
         for part, counted in zip(document.parts, tallies.parts, strict=True)
     ]
-    return Audit(parts, _drawings(document, tallies.booklets, alpha))
+    return Audit(document.account, parts, _drawings(document, tallies.booklets, alpha))
 
 
 def _exact(part: Part) -> dict[str, Any]:

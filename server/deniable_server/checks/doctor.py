@@ -107,5 +107,8 @@ def _access_logs() -> Iterator[Finding]:
             text = f"{variable} turns one on: it records who sent a submission, and when"
             yield Finding("access log", "problem", text)
     yield Finding("access log", "ok", "deniable serve writes none")
-    text = "a proxy in front may write one: turn it off, as the files in deploy/ do"
-    yield Finding("access log", "warning", text)
+    text = (
+        "of a proxy in front, whose files are not read here. Every server and location that a request can reach must "
+        "have it off, also one that only redirects to https; see the files in deploy/"
+    )
+    yield Finding("access log", "cannot tell", text)

@@ -5,23 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 import msgspec
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.text import Text
 
 from deniable_protocol import DeniableError, Problem, Survey, SurveyError, parse_survey
 from deniable_protocol.checks import strict_json
 from deniable_server.errors import StorageError
+from deniable_server.planning import check_combinations
 from deniable_server.settings import SETTINGS
 from deniable_server.storage import Published, Storage, open_storage
 from deniable_server.storage.location import locate
+from deniable_server.storage.plain_text import escaped, visible
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+
+class PlainConsole(Console):
+    """A console that shows texts and never obeys them: neither control characters nor markup."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            # A segment with control codes is rich's own, such as of a progress bar.
+            yield segment if segment.control else segment._replace(text=visible(segment.text, lines=True))
+
+
+out, err = PlainConsole(), PlainConsole(stderr=True)
 
 FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -51,11 +66,19 @@ class Group(click.Group):
             for line in str(error).splitlines():
                 err.print(Text(line, style="red"))
             ctx.exit(1)
+        except click.ClickException as error:
+            error.message = visible(error.message, lines=True)  # type: ignore[misc]  # ours to correct
+            raise
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line, whatever names and texts are in it."""
+    click.echo(visible(line), err=err)
 
 
 def print_json(value: object) -> None:
     """One line of JSON on standard output, and nothing else."""
-    click.echo(msgspec.json.encode(value))
+    click.echo(escaped(msgspec.json.encode(value).decode()))
 
 
 def warn(notes: Iterable[str]) -> None:
@@ -64,13 +87,31 @@ def warn(notes: Iterable[str]) -> None:
         out.print(Text(f"⚠ {note}", style="yellow"))
 
 
+class Chosen(Protocol):
+    """A result of some submissions only."""
+
+    @property
+    def where(self) -> dict[str, str]: ...
+
+    @property
+    def without(self) -> tuple[str, ...]: ...
+
+
+def chosen(result: Chosen) -> str:
+    """Which submissions a result is about, to add to a title."""
+    without = f", without {', '.join(result.without)}" if result.without else ""
+    return "".join(f", {segment} {code}" for segment, code in result.where.items()) + without
+
+
 def read_survey(file: Path) -> Survey:
     """The survey in a file; errors name the file."""
     raw = file.read_bytes()
     if is_published(file, raw):
         raise SurveyError([Problem(str(file), "type", "this is a published document, not a survey file")])
     try:
-        return parse_survey(raw, syntax="json" if file.suffix == ".json" else "toml")
+        survey = parse_survey(raw, syntax="json" if file.suffix == ".json" else "toml")
+        check_combinations(survey)
+        return survey
     except SurveyError as error:
         raise SurveyError([Problem(str(file), "file", "cannot be used as it is"), *error.problems]) from None
 

@@ -11,11 +11,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from deniable_server.checks.doctor import examine
-from deniable_server.settings import Settings
+from deniable_server.errors import SettingError
+from deniable_server.settings import Settings, read_key
 from deniable_server.storage.location import locate
 from deniable_server.storage.transfer import move as move_database
 
-from .common import DATABASE, JSON, existing, out, print_json, progress_bar
+from .common import DATABASE, JSON, existing, out, print_json, progress_bar, say
 
 
 @click.command(short_help="Back up the database while it is in use.")
@@ -23,32 +24,63 @@ from .common import DATABASE, JSON, existing, out, print_json, progress_bar
 @click.option("--to", "target", required=True, type=click.Path(dir_okay=False), help="The file to make.")
 @JSON
 def backup(database: str, target: str, as_json: bool) -> None:
-    """Copy everything to a new file and verify it. Servers may go on meanwhile."""
+    """Copy everything to a new file, verify it, and tag it with the secret key. Servers may go on meanwhile."""
     with existing(database) as storage:
-        storage.backup(target)
+        storage.backup(target, _settings(database).ensure_secret_key(storage.secret_key))
     size = Path(target).stat().st_size
     if as_json:
         print_json({"file": target, "bytes": size})
     else:
-        click.echo(f"{target}: {size:,} bytes, sound. The secret key is not in it.")
+        say(f"{target}: {size:,} bytes, sound. The secret key is not in it, and restoring needs it: keep both.")
 
 
 @click.command(short_help="Restore a backup.")
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @DATABASE
+@click.option(
+    "--key-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The file with the secret key that the backup was made with. Default: the key of this database.",
+)
+@click.option(
+    "--unauthenticated", is_flag=True, help="Restore it without the key: nobody knows who made or altered it."
+)
 @JSON
-def restore(source: Path, database: str, as_json: bool) -> None:
+def restore(source: Path, database: str, key_file: Path | None, unauthenticated: bool, as_json: bool) -> None:
     """Verify a backup and put it in place as the database. Never overwrites one."""
     location = locate(database)
-    location.restore(source)
+    key = None if unauthenticated else _key_of_backup(database, key_file)
+    location.restore(source, key)
     with existing(database) as storage:
-        surveys = storage.surveys()
+        surveys, tokens = storage.surveys(), storage.tokens.all()
     total = sum(listed.submissions for listed in surveys)
     if as_json:
         file = next((str(file) for file in location.files()), None)
-        print_json({"file": file, "surveys": len(surveys), "submissions": total})
-    else:
-        click.echo(f"{location.name}: restored, and verified. Surveys: {len(surveys)}; submissions: {total:,}.")
+        found = {"surveys": len(surveys), "submissions": total, "tokens": len(tokens)}
+        print_json({"file": file, "authenticated": key is not None, **found})
+        return
+    how = "restored, and verified" if key is not None else "restored; it fits together, but nobody knows who made it"
+    say(f"{location.name}: {how}. Surveys: {len(surveys)}; submissions: {total:,}; tokens: {len(tokens)}.")
+    if key is None:
+        say(
+            "Somebody could have added access tokens or changed submissions. Look at  deniable token list,  and revoke "
+            "every token that you do not know."
+        )
+
+
+def _settings(database: str) -> Settings:
+    return Settings.from_environment({**os.environ, "DENIABLE_DATABASE": database})
+
+
+def _key_of_backup(database: str, key_file: Path | None) -> str:
+    """The key that a backup must have been made with; SettingError where there is none."""
+    key = read_key(key_file) if key_file else _settings(database).known_secret_key()
+    if key is None:
+        raise SettingError(
+            "The secret key is needed to see that the backup is as it was made. Give the file with it (--key-file), or "
+            "set DENIABLE_SECRET_KEY. If the key is lost,  --unauthenticated  restores the backup without this check."
+        )
+    return key
 
 
 @click.command(short_help="Copy everything to another database, of either kind.")
@@ -68,14 +100,12 @@ def move(source: str, target: str, as_json: bool) -> None:
     if as_json:
         print_json(copied._asdict())
         return
-    click.echo(
+    say(
         f"Copied, and equal by a recount: surveys {copied.surveys}, submissions {copied.submissions:,}, tokens "
         f"{copied.tokens}, sessions {copied.sessions}."
     )
-    click.echo(
-        "Start the servers with the new DENIABLE_DATABASE. The old database is unchanged: keep it until you have"
-    )
-    click.echo("a backup of the new one, start no server on it, then delete it.")
+    say("Start the servers with the new DENIABLE_DATABASE. The old database is unchanged: keep it until you have")
+    say("a backup of the new one, start no server on it, then delete it.")
 
 
 @click.command(short_help="Check the installation.")
@@ -84,13 +114,14 @@ def move(source: str, target: str, as_json: bool) -> None:
 def doctor(database: str, as_json: bool) -> None:
     """Look for anything that could lose data or reveal something about respondents.
 
-    Checks the database, durability, clock, disk space, permissions, secret key and logs.
+    Checks the database and its schema, durability, locks, clock, disk space, permissions, secret key and logs. What it
+    cannot see, it says. The exit code is 1 if there is a problem.
     """
-    findings = examine(Settings.from_environment({**os.environ, "DENIABLE_DATABASE": database}))
+    findings = examine(_settings(database))
     if as_json:
         print_json({"checks": [{"check": f.check, "state": f.state, "message": f.message} for f in findings]})
     else:
-        styles = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+        styles = {"ok": "green", "cannot tell": "yellow", "warning": "yellow", "problem": "bold red"}
         grid = Grid("Check", "", "What was found", box=None, show_header=False, padding=(0, 2, 0, 0))
         for finding in findings:
             grid.add_row(finding.check, Text(finding.state, styles[finding.state]), Text(finding.message))

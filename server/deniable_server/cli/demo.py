@@ -31,7 +31,7 @@ from deniable_server.planning import publish_survey
 from deniable_server.serving.run import listen_error
 from deniable_server.simulate import Compared, Population, simulate_over_http
 from deniable_server.storage.tokens import make_token
-from deniable_server.wording import answer_texts, group_text, item_texts, survey_in_words
+from deniable_server.wording import account_in_words, answer_texts, group_text, in_symbols, item_texts
 
 from .common import BIND, find_survey, opened, out, progress_bar
 from .plan import table
@@ -114,11 +114,12 @@ def show_people(published: bytes, document: Document) -> None:
                 grid.add_row(*map(Text, (question_in_words(item), answer, *sent)))
         grid.add_section()
     out.print(grid)
+    spent = in_symbols(document.account)
     out.print(
         f"\nEach device drew its questions by chance, before it asked anything: one of {len(document.booklets)} "
-        f"booklets. It spends ε = {document.epsilon} on them, and nothing on the others. The answers were changed at "
+        f"booklets. It spends {spent} on them, and nothing on the others. The answers were changed at "
         f"random before they left the device, so on another try something else might have been sent. (A real client "
-        f"never randomises an answer twice.)\n\nWhat ε = {document.epsilon} means: {survey_in_words(document)}\n"
+        f"never randomises an answer twice.)\n\nWhat {spent} means: {account_in_words(document.account)}\n"
     )
 
 

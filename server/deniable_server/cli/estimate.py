@@ -17,10 +17,12 @@ from deniable_server.estimator import QuestionEstimate
 from deniable_server.wording import EVERY_LOOK
 
 from .ask import asks
-from .common import out, warn
+from .common import chosen, out, warn
 
 BARS = "·▁▂▃▄▅▆▇█"
 MOST_BARS = 25
+MOST_ANSWER = 30
+"""Characters of an answer that are on one line."""
 
 
 @click.command(short_help="Shares and means, with intervals.")
@@ -30,9 +32,8 @@ def estimate(survey: Survey, result: SurveyEstimates) -> None:
     if not result.submissions:
         out.print(Text(f"{survey.title}: no answers yet."))
         return
-    filters = "".join(f", {segment} {code}" for segment, code in result.where.items())
     status = "" if result.status == "open" else ", closed"
-    title = f"{survey.title}: {result.submissions:,} submissions, ε = {result.epsilon} each{filters}{status}"
+    title = f"{survey.title}: {result.submissions:,} submissions, ε = {result.epsilon} each{chosen(result)}{status}"
     show(survey, result.questions, title, result)
     warn(result.notes)
     say_what_for(result)
@@ -79,16 +80,13 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
     asked = {question.id: question for question in survey.questions}
     weighted = result.weighting is not None
     table = Table(title=Text(title), title_justify="left")
-    table.add_column("Question", max_width=44)
-    table.add_column("Answer", max_width=30)
-    table.add_column("About", justify="right")
     level = f"({100 * result.confidence:.4g}%)"
-    table.add_column(f"Between {level}" if not weighted else level, justify="right", no_wrap=weighted)
-    if weighted:
-        table.add_column("Weighted", justify="right", no_wrap=True)
-        table.add_column(level, justify="right", no_wrap=True)
-    else:
-        table.add_column("Asked", justify="right")
+    numbers = ["About", level, "Weighted", level] if weighted else ["About", f"Between {level}", "Asked"]
+    table.add_column("Question", max_width=44)
+    table.add_column("Answer", max_width=MOST_ANSWER)
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=name != "About")  # which may be words
+    longest = 0
     for estimate in questions:
         question = asked[estimate.id]
         heading = Text(question.text).append(f" ({question.id})", style="dim")
@@ -105,9 +103,13 @@ def show(survey: Survey, questions: list[QuestionEstimate], title: str, result: 
                 reports = line.answers if line.answers is not None else estimate.answers if heading else None
                 more = ["" if reports is None else f"{reports:,}"]
             between = line.short if weighted else line.between
-            table.add_row(heading, Text(f"  {line.label}" if whose else line.label), line.about, between, *more)
+            answer = Text(f"  {line.label}" if whose else line.label)
+            table.add_row(heading, answer, line.about, between, *more)
+            longest = max(longest, answer.cell_len)
             heading = Text("")
         table.add_section()
+    # On a narrow terminal the questions give way. Where answers wrap would else depend on how long the numbers are.
+    table.columns[1].no_wrap = longest <= MOST_ANSWER
     out.print(table)
 
 

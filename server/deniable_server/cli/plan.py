@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deniable_server.analysis.rounding import up_to_decimals
-from deniable_server.planning import QuestionPlan, SurveyPlan, Wanted, plan_survey
+from deniable_server.planning import SurveyPlan, Wanted, plan_survey
 from deniable_server.planning.words import (
     DESIGNS,
     amount,
@@ -84,17 +84,17 @@ def show_answer(plan: SurveyPlan) -> None:
 
 
 def show_meaning(plan: SurveyPlan) -> None:
-    """What epsilon means for one person."""
-    head(f"What one person sends: ε = {short(plan.epsilon)}")
+    """What epsilon and delta mean for one person."""
+    delta = "" if plan.delta == "0" else f", δ = {plan.delta}"
+    head(f"What one person sends: ε = {short(plan.epsilon)}{delta}")
     say(plan.epsilon_in_words)
     if plan.design == "textbook":
-        say("Everybody is asked everything, and the ε of the answers add up. Each by itself:")
-        by_words: dict[str, list[QuestionPlan]] = {}
+        say("Everybody is asked everything, and the ε of the answers add up:")
+        by_epsilon: dict[str, list[str]] = {}
         for question in plan.questions:
-            by_words.setdefault(question.in_words or "", []).append(question)
-        for words, questions in by_words.items():
-            names = ", ".join(question.id for question in questions)
-            say(f"ε = {short(str(questions[0].epsilon))} ({names}): {words}")
+            by_epsilon.setdefault(short(str(question.epsilon)), []).append(question.id)
+        for epsilon, names in by_epsilon.items():
+            say(f"ε = {epsilon}: {', '.join(names)}")
 
 
 def show_booklets(plan: SurveyPlan) -> None:

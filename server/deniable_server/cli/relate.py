@@ -27,7 +27,7 @@ from deniable_server.wording import (
 )
 
 from .ask import asks
-from .common import out, warn
+from .common import chosen, out, warn
 
 
 @click.command("compare", short_help="Differences between groups or surveys.")
@@ -36,7 +36,7 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
     """Compare a question between the groups of a segment, or with another survey."""
     question = find_question(survey, result.question)
     labels = answer_texts(question)
-    table = Table(title=Text(question.text + chosen(result.where)), title_justify="left")
+    table = Table(title=Text(question.text + chosen(result)), title_justify="left")
     table.add_column("Groups", overflow="fold")
     table.add_column("Answer", max_width=30)
     table.add_column("Difference", justify="right")
@@ -82,7 +82,7 @@ def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
     out.print(
         Text(
             f"{named[result.rows]}  ×  {named[result.columns]}  ({result.submissions:,} submissions report on both)"
-            + chosen(result.where)
+            + chosen(result)
         )
     )
     table = joint_table(result, rows, columns)
@@ -131,10 +131,6 @@ def joint_list(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, 
     return table
 
 
-def chosen(where: dict[str, str]) -> str:
-    return "".join(f", {segment} {code}" for segment, code in where.items())
-
-
 def interval(share: Share | JointShare) -> str:
     """A share above its limits."""
     about, low, high = (f"{text}%" for text in share_in_percent(share).texts())
@@ -153,7 +149,7 @@ def regress_(survey: Survey, answered: SurveyRegression) -> None:
         out.print(Text(f"No fit was found: {result.note}."))
         return
     texts = question_texts(survey)
-    table = Table(title=Text(f"{question.text} Odds of {answer!r}{chosen(answered.where)}"), title_justify="left")
+    table = Table(title=Text(f"{question.text} Odds of {answer!r}{chosen(answered)}"), title_justify="left")
     table.add_column("Predictor")
     table.add_column("Group", max_width=30)
     table.add_column("Odds ratio", justify="right")

@@ -10,7 +10,7 @@ import click
 
 from deniable_server.settings import SETTINGS, Settings
 
-from .common import setting_option
+from .common import say, setting_option
 
 
 def every_setting(command: Callable[..., None]) -> Callable[..., None]:
@@ -41,4 +41,4 @@ def serve(ctx: click.Context, /, workers: int, threads: int, **flags: str) -> No
         for name, value in flags.items()
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
-    run(Settings.from_environment({**os.environ, **given}), workers, threads, partial(click.echo, err=True))
+    run(Settings.from_environment({**os.environ, **given}), workers, threads, partial(say, err=True))

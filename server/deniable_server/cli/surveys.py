@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
@@ -16,8 +17,8 @@ from rich.text import Text
 
 from deniable_protocol import Document, SurveyError, verify
 from deniable_server.checks.audit import CONFIDENCE, Audit, Drawing, Finding, audit
-from deniable_server.planning import SurveyPlan, plan_survey, publish_survey
-from deniable_server.wording import channel_in_words, names_in_words
+from deniable_server.planning import plan_survey, publish_survey
+from deniable_server.wording import account_in_words, channel_in_words, in_decimals, in_symbols, names_in_words
 
 from .common import (
     DATABASE,
@@ -33,6 +34,7 @@ from .common import (
     print_json,
     progress_bar,
     read_survey,
+    say,
 )
 
 
@@ -59,6 +61,7 @@ def check(file: Path, as_json: bool) -> None:
             {
                 "survey": parsed.id,
                 "epsilon": document.epsilon,
+                "delta": plan.delta,
                 "digest": document.digest,
                 "in_words": [plan.epsilon_in_words, *plan.in_words],
                 "warnings": plan.warnings,
@@ -72,15 +75,15 @@ def check(file: Path, as_json: bool) -> None:
         return
     out.print(Text(f"{parsed.title} ({parsed.id})", style="bold"))
     out.print(booklet_table(document) if parsed.epsilon is not None else question_table(document))
-    out.print(Text(f"ε = {document.epsilon} for everything that one person sends. {plan.epsilon_in_words}"))
+    out.print(Text(f"{in_symbols(document.account)} for everything that one person sends. {plan.epsilon_in_words}"))
     out.print(Text(" ".join(plan.in_words)))
-    show_warnings(plan, out)
+    show_warnings(plan.warnings, out)
     out.print(Text(f"{file}: ok", style="green"))
 
 
-def show_warnings(plan: SurveyPlan, console: Console) -> None:
+def show_warnings(warnings: Sequence[str], console: Console) -> None:
     """What to think twice about, before it is published."""
-    for warning in plan.warnings:
+    for warning in warnings:
         console.print(Text(f"Warning: {warning}", style="bold yellow"))
 
 
@@ -101,13 +104,16 @@ def booklet_table(document: Document) -> Table:
 def question_table(document: Document) -> Table:
     """The questions of a survey that asks them all of everybody, each with an ε of its own."""
     table = Table()
-    for heading in ("Question", "Type", "How it is randomised", "ε"):
-        table.add_column(heading, justify="right" if heading == "ε" else "left")
+    total = document.account
+    for heading in ("Question", "Type", "How it is randomised", "ε", *(["δ"] if total.delta else [])):
+        table.add_column(heading, justify="right" if heading in "εδ" else "left")
     for part in document.parts:
         question = part.items[0].question
-        table.add_row(question.id, question.type, channel_in_words(part), part.epsilon)
+        deltas = [question.delta] if total.delta else []
+        table.add_row(question.id, question.type, channel_in_words(part), part.epsilon, *deltas)
     table.add_section()
-    table.add_row("all together", "", "", document.epsilon)
+    deltas = [in_decimals(total.delta)] if total.delta else []
+    table.add_row("all together", "", "", document.epsilon, *deltas)
     return table
 
 
@@ -125,16 +131,17 @@ def compile_(file: Path) -> None:
 def publish_(file: Path, database: str, as_json: bool) -> None:
     """Publish a survey FILE. A published survey never changes; publishing the same one again does nothing."""
     parsed = read_survey(file)
-    show_warnings(plan_survey(parsed), err)
+    warnings = plan_survey(parsed).warnings
+    show_warnings(warnings, err)
     with opened(database) as storage:
         created = storage.publish(publish_survey(parsed))
         digest = find_survey(storage, parsed.id).document.digest
     if as_json:
-        print_json({"survey": parsed.id, "digest": digest, "created": created})
+        print_json({"survey": parsed.id, "digest": digest, "created": created, "warnings": warnings})
         return
-    click.echo(f"{parsed.id} is published." if created else f"{parsed.id} is already published, unchanged.")
-    click.echo("The link for respondents, which pins this survey. Put your server's address in front:")
-    click.echo(f"/s/{parsed.id}#{digest}")
+    say(f"{parsed.id} is published." if created else f"{parsed.id} is already published, unchanged.")
+    say("The link for respondents, which pins this survey. Put your server's address in front:")
+    say(f"/s/{parsed.id}#{digest}")
 
 
 @survey.command(name="list")
@@ -148,7 +155,7 @@ def list_(database: str, as_json: bool) -> None:
         print_json({"surveys": [asdict(listed) for listed in surveys]})
         return
     if not surveys:
-        click.echo("No surveys yet. Publish one with  deniable survey publish FILE")
+        say("No surveys yet. Publish one with  deniable survey publish FILE")
         return
     table = Table()
     table.add_column("Id", no_wrap=True)
@@ -183,10 +190,10 @@ def hold(survey_id: str, until: str, database: str, as_json: bool) -> None:
     if as_json:
         print_json({"survey": survey_id, "held_until": "closed" if number is None else number})
     elif number == 0:
-        click.echo(f"The results of {survey_id} are shown.")
+        say(f"The results of {survey_id} are shown.")
     else:
         when = "it is closed" if number is None else f"it has {number:,} submissions or is closed"
-        click.echo(f"The results of {survey_id} are held back until {when}.")
+        say(f"The results of {survey_id} are held back until {when}.")
 
 
 @survey.command()
@@ -200,7 +207,7 @@ def close(survey_id: str, database: str, as_json: bool) -> None:
     if as_json:
         print_json({"survey": survey_id, "status": "closed", "closed_now": closed})
     else:
-        click.echo(f"{survey_id} {'is closed' if closed else 'is already closed'}. Estimates can still be read.")
+        say(f"{survey_id} {'is closed' if closed else 'is already closed'}. Estimates can still be read.")
 
 
 @click.command(name="audit", short_help="Prove and test the privacy of a survey.")
@@ -230,7 +237,12 @@ def audit_(file: Path, draws: int, language: str, as_json: bool) -> None:
     if as_json:
         parts = [_finding_tree(each) for each in found.parts]
         booklets = [_drawing_tree(each) for each in found.booklets]
-        print_json({"language": language, "draws": draws, "parts": parts, "booklets": booklets})
+        total = {
+            "epsilon": in_decimals(found.account.epsilon),
+            "delta": in_decimals(found.account.delta),
+            "in_words": account_in_words(found.account),
+        }
+        print_json({"language": language, "draws": draws, **total, "parts": parts, "booklets": booklets})
     else:
         print_audit(found, draws, language)
     if not found.passed:
@@ -265,6 +277,8 @@ def print_audit(found: Audit, draws: int, language: str) -> None:
     out.print(table)
     if len(found.booklets) > 1:
         out.print(_booklet_table(found.booklets))
+    out.print(Text(f"{in_symbols(found.account)} for everything that one person sends."))
+    out.print(Text(account_in_words(found.account)))
     worst = max(found.parts, key=lambda finding: finding.observed.epsilon - float(finding.stated))
     out.print(
         f"ε seen: what {draws:,} submissions of the {language} randomiser prove for the worst pair of answers and "

@@ -10,7 +10,7 @@ from deniable_server.errors import StorageError
 from deniable_server.storage import Role
 from deniable_server.storage.tokens import make_token
 
-from .common import DATABASE, JSON, Group, existing, opened, out, print_json
+from .common import DATABASE, JSON, Group, existing, opened, out, print_json, say
 
 
 @click.group(cls=Group)
@@ -23,25 +23,29 @@ def token() -> None:
 @click.option(
     "--role",
     required=True,
-    type=click.Choice(["reader", "analyst", "admin"]),
-    help="Readers see the results of one survey, analysts those of all; admins also publish and close surveys.",
+    type=click.Choice(["reader", "collector", "analyst", "admin"]),
+    help="Readers see the results of one survey, analysts those of all; admins also publish and close surveys. "
+    "Collectors only send, to one survey, also many submissions at once.",
 )
-@click.option("--survey", "survey_id", help="The survey that a reader may see.")
+@click.option("--survey", "survey_id", help="The survey that a reader may see, or a collector send to.")
 @click.option("--days", type=click.IntRange(1, 36_500), help="Number of days it is valid, today being the first.")
-@click.option("--label", default="", help="Who it is for, or what for.")
+@click.option("--label", default="", help="Who it is for, or what for. A collector's is the source of what it sends.")
 @JSON
 def create(database: str, role: Role, survey_id: str | None, days: int | None, label: str, as_json: bool) -> None:
     """Make an access token and print it. It is shown only once: the database has only its digest."""
-    if (role == "reader") != (survey_id is not None):
-        raise click.UsageError("--survey goes with --role reader, and a reader needs one.")
+    if (role in ("reader", "collector")) != (survey_id is not None):
+        raise click.UsageError("--survey goes with --role reader or collector, and these need one.")
+    label = " ".join(label.split())
+    if role == "collector" and not label:
+        raise click.UsageError("A collector needs a --label: the name of the source that its submissions come from.")
     with opened(database) as storage:
         secret, made = make_token(storage, role, label, survey=survey_id, days=days)
     if as_json:
         print_json({"id": made.id, "role": made.role, "expires_on": made.expires_on, "token": secret})
     else:
-        click.echo(secret)
+        say(secret)
         until = "" if made.expires_on is None else f", to the end of {made.expires_on} (UTC)"
-        click.echo(f"Token {made.id} ({made.role}{until}). It is not shown again.", err=True)
+        say(f"Token {made.id} ({made.role}{until}). It is not shown again.", err=True)
 
 
 @token.command(name="list")
@@ -57,7 +61,7 @@ def list_(database: str, as_json: bool) -> None:
         print_json({"tokens": rows})
         return
     if not rows:
-        click.echo("No tokens; make one with  deniable token create --role analyst")
+        say("No tokens; make one with  deniable token create --role analyst")
         return
     grid = Grid("Id", "Role", "Survey", "Label", "Made on", "Valid to the end of")
     for row in rows:
@@ -77,7 +81,7 @@ def revoke(token_id: str, database: str, as_json: bool) -> None:
     if as_json:
         print_json({"id": token_id, "revoked": True})
     else:
-        click.echo(f"Token {token_id} is revoked.")
+        say(f"Token {token_id} is revoked.")
 
 
 @token.command()
@@ -96,7 +100,7 @@ def sign_out(token_id: str | None, everybody: bool, database: str, as_json: bool
     if as_json:
         print_json({"ended": ended})
     else:
-        click.echo(f"{ended} session{'' if ended == 1 else 's'} ended.")
+        say(f"{ended} session{'' if ended == 1 else 's'} ended.")
 
 
 def _unknown(token_id: str) -> StorageError:

@@ -57,7 +57,7 @@ def from_slots(document: Document, counted: Mapping[Codes, Counts], repeats: Cou
         for slot in known:
             values = row[slot.place]
             counts[slot.part].append(values if slot.piece.is_whole else values @ slot.piece.features())
-        cells[codes] = Cell(row[: len(document.booklets)], [np.concatenate(each) for each in counts])
+        cells[codes] = Cell.of(row[: len(document.booklets)], [np.concatenate(each) for each in counts])
     return Statistics(cells, repeats)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+
 from deniable_server.analysis.crossing import Crossing
 from deniable_server.analysis.source import Source
 from deniable_server.errors import ExportError
@@ -23,10 +26,15 @@ class ExportedSurvey(Source):
     def _status(self) -> Status:
         return self._engine.export.manifest.status
 
-    def _statistics(self) -> Statistics:
+    def _statistics(self, over: Sequence[int]) -> Statistics:
+        return self._counted.over(over)
+
+    @cached_property
+    def _counted(self) -> Statistics:
+        """By all segments: the files are read once."""
         return self._engine.statistics()
 
-    def count(self, crossing: Crossing) -> None:
+    def _count(self, crossing: Crossing) -> None:
         self._engine.count(crossing)
 
     def another(self, name: str) -> ExportedSurvey:

@@ -6,28 +6,29 @@ May not: word or round a number in a template. Templates get texts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 
 from deniable_protocol import Question, Survey
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab, planned_pairs
-from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
+from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates, has_few_numbers
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.source import Source
 from deniable_server.errors import BadQuery, HeldBack, Withheld
 from deniable_server.estimator import QuestionEstimate
-from deniable_server.storage import utc_today
+from deniable_server.storage import Status, utc_today
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
-from deniable_server.web.source import source_of
-from deniable_server.wording import EVERY_LOOK, answer_texts, group_text, question_in_words, survey_in_words
+from deniable_server.web.source import compute_results, source_of
+from deniable_server.wording import EVERY_LOOK, account_in_words, answer_texts, group_text, in_symbols
 
 from . import sentences
 from .charts import Bars, Empty, MeanChart, days_chart, question_chart
@@ -75,37 +76,28 @@ class Crossed:
     refusal: str = ""
 
 
+@dataclass(frozen=True)
+class SentBy:
+    """How many submissions a collector sent (no label: respondents), and a page without them, unless this is one."""
+
+    label: str
+    counted: str
+    link: str
+
+
+class Shown(NamedTuple):
+    """Results as a part of a page, and the status of the survey that they were computed in."""
+
+    status: Status
+    html: str
+
+
 @dashboard.get("/surveys/<survey>")
 @shown_to("reader")
 def overview(survey: str) -> ResponseReturnValue:
-    source = source_of(survey)
     given = _given(EstimateQuery)
-    shown = {**_looked_at(source, given), "distribution": ["1"]}
-    try:
-        result = estimates(source, EstimateQuery.read(source.survey, shown))
-    except (BadQuery, HeldBack, Withheld) as error:
-        return _refused("overview.html", source, given, error)
-    notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
-    everywhere = sentences.survey_notices(result.notes)
-    everywhere += [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
-    crossed, left_out = _planned(source, result)
     response = _view(
-        "overview.html",
-        source,
-        given,
-        estimates=result,
-        counted=sentences.counted(result.submissions, "submission"),
-        protection=survey_in_words(source.document),
-        cards=_cards(source, result, everywhere),
-        crossed=crossed,
-        left_out=left_out,
-        everywhere=everywhere,
-        today=utc_today().isoformat(),
-        days=days_chart(here().storage.days(source.published)),
-        downloads={
-            "Estimates as a table (CSV)": _link("results.get_estimates_table", survey, shown),
-            "Estimates as JSON": _link("results.get_estimates", survey, shown),
-        },
+        "overview.html", survey, given, EstimateQuery, _overview, given, _is_analyst(), today=utc_today().isoformat()
     )
     # The page asks for itself again while it is open: what has not changed is not sent again.
     response.add_etag()
@@ -115,81 +107,146 @@ def overview(survey: str) -> ResponseReturnValue:
 @dashboard.get("/surveys/<survey>/compare")
 @shown_to("reader")
 def comparison(survey: str) -> ResponseReturnValue:
-    source = source_of(survey)
     given = _given(CompareQuery)
-    shown: dict[str, Any] = {"others": _others(source.survey)}
-    if "question" in given and ("by" in given or "with" in given):
-        try:
-            query = CompareQuery.read(source.survey, given)
-            others = [source.another(query.other)] if query.other and not query.by else []
-            result = compare(source, replace(query, anytime=query.anytime or _is_open(source, *others)))
-        except (BadQuery, HeldBack, Withheld) as error:
-            return _refused("compare.html", source, given, error, **shown)
-        question = next(each for each in source.survey.questions if each.id == result.question)
-        names, answers = _names(source.survey, result), answer_texts(question)
-        unit = getattr(question, "unit", None) or ""
-        said = [
-            (sentences.difference(row, names, answers[row.code] if row.code else "", unit), row.adjusted_p_value)
-            for row in result.differences
-        ]
-        shown |= {
-            "result": result,
-            "is_follow_up": question.show_if is not None,
-            "chart": differences_chart(question, result.differences, names, result.confidence),
-            "differences": [sentence for sentence, _ in said],
-            "clear": [sentence for sentence, p in said if p is not None and p <= 1 - result.confidence],
-        }
-    return _view("compare.html", source, given, **shown)
+    function = _comparison if "question" in given and ("by" in given or "with" in given) else None
+    return _view("compare.html", survey, given, CompareQuery, function, others=_others(find(survey).document.survey))
 
 
 @dashboard.get("/surveys/<survey>/crosstab")
 @shown_to("reader")
 def cross_tabulation(survey: str) -> ResponseReturnValue:
+    asked, given = find(survey).document.survey, _given(CrosstabQuery)
+    named = titles(asked)
+    return _view(
+        "crosstab.html",
+        survey,
+        given,
+        CrosstabQuery,
+        _crosstab if "rows" in given and "columns" in given else None,
+        variables=[(name, named[name]) for name in crossable(asked)],
+        planned=[(pair, " and ".join(named[name] for name in pair)) for pair in planned_pairs(asked)],
+    )
+
+
+# --- in a computing process: results ----------------------------------------------------------------------------------
+
+
+def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool) -> Shown:
     source = source_of(survey)
-    asked = source.survey
-    given = _given(CrosstabQuery)
-    named, answers = titles(asked), texts(asked)
-    shown: dict[str, Any] = {
-        "variables": [(name, named[name]) for name in crossable(asked)],
-        "planned": [(pair, " and ".join(named[name] for name in pair)) for pair in planned_pairs(asked)],
-    }
-    if "rows" in given and "columns" in given:
-        try:
-            result = crosstab(source, CrosstabQuery.read(asked, _looked_at(source, given)))
-        except (BadQuery, HeldBack, Withheld) as error:
-            return _refused("crosstab.html", source, given, error, **shown)
-        rows, columns = result.rows, result.columns
-        shown |= {
-            "result": result,
-            "chart": crosstab_chart(
-                result, answers[rows], answers[columns], named[rows], named[columns], anytime=result.anytime
-            ),
-        }
-    return _view("crosstab.html", source, given, **shown)
+    is_open = _is_open(source)
+    curves = has_few_numbers(source.survey)
+    shown = {**given, **({"anytime": ["1"]} if is_open else {}), "distribution": ["1" if curves else "0"]}
+    result = estimates(source, replace(query, anytime=query.anytime or is_open, distribution=curves))
+    notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
+    everywhere = sentences.survey_notices(result.notes)
+    everywhere += [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
+    crossed, left_out = _planned(source, result)
+    days = here().storage.days(source.published)
+    return _shown(
+        "overview-results.html",
+        source,
+        query,
+        estimates=result,
+        counted=sentences.counted(result.submissions, "submission"),
+        spent=in_symbols(source.document.account),
+        protection=account_in_words(source.document.account),
+        cards=_cards(source, result, everywhere),
+        crossed=crossed,
+        left_out=left_out,
+        everywhere=everywhere,
+        days=days_chart(days),
+        sources=_sources(survey, result, sum(days.values()), given),
+        downloads={
+            "Estimates as a table (CSV)": _link("results.get_estimates_table", survey, shown),
+            "Estimates as JSON": _link("results.get_estimates", survey, shown),
+        },
+        is_analyst=is_analyst,
+    )
 
 
-def _refused(
-    template: str, source: Source, given: Given, error: BadQuery | HeldBack | Withheld, **values: Any
-) -> Response:
-    code = 403 if isinstance(error, HeldBack) else 422
-    return _view(template, source, given, code, refusal=str(error), **values)
+def _comparison(survey: str, query: CompareQuery) -> Shown:
+    source = source_of(survey)
+    others = [source.another(query.other)] if query.other and not query.by else []
+    result = compare(source, replace(query, anytime=query.anytime or _is_open(source, *others)))
+    question = next(each for each in source.survey.questions if each.id == result.question)
+    names, answers = _names(source.survey, result), answer_texts(question)
+    unit = getattr(question, "unit", None) or ""
+    said = [
+        (sentences.difference(row, names, answers[row.code] if row.code else "", unit), row.adjusted_p_value)
+        for row in result.differences
+    ]
+    return _shown(
+        "compare-results.html",
+        source,
+        query,
+        result=result,
+        is_follow_up=question.show_if is not None,
+        chart=differences_chart(question, result.differences, names, result.confidence),
+        differences=[sentence for sentence, _ in said],
+        clear=[sentence for sentence, p in said if p is not None and p <= 1 - result.confidence],
+    )
 
 
-def _view(template: str, source: Source, given: Given, code: int = 200, **values: Any) -> Response:
-    return page(
+def _crosstab(survey: str, query: CrosstabQuery) -> Shown:
+    source = source_of(survey)
+    named, answers = titles(source.survey), texts(source.survey)
+    result = crosstab(source, replace(query, anytime=query.anytime or _is_open(source)))
+    rows, columns = result.rows, result.columns
+    chart = crosstab_chart(result, answers[rows], answers[columns], named[rows], named[columns], anytime=result.anytime)
+    return _shown("crosstab-results.html", source, query, result=result, chart=chart)
+
+
+def _shown(template: str, source: Source, query: Query, **values: Any) -> Shown:
+    html = render_template(
         template,
-        code,
         survey=source.survey,
         digest=source.document.digest,
         status=source.status,
-        given=given,
-        chosen=dict(pair.split(":", 1) for pair in given.get("where", ()) if ":" in pair),
-        weights=_shown_weights(given),
-        levels=LEVELS,
+        without=query.without,
         texts=texts(source.survey),
         titles=titles(source.survey),
         minimum=source.minimum,
         every_look=EVERY_LOOK,
+        **values,
+    )
+    return Shown(source.status, html)
+
+
+# --- the pages around them --------------------------------------------------------------------------------------------
+
+
+def _view(
+    template: str,
+    survey: str,
+    given: Given,
+    kind: type[Query],
+    function: Callable[..., Shown] | None,
+    *more: object,
+    **values: Any,
+) -> Response:
+    """The page with what the function computes for this query, or with why not."""
+    published = find(survey)
+    code, refusal, results = 200, "", None
+    if function is not None:
+        try:
+            results = compute_results(function, survey, kind, given, *more)
+        except (BadQuery, HeldBack, Withheld) as error:
+            code, refusal = 403 if isinstance(error, HeldBack) else 422, str(error)
+    asked = published.document.survey
+    return page(
+        template,
+        code,
+        survey=asked,
+        status=here().storage.status(published) if results is None else results.status,
+        results=results and Markup(results.html),  # noqa: S704 -- a template of ours has made it
+        refusal=refusal,
+        given=given,
+        without=given.get("without", []),
+        counted_again=_link(str(request.endpoint), survey, {**given, "without": []}),
+        chosen=dict(pair.split(":", 1) for pair in given.get("where", ()) if ":" in pair),
+        weights=_shown_weights(given),
+        levels=LEVELS,
+        titles=titles(asked),
         **values,
     )
 
@@ -214,12 +271,21 @@ def _is_open(*sources: Source) -> bool:
     return any(source.status == "open" for source in sources)
 
 
-def _looked_at(source: Source, given: Given) -> Given:
-    return {**given, "anytime": ["1"]} if _is_open(source) else given
-
-
 def _link(endpoint: str, survey: str, given: Given) -> str:
     return f"{url_for(endpoint, survey=survey)}?{urlencode(given, doseq=True)}".rstrip("?")
+
+
+def _sources(survey: str, result: SurveyEstimates, submissions: int, given: Given) -> list[SentBy]:
+    """Who sent the submissions; empty where all came from respondents' own devices."""
+    if not result.sources:
+        return []
+    own = submissions - sum(result.sources.values())
+    listed = [SentBy("", sentences.counted(own, "submission"), "")]
+    for label, count in result.sources.items():
+        without = [*result.without, label]
+        link = "" if label in result.without else _link("dashboard.overview", survey, {**given, "without": without})
+        listed.append(SentBy(label, sentences.counted(count, "submission"), link))
+    return listed
 
 
 def _shown_weights(given: Given) -> dict[tuple[str, str], str]:
@@ -269,9 +335,8 @@ def _weighted(question: Question, estimate: QuestionEstimate) -> str:
 
 
 def _method(question: Question, words: str) -> str:
-    """How the numbers are made and, where a question has an epsilon of its own, what that means."""
-    meaning = question_in_words(question)
-    own = "" if meaning is None else f" ε = {question.epsilon}. {meaning}"
+    """How the numbers are made and, where a question has an epsilon of its own, which."""
+    own = "" if question.epsilon is None else f" ε = {question.epsilon}."
     return f"{sentences.capitalized(words)}.{own}"
 
 
@@ -286,6 +351,7 @@ def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], in
             rows=rows,
             columns=columns,
             where=result.where,
+            without=result.without,
             confidence=result.confidence,
             deff=result.deff,
             anytime=result.anytime,
@@ -311,10 +377,14 @@ def _names(survey: Survey, result: SurveyComparison) -> dict[str, str]:
     return {group.label: find(group.label).document.survey.title for group in result.groups}
 
 
+def _is_analyst() -> bool:
+    token = signed_in()
+    return token is not None and may(token, "analyst", None)
+
+
 def _others(survey: Survey) -> list[tuple[str, str]]:
     """Surveys to compare with, for people who may read them all: those that share a question."""
-    token = signed_in()
-    if token is None or not may(token, "analyst", None):
+    if not _is_analyst():
         return []
     own = {question.id for question in survey.questions}
     others = []

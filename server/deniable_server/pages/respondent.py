@@ -5,15 +5,15 @@ May not: set a cookie, log or keep anything about a visitor, or load anything fr
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
+from deniable_protocol import DEFAULT_BUDGET
 from deniable_server.web.context import here
 from deniable_server.web.routes import route
-from deniable_server.wording import WEAK, found_percent, survey_in_words
+from deniable_server.wording import STRENGTHS, account_in_words, in_symbols, strength
 
 respondent = Blueprint("respondent", __name__, template_folder="templates")
 
@@ -30,16 +30,18 @@ def survey_page(survey: str) -> ResponseReturnValue:
     if published is None:
         return _page(404, document=None)
     document = published.document
-    own = [(question.epsilon, question.exact_delta) for question in document.survey.questions]
-    total, delta = Fraction(document.epsilon), document.delta
+    account = document.account
     return _page(
         200,
         document=document,
         closed=storage.status(published) == "closed",
         picked=len(document.booklets) > 1,
-        total=survey_in_words(document),
-        weak=sum(epsilon is not None and found_percent(Fraction(epsilon), each) > WEAK for epsilon, each in own),
-        weak_together=found_percent(total, delta) > WEAK,
+        refused=not account.within(DEFAULT_BUDGET),
+        allowed=in_symbols(DEFAULT_BUDGET),
+        spent=in_symbols(account),
+        strength=strength(account),
+        told=STRENGTHS[strength(account)],
+        total=account_in_words(account),
     )
 
 

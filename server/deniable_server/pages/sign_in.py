@@ -33,8 +33,8 @@ def check_token() -> ResponseReturnValue:
     check_form()
     token = here().storage.tokens.find(digest_of(request.form.get("token", "").strip()))
     target = _local(request.form.get("next"))
-    if token is None:
-        here().events.refused("unknown-token", way="form")
+    if token is None or token.role == "collector":  # which only sends
+        here().events.refused("unknown-token", token, way="form")
         wrong.spend(request.remote_addr)
         return page("sign-in.html", 403, next=target, wrong=True)
     if token.survey is not None:
@@ -129,8 +129,8 @@ def _shared(secret: str) -> tuple[Token, str]:
     wrong = here().wrong_links
     wrong.spend(request.remote_addr, 0)
     token = here().storage.tokens.find(digest_of(secret))
-    if token is None or token.survey is None:
-        here().events.refused("unknown-token", way="link")
+    if token is None or token.survey is None or token.role != "reader":
+        here().events.refused("unknown-token", token, way="link")
         wrong.spend(request.remote_addr)
         raise Refusal(Kind.NOT_FOUND, "This link has expired, or was copied incompletely. Ask for a new one.")
     return token, token.survey

@@ -23,10 +23,10 @@ from deniable_server.planning.words import (
     waves_in_words,
     within,
 )
-from deniable_server.storage import Token
+from deniable_server.storage import Role, Token
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import signed_in
-from deniable_server.web.context import find, here
+from deniable_server.web.context import compute, find, here
 
 from .layout import page, shown_to
 
@@ -76,7 +76,7 @@ def publish_survey() -> ResponseReturnValue:
         "plan.html",
         text=text,
         survey=survey,
-        plan=(plan := plan_survey(survey)),
+        plan=(plan := compute(plan_survey, survey)),
         others=[(*DESIGNS[other.design], other) for other in plan.alternatives if other.design in COMPARED],
         published=is_published,
         shuffled=shuffled_in_words(plan),
@@ -185,7 +185,7 @@ def share(survey: str) -> ResponseReturnValue:
 @surveys.post("/surveys/<survey>/share/<link>/revoke")
 @shown_to("analyst")
 def revoke(survey: str, link: str) -> ResponseReturnValue:
-    if any(token.id == link and token.survey == survey for token in here().storage.tokens.all()):
+    if any(token.id == link for token in _tokens(survey, "reader")):
         here().storage.tokens.revoke(link)
         here().events.did("link-revoked", _holder(), link=link, survey=survey)
     return redirect(url_for("surveys.sharing", survey=survey), 303)
@@ -197,16 +197,20 @@ def _holder() -> Token:
     return token
 
 
+def _tokens(survey: str, role: Role) -> list[Token]:
+    return [token for token in here().storage.tokens.all() if token.survey == survey and token.role == role]
+
+
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:
     published = find(survey)
     storage = here().storage
-    links = [token for token in storage.tokens.all() if token.survey == survey]
     return page(
         "share.html",
         survey=published.document.survey,
         digest=published.document.digest,
         status=storage.status(published),
-        links=links,
+        links=_tokens(survey, "reader"),
+        collectors=_tokens(survey, "collector"),
         days=LINK_DAYS,
         made=made,
         until=until,

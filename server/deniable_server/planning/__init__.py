@@ -5,10 +5,12 @@ spends. No input or output.
 from deniable_server.errors import PlanError
 
 from .design import Design, design_booklets, publish_survey
+from .limits import check_combinations
 from .plan import AtEpsilon, BookletPlan, Given, QuestionPlan, Range, SurveyPlan, TablePlan, plan_survey
 from .sample_size import Wanted
 from .shuffling import Shuffled
 from .textbook import Alternative
+from .warnings import warn_of_exposure
 from .waves import Rotation, Waves
 
 __all__ = [
@@ -26,7 +28,9 @@ __all__ = [
     "TablePlan",
     "Wanted",
     "Waves",
+    "check_combinations",
     "design_booklets",
     "plan_survey",
     "publish_survey",
+    "warn_of_exposure",
 ]

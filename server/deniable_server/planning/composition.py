@@ -27,7 +27,7 @@ import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq, minimize_scalar
 
-from deniable_protocol import Channel, Document, Part
+from deniable_protocol import Band, Channel, Document, Part
 
 Array = npt.NDArray[np.float64]
 
@@ -81,11 +81,14 @@ def _chance(parts: Sequence[Part], epsilon: Fraction) -> float:
 def _distance(channel: Channel) -> Fraction:
     """The largest total variation distance between the reports of two answers.
 
-    Where reports only speak for an answer or not, those that speak for it make the whole difference: p - q.
+    Where reports only speak for an answer or not, those that speak for it make the whole difference: p - q. Of two
+    levels of a band, the reports that favour one of them alone make it: most of them for the levels at both ends.
     """
     if supports := channel.supports():
         return max(support.p - support.q for support in supports)
     rows, total = channel.integer_rows()
+    if isinstance(channel, Band):
+        rows = [rows[0], rows[-1]]
     return max(Fraction(sum(abs(a - b) for a, b in zip(*two, strict=True)), 2 * total) for two in combinations(rows, 2))
 
 

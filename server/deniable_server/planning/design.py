@@ -16,10 +16,11 @@ from functools import lru_cache, reduce
 from math import ceil, gcd
 from typing import NamedTuple
 
-from deniable_protocol import Survey, TooManyPaths, atoms_of, items_of, paths_of, publish
+from deniable_protocol import Problem, Survey, SurveyError, TooManyPaths, atoms_of, items_of, paths_of, publish
 from deniable_protocol.parts import Path, with_needs
 
 from .blocks import Blocks, Items, Target
+from .limits import check_combinations
 from .programme import choose_reports
 from .sample_size import Wanted
 from .tables import tables_of
@@ -42,16 +43,31 @@ class Design(NamedTuple):
 
 
 def publish_survey(survey: Survey) -> bytes:
-    """The document of a survey: with the best booklets, or the textbook's design if each question has an epsilon."""
+    """The document of a survey: with the best booklets, or the textbook's design if each question has an epsilon.
+    SurveyError where its segments divide it too finely.
+    """
+    check_combinations(survey)
     if survey.epsilon is None:
         return publish(survey)
     chosen = design_booklets(survey)
     return publish(survey, chosen.parts, chosen.booklets)
 
 
+MOST_ITEMS = 1_000
+"""Questions, and options of several choices: for so many, a plan takes seven seconds of processor time, and for twice
+as many more than twenty.
+"""
+
+
 @lru_cache(maxsize=32)  # a plan is shown, and then what it shows is published
 def design_booklets(survey: Survey) -> Design:
-    """The booklets of a survey that has an epsilon."""
+    """The booklets of a survey that has an epsilon. SurveyError where finding them would take too long."""
+    if (number := len(items_of(survey))) > MOST_ITEMS:
+        message = (
+            f"together with the options of several choices there are {number:,} things to ask. The best booklets are "
+            f"looked for among at most {MOST_ITEMS:,}: ask less, or give each question an epsilon of its own"
+        )
+        raise SurveyError([Problem("questions", "range", message)])
     blocks = _blocks(survey, Wanted(), survey.exact_epsilon)
     solution = choose_reports(blocks)
     weights = _integers(solution.weights)
@@ -89,8 +105,12 @@ def _blocks(survey: Survey, wanted: Wanted, epsilon: Fraction) -> Blocks:
         Target((place,), wanted.margin, wanted.of_question(item.question).share) for place, item in enumerate(items)
     ]
     targets += (Target(table, wanted.cells, wanted.of_cells(len(table)).share) for table in tables)
+    # Rounded: the last digits of a mean's variance differ between processors, and with the number of threads. They
+    # would decide between choices that are equally good.
     alone = {
-        place: designed_variance(item, epsilon)(wanted.share) for place, item in enumerate(items) if not item.can_join
+        place: round(designed_variance(item, epsilon)(wanted.share), 9)
+        for place, item in enumerate(items)
+        if not item.can_join
     }
     blocks = Blocks(atoms, alone, targets, paths, epsilon, wanted.z)
     # Where follow-ups make too many paths, a cross-tab has a block of its own, without them.

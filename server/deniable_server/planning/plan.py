@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
 import msgspec
 
 from deniable_protocol import Document, Question, Survey, verify
-from deniable_server.wording import question_in_words, survey_in_words
+from deniable_protocol.checks import decimal_text
+from deniable_server.wording import account_in_words, in_decimals
 
 from .design import design_booklets, publish_survey
 from .precision import Known, precision
 from .sample_size import Wanted, margin_of, respondents_for_margin, respondents_per_group, smallest_difference
 from .shuffling import Shuffled, shuffle
 from .textbook import Alternative, Other, other_designs, question_alternatives, survey_alternatives
+from .warnings import warn
 from .waves import Waves, repeat
-from .words import describe, epsilon_text, warn
+from .words import describe, epsilon_text
 
 LEAST_EPSILON, LARGEST_EPSILON = Fraction(1, 100), Fraction(10)
 """What a survey may ask for."""
@@ -56,16 +59,15 @@ class Given(msgspec.Struct, frozen=True):
 class QuestionPlan(msgspec.Struct, frozen=True):
     """One question: who is asked it, and the respondents for the margin and for the difference between groups.
 
-    ``epsilon`` and what it means, ``in_words``, where it has one of its own. ``asked``: the part of respondents who are
-    asked it, or some of its options. ``range`` where a mean is asked for:
-    margins and differences are parts of it. ``alternatives``: designs that ask it of everybody.
+    ``epsilon`` where it has one of its own. ``asked``: the part of respondents who are asked it, or some of its
+    options. ``range`` where a mean is asked for: margins and differences are parts of it. ``alternatives``: designs
+    that ask it of everybody.
     """
 
     id: str
     type: str
     text: str
     epsilon: str | None
-    in_words: str | None
     asked: float
     range: Range | None
     respondents: int
@@ -101,7 +103,7 @@ class AtEpsilon(msgspec.Struct, frozen=True):
 class SurveyPlan(msgspec.Struct, frozen=True):
     """A plan, and what was wanted.
 
-    ``in_words`` is the result in a few sentences, ``epsilon_in_words`` what epsilon means for one person.
+    ``in_words`` is the result in a few sentences, ``epsilon_in_words`` what epsilon and delta mean for one person.
     ``respondents`` and ``per_group`` are enough for every question and cross-tab. ``fewest``: no other choice of
     booklets needs fewer than that, where it is known. ``sizes`` are the respondents of the margins at each epsilon.
     ``shuffled``: epsilon towards someone who sees the submissions shuffled; None if a question has a delta.
@@ -114,6 +116,7 @@ class SurveyPlan(msgspec.Struct, frozen=True):
     warnings: list[str]
     wanted: Wanted
     epsilon: str
+    delta: str
     epsilon_in_words: str
     respondents: int
     fewest: int | None
@@ -147,7 +150,8 @@ def plan_survey(survey: Survey, wanted: Wanted | None = None) -> SurveyPlan:
         warnings=[],
         wanted=wanted,
         epsilon=survey.total_epsilon,
-        epsilon_in_words=survey_in_words(document),
+        delta=in_decimals(document.account.delta),
+        epsilon_in_words=account_in_words(document.account),
         respondents=needed,
         fewest=None if survey.epsilon is None else design_booklets(survey).fewest,
         per_group=max(question.per_group for question in questions),
@@ -160,7 +164,7 @@ def plan_survey(survey: Survey, wanted: Wanted | None = None) -> SurveyPlan:
         waves=repeat(document, known, needed, wanted),
         shuffled=shuffle(document, wanted.respondents or needed, wanted.delta),
     )
-    return msgspec.structs.replace(plan, in_words=describe(plan), warnings=warn(plan))
+    return msgspec.structs.replace(plan, in_words=describe(plan), warnings=warn(plan, document))
 
 
 def _own_epsilon(survey: Survey, question: Question) -> Fraction:
@@ -182,7 +186,6 @@ def _question(document: Document, known: Sequence[Known], other: Other, wanted: 
         type=question.type,
         text=question.text,
         epsilon=question.epsilon,
-        in_words=question_in_words(question),
         asked=_asked(document, question),
         range=Range(*question.range, question.unit) if question.asks_mean else None,
         respondents=needed,
@@ -245,15 +248,19 @@ def _at(survey: Survey, epsilon: Fraction, wanted: Wanted) -> AtEpsilon:
 
 def _with_epsilon(survey: Survey, epsilon: Fraction) -> Survey:
     if survey.epsilon is not None:
-        return msgspec.structs.replace(survey, epsilon=epsilon_text(epsilon))
+        return msgspec.structs.replace(survey, epsilon=_stated(epsilon))
     factor = epsilon / survey.exact_epsilon
     questions = (_scaled(question, Fraction(str(question.epsilon)) * factor) for question in survey.questions)
     return msgspec.structs.replace(survey, questions=tuple(questions))
 
 
 def _scaled(question: Question, epsilon: Fraction) -> Question:
-    rounded = Fraction(math.floor(epsilon * 10_000), 10_000)
-    return msgspec.structs.replace(question, epsilon=epsilon_text(min(max(rounded, LEAST_EPSILON), LARGEST_EPSILON)))
+    return msgspec.structs.replace(question, epsilon=_stated(min(max(epsilon, LEAST_EPSILON), LARGEST_EPSILON)))
+
+
+def _stated(epsilon: Fraction) -> str:
+    """As a survey states it: rounded down to four decimals."""
+    return decimal_text(math.floor(epsilon * 10_000) / Decimal(10_000))
 
 
 def _in_booklets(survey: Survey, ours: int, wanted: Wanted) -> list[Alternative]:
@@ -261,6 +268,6 @@ def _in_booklets(survey: Survey, ours: int, wanted: Wanted) -> list[Alternative]
     if survey.epsilon is not None or survey.exact_epsilon > LARGEST_EPSILON:
         return []
     questions = tuple(msgspec.structs.replace(question, epsilon=None) for question in survey.questions)
-    other = msgspec.structs.replace(survey, epsilon=survey.total_epsilon, questions=questions)
+    other = msgspec.structs.replace(survey, epsilon=_stated(survey.exact_epsilon), questions=questions)
     needed = _at(other, survey.exact_epsilon, wanted).respondents
     return [Alternative("booklets", needed, needed / ours)]

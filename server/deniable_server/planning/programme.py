@@ -15,6 +15,7 @@ the moment, until none are.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ Array = npt.NDArray[np.float64]
 
 MOST_BLOCKS = 3_000
 """Up to so many, all blocks are in the programme."""
+MOST_OVERLAPPING = 10_000
+"""Up to so many if atoms overlap: of a search among more of those, it is not known how far it is from the best."""
 MOST_ROUNDS = 40
 NEAR_ENOUGH = 0.002
 """The search ends where the best possible needs at most this part fewer respondents."""
@@ -158,17 +161,19 @@ class Search:
 
     def _every_block(self) -> list[Atoms]:
         """All blocks, or none if there are too many."""
+        most = MOST_OVERLAPPING if self.blocks.overlapping else MOST_BLOCKS
         found: list[Atoms] = [(atom,) for atom in range(len(self.blocks.atoms))]
         last: list[Atoms] = [(atom,) for atom in self.blocks.joinable]
         for _ in range(MOST_ATOMS - 1):
-            last = [
+            larger = (
                 (*atoms, atom)
                 for atoms in last
                 for atom in self.blocks.joinable
                 if atom > atoms[-1] and self.blocks.count_paths((*atoms, atom)) <= MOST_PATHS
-            ]
+            )
+            last = [*islice(larger, max(most - len(found), 0) + 1)]
             found += last
-            if len(found) > MOST_BLOCKS:
+            if len(found) > most:
                 return []
         return found
 
@@ -177,5 +182,6 @@ class Search:
         yield from ((atom,) for atom in range(len(self.blocks.atoms)))
         yield from spanning(self.blocks)
         for cluster in self.blocks.clusters:
-            for size in range(2, MOST_ATOMS + 1):
-                yield from (cluster[first : first + size] for first in range(len(cluster) - size + 1))
+            ring = cluster + cluster  # so that each has equally many neighbours
+            for size in range(2, min(MOST_ATOMS, len(cluster)) + 1):
+                yield from (tuple(sorted(ring[first : first + size])) for first in range(len(cluster)))

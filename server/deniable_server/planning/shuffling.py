@@ -55,7 +55,7 @@ class Shuffled(msgspec.Struct, frozen=True):
 
 def shuffle(document: Document, respondents: int, delta: float) -> Shuffled | None:
     """What is known for this survey; None if its questions keep epsilon only but for a delta."""
-    if document.delta:
+    if document.account.delta:
         return None
     epsilon, counted = float(document.survey.exact_epsilon), min(respondents, MOST)
     is_bit = len(document.parts) == 1 and _is_bit(document.parts[0].channel)

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import msgspec
 
 from deniable_protocol import Item, Question, Survey, YesNo, gaussian_sigma
-from deniable_protocol.design import band, exponential, subset
+from deniable_protocol.design import band, subset
+from deniable_protocol.tables import exponential
 from deniable_server.estimator.intervals import support
 
 from .sample_size import Variance, Wanted, curator_respondents, respondents_for_margin

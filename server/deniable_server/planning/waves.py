@@ -9,7 +9,7 @@ from fractions import Fraction
 import msgspec
 
 from deniable_protocol import Document, advanced_composition
-from deniable_protocol.questions import plain
+from deniable_protocol.checks import plain
 
 from .composition import compose_waves, losses_of
 from .precision import Known
@@ -62,7 +62,7 @@ def repeat(document: Document, known: Sequence[Known], needed: int, wanted: Want
             advanced=epsilon_text(_advanced(epsilons, times, wanted.delta)),
             exact=plain(together),
             # A question that keeps epsilon only but for a delta adds that delta in every wave.
-            delta=wanted.delta + float(document.delta * times),
+            delta=wanted.delta + float(document.account.delta * times),
             rotation=_rotate(known, needed, times, wanted),
         )
         for times, together in zip(waves, exact, strict=True)

@@ -1,15 +1,13 @@
-"""The plan in a few sentences, and what to think twice about before publishing."""
+"""The plan in a few sentences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from deniable_protocol.questions import plain
-from deniable_server.wording import found_percent
+from deniable_protocol.checks import plain
 
 if TYPE_CHECKING:
     from .plan import QuestionPlan, SurveyPlan
@@ -17,9 +15,6 @@ if TYPE_CHECKING:
 
 NOTHING = 0.5
 """A margin of half of everything, to either side of the middle, says nothing."""
-TOO_WIDE = 0.10
-"""If no margin is below this, the survey hardly finds out anything."""
-LARGEST_ADVISED = 4
 HARDLY_LESS = 0.99
 """Shuffling is not worth a number if it leaves this much of epsilon."""
 
@@ -83,34 +78,6 @@ def _within(plan: SurveyPlan, share: float, mean: float, cell: float, about: str
     if plan.tables:
         parts.append(f"each cell of a cross-tab within {about}±{points(cell)} points")
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def warn(plan: SurveyPlan) -> list[str]:
-    """What should keep a survey from being published as it is."""
-    return [*_too_wide(plan), *_too_open(plan)]
-
-
-def _too_wide(plan: SurveyPlan) -> Iterator[str]:
-    n = plan.wanted.respondents
-    if n is None or min(margin for margins in margins_given(plan) for margin in margins) <= TOO_WIDE:
-        return
-    # The margin falls with the square root of the respondents.
-    enough = math.ceil(plan.respondents * (plan.wanted.margin / TOO_WIDE) ** 2)
-    yield (
-        f"With {n:,} respondents every result is uncertain by more than 10 points either way. Find more respondents "
-        f"(about {about(enough)} for ±10 points), ask fewer questions, or ask for fewer answers to each."
-    )
-
-
-def _too_open(plan: SurveyPlan) -> Iterator[str]:
-    epsilon = Fraction(plan.epsilon)
-    if epsilon > LARGEST_ADVISED:
-        percent = found_percent(epsilon)
-        found = "nearly always" if percent >= 100 else f"up to {percent:g}% of the time"
-        yield (
-            f"ε = {short(plan.epsilon)} protects people hardly at all. Someone who accepts being wrong about 5% of "
-            f"them could find out the truth {found}. We recommend ε = 2, and no more than {LARGEST_ADVISED}."
-        )
 
 
 # --- asking again, and shuffling ---------------------------------------------------------------------------------
@@ -208,7 +175,7 @@ def about(people: int) -> str:
 
 
 def epsilon_text(epsilon: Fraction) -> str:
-    """As a survey file has it; to four decimals, which it has at most."""
+    """In four decimals at most, which is what a survey file may have."""
     return plain(int(epsilon * 10_000) / Decimal(10_000))
 
 

@@ -27,6 +27,7 @@ from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope  # type: ignore[att
 from deniable_server.app import create_app
 from deniable_server.errors import RETRY_SECONDS, Kind, Refusal
 from deniable_server.settings import Settings
+from deniable_server.web.computing import WAITING
 from deniable_server.web.middleware import HEADERS
 from deniable_server.web.problems import problem
 
@@ -51,7 +52,8 @@ def create_gateway() -> Gateway:
     """What granian serves in each worker process."""
     _give_memory_back()
     settings = Settings.from_environment()
-    return Gateway(create_app(settings), int(os.environ[THREADS]), settings.max_body_bytes)
+    # Those who wait for results take at most WAITING threads: the others are left for those who answer.
+    return Gateway(create_app(settings), int(os.environ[THREADS]) + WAITING, settings.max_body_bytes)
 
 
 def _give_memory_back() -> None:

@@ -19,7 +19,7 @@ from granian.log import LogLevels
 
 from deniable_server.errors import SettingError, StorageError
 from deniable_server.settings import Settings, parse_bind
-from deniable_server.storage import open_storage
+from deniable_server.storage import Storage, open_storage
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +56,7 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
     try:
         storage.ready()
         settings.ensure_secret_key(storage.secret_key)
+        _check_sharing(storage, workers, say)
         if storage.created:
             say(f"Made a new database: {settings.location.name}")
             say(f"Get an access token:  deniable token create --role admin --database {settings.location.argument}")
@@ -92,6 +93,14 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
         except StorageError as error:
             log.error("%s", error)
         log.info("Stopped")
+
+
+def _check_sharing(storage: Storage, workers: int, say: Callable[[str], None]) -> None:
+    """StorageError where several processes would lose submissions; a warning where one can still do it alone."""
+    if trouble := storage.refuses_to_share():
+        if workers > 1:
+            raise StorageError(f"{workers} workers cannot share this database: {trouble}. Nothing was started.")
+        say(f"WARNING: {trouble}. Until then, run no other server and no other command on it.")
 
 
 STOPS = (signal.SIGTERM, signal.SIGINT)

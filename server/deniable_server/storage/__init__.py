@@ -5,7 +5,9 @@ The promises, which tests/server/test_storage.py checks for every backend:
 - what ``accept`` returned for is on disk, and is counted once, whatever is sent again or crashes;
 - nothing about a respondent is stored except the submission's random id, its reports and its public segments;
 - after a survey is closed, the files no longer show in which order its submissions arrived;
-- ``statistics`` costs the same for ten reports as for ten million.
+- ``statistics`` costs the same for ten reports as for ten million; over one segment or none, the same for ten
+  combinations of segment codes as for ten thousand;
+- what a collector sent can be subtracted, and no stored submission says whose it is.
 
 May not: know HTTP, decide who may do what, or estimate anything.
 """
@@ -27,8 +29,20 @@ from deniable_server.statistics import Content, Statistics
 if TYPE_CHECKING:
     from .tokens import Tokens
 
-Role: TypeAlias = Literal["reader", "analyst", "admin"]
+MOST_SOURCES = 100
+"""Collectors of one survey whose submissions are counted by themselves."""
+
+Role: TypeAlias = Literal["reader", "collector", "analyst", "admin"]
 Status: TypeAlias = Literal["open", "closed"]
+
+
+class State(NamedTuple):
+    """What the results of a survey depend on: while it is the same, they are."""
+
+    number: int
+    status: Status
+    results_from: int | None
+    submissions: int
 
 
 class Row(NamedTuple):
@@ -64,8 +78,9 @@ class Listed:
 
 @dataclass(frozen=True)
 class Token:
-    """An access token as it is stored: its secret only as a digest. A reader's is for one survey; it may have a last
-    day. A token that the holder of another one made (``maker``, its id) is revoked with it.
+    """An access token as it is stored: its secret only as a digest. A reader's and a collector's are for one survey; a
+    collector's label is the source of what it sends. It may have a last day. A token that the holder of another one
+    made (``maker``, its id) is revoked with it.
     """
 
     id: str
@@ -110,7 +125,7 @@ class Finding:
     """The result of one check by ``deniable doctor``."""
 
     check: str
-    state: Literal["ok", "warning", "problem"]
+    state: Literal["ok", "cannot tell", "warning", "problem"]
     message: str
 
 
@@ -143,6 +158,10 @@ class Storage(ABC):
         """Whether it takes submissions."""
 
     @abstractmethod
+    def state(self, survey: Published) -> State:
+        """What its results depend on, all read at once."""
+
+    @abstractmethod
     def hold_results(self, survey: Published, until: int | None) -> None:
         """Show no results of an open survey before it has so many submissions; None: before it is closed."""
 
@@ -166,11 +185,13 @@ class Storage(ABC):
         """All surveys by id."""
 
     @abstractmethod
-    def accept(self, survey: Published, rows: Sequence[Row]) -> Accepted:
-        """Store all of these, or none: returns once they are on disk.
+    def accept(self, survey: Published, rows: Sequence[Row], source: str | None = None) -> Accepted:
+        """Store all of these, or none: returns once they are on disk. ``source`` is the label of the collector that
+        sent them; None: the respondents themselves. It is kept in the statistics only. What is sent again counts for
+        whom it came from first.
 
         IdConflict where an id is known with other content; SurveyClosed unless all of them are known already;
-        Unavailable where it cannot be done now.
+        TooManySources where it is a new one too many; Unavailable where it cannot be done now.
         """
 
     @abstractmethod
@@ -186,8 +207,18 @@ class Storage(ABC):
         """Complete closings that a crash has interrupted: for a server, when it starts."""
 
     @abstractmethod
-    def statistics(self, survey: Published) -> Statistics:
-        """The sufficient statistics of all submissions."""
+    def statistics(self, survey: Published, over: Sequence[int] | None = None) -> Statistics:
+        """The sufficient statistics of all submissions, by the codes of the segments at these places, or of all."""
+
+    @abstractmethod
+    def divided(
+        self, survey: Published, over: Sequence[int] | None, labels: Sequence[str]
+    ) -> tuple[Statistics, dict[str, Statistics]]:
+        """The same, and those of each of these sources, in one state."""
+
+    @abstractmethod
+    def sources(self, survey: Published) -> dict[str, int]:
+        """The collectors that sent something, by label, and how many submissions it were."""
 
     @abstractmethod
     def recount(self, survey: Published) -> Statistics:
@@ -213,13 +244,17 @@ class Storage(ABC):
     def verify(self) -> list[str]:
         """Everything that is wrong with what is stored: damage, statistics that differ from a recount."""
 
+    def refuses_to_share(self) -> str | None:
+        """Why only one process may use it, if so: locks do not keep others out."""
+        return None
+
     @abstractmethod
     def environment_checks(self) -> list[Finding]:
         """What the settings of the database mean for submissions and respondents."""
 
     @abstractmethod
-    def backup(self, target: str) -> None:
-        """A compacted copy of everything, made while others go on reading and writing."""
+    def backup(self, target: str, key: str) -> None:
+        """A compacted copy of everything, made while others go on reading and writing, and tagged with this key."""
 
     @abstractmethod
     def close(self) -> None:

@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 from deniable_protocol import Document, verify
 from deniable_protocol.checks import SURVEY_ID
-from deniable_server.errors import StorageError, SurveyDiffers
+from deniable_server.errors import StorageError, SurveyDiffers, TooManySources
 from deniable_server.statistics import Content, Statistics
 
-from . import Accepted, Listed, Published, Row, Status, Storage, Stored, queries
+from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Storage, Stored, queries
 from .group_commit import GroupCommit
 from .tokens import Statement, Tokens
+from .trouble_log import TroubleLog
 
 log = logging.getLogger(__name__)
 
@@ -30,10 +31,11 @@ FOLD_AGAIN_AFTER = 60.0
 
 
 class Request(NamedTuple):
-    """Submissions of which all are stored, or none."""
+    """Submissions of which all are stored, or none. ``source`` is the number of the collector; 0: respondents."""
 
     survey: Published
     rows: Sequence[Row]
+    source: int = 0
 
 
 class DatabaseStorage(Storage):
@@ -42,8 +44,10 @@ class DatabaseStorage(Storage):
     def __init__(self, fold_at: int, today: Callable[[], date]) -> None:
         self._fold_at, self._today = fold_at, today
         self._surveys: dict[str, Published] = {}
+        self._sources: dict[tuple[int, str], int] = {}
         self._unfolded: Counter[int] = Counter()
         self._fold_again_at = float("-inf")
+        self._trouble = TroubleLog()
         self._commits: GroupCommit[Request, Accepted] = GroupCommit(self._commit, self._fold_where_due)
         self._tokens = Tokens(self._reading, self._write, today)
 
@@ -97,6 +101,11 @@ class DatabaseStorage(Storage):
         with self._reading() as view:
             return _shown(queries.status(view, survey.number))
 
+    def state(self, survey: Published) -> State:
+        with self._reading() as view:
+            status, until = queries.status(view, survey.number), queries.results_from(view, survey.number)
+            return State(survey.number, _shown(status), until, sum(queries.days(view, survey.number).values()))
+
     def hold_results(self, survey: Published, until: int | None) -> None:
         held = "UPDATE surveys SET results_from = :until WHERE number = :number"
         self._write((held, {"until": until, "number": survey.number}))
@@ -137,8 +146,28 @@ class DatabaseStorage(Storage):
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
-    def accept(self, survey: Published, rows: Sequence[Row]) -> Accepted:
-        return self._commits.do(Request(survey, rows))
+    def accept(self, survey: Published, rows: Sequence[Row], source: str | None = None) -> Accepted:
+        number = 0 if source is None else self._number_of(survey, source)
+        return self._commits.do(Request(survey, rows, number))
+
+    def _number_of(self, survey: Published, label: str) -> int:
+        """The number of a source, which it keeps. It is given one in a transaction of its own: once, and it says
+        nothing about a submission.
+        """
+        key = survey.number, label
+        while key not in self._sources:
+            with self._reading() as view:
+                known = queries.source_numbers(view, survey.number)
+            if label in known:
+                self._sources[key] = known[label]
+            elif len(known) >= MOST_SOURCES:
+                raise TooManySources(
+                    f"This survey has submissions from {MOST_SOURCES} collectors, and counts no more of them. Use the "
+                    "label of one that it has"
+                )
+            else:  # where another server gives somebody else this number, look again
+                self._write((queries.ADD_SOURCE, {"number": survey.number, "label": label, "next": len(known) + 1}))
+        return self._sources[key]
 
     def _commit(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         try:
@@ -152,12 +181,11 @@ class DatabaseStorage(Storage):
                 try:
                     self.fold(survey, self._fold_at)
                 except Exception as error:
-                    # What was acknowledged stays acknowledged, even if folding fails. Only the first failure in a row
-                    # is logged, and the next try comes later: each log line would show when somebody answered.
-                    if self._fold_again_at == float("-inf"):
-                        log.error("Folding failed and has to wait: %s", type(error).__qualname__)
+                    # What was acknowledged stays acknowledged, even if folding fails. The next try comes later.
+                    self._trouble.failed("Folding", type(error).__qualname__)
                     self._fold_again_at = time.monotonic() + FOLD_AGAIN_AFTER
                 else:
+                    self._trouble.works("Folding")
                     self._fold_again_at = float("-inf")
 
     def _fold_all(self, survey: Published, at_least: int) -> int:
@@ -173,9 +201,23 @@ class DatabaseStorage(Storage):
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def statistics(self, survey: Published) -> Statistics:
+    def statistics(self, survey: Published, over: Sequence[int] | None = None) -> Statistics:
         with self._reading(survey.number) as view:
-            return queries.statistics(view, survey.number, survey.document)
+            return queries.statistics(view, survey.number, survey.document, over)
+
+    def divided(
+        self, survey: Published, over: Sequence[int] | None, labels: Sequence[str]
+    ) -> tuple[Statistics, dict[str, Statistics]]:
+        number, document = survey.number, survey.document
+        with self._reading(number) as view:
+            numbers = queries.source_numbers(view, number)
+            known = {label: numbers[label] for label in labels if label in numbers}
+            parts = {label: queries.statistics(view, number, document, over, each) for label, each in known.items()}
+            return queries.statistics(view, number, document, over), parts
+
+    def sources(self, survey: Published) -> dict[str, int]:
+        with self._reading(survey.number) as view:
+            return queries.sources(view, survey.number, survey.document)
 
     def recount(self, survey: Published) -> Statistics:
         with self._reading(survey.number) as view:

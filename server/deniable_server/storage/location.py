@@ -65,8 +65,11 @@ class Location(ABC):
         """
 
     @abstractmethod
-    def restore(self, backup: Path) -> None:
-        """Put a backup here, once it is verified. Never overwrites anything."""
+    def restore(self, backup: Path, key: str | None) -> None:
+        """Put a backup here, once it is verified. Never overwrites anything.
+
+        StorageError where it was not made with this key; None restores it without this check.
+        """
 
 
 def in_use(name: str) -> StorageError:

@@ -7,26 +7,31 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import reduce
 from itertools import islice
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from deniable_protocol import DeniableError, Document, verify
-from deniable_server.statistics import Cell, Codes, Content, Counts, Statistics, nothing, sum_cells, tally
+from deniable_server.statistics import Cell, Codes, Content, Counts, Statistics, layout_of, nothing, tally
 
 from . import Row, Stored
 
+EVERYTHING = 0
+"""In the statistics, the number of all sources together; in the inbox, that of the respondents themselves."""
+COMBINATIONS = -1
+"""The margin of all segments together."""
 CHUNK = 10_000
 """Submissions that are in memory, or folded in one transaction, at a time."""
 
 read_content = msgspec.json.Decoder(Content).decode
 _codes = msgspec.json.Decoder(tuple[int, ...])
 _numbers = msgspec.json.Decoder(list[int])
-_counts = msgspec.json.Decoder(list[list[int]])
 
 
 class View(ABC):
@@ -118,60 +123,151 @@ def days(view: View, number: int) -> dict[date, int]:
     return dict(total)
 
 
-def statistics(view: View, number: int, document: Document) -> Statistics:
-    """The sufficient statistics: stored ones for folded submissions, plus a count of the few that wait."""
-    return _sealed(view, number, document) + recount(view, number, document, ("inbox",))
+def statistics(
+    view: View, number: int, document: Document, over: Sequence[int] | None = None, source: int = EVERYTHING
+) -> Statistics:
+    """The sufficient statistics of everything, or of what one source sent: stored ones for folded submissions, plus a
+    count of the few that wait. By the codes of the segments at these places, or of all.
+    """
+    waiting = recount(view, number, document, ("inbox",), over, source)
+    return _sealed(view, number, document, over, source) + waiting
 
 
-def _sealed(view: View, number: int, document: Document) -> Statistics:
-    """Several cells of the same segments add up, and so do several counts of whole reports."""
-    rows = view.rows("SELECT segments, booklets, counts FROM statistics WHERE survey = :number", number=number)
-    cells = sum_cells((_codes.decode(segments), read_cell(*cell)) for segments, *cell in rows)
-    whole = view.rows("SELECT counts FROM repeats WHERE survey = :number", number=number)
-    return Statistics(cells, sum((read_repeats(counts) for (counts,) in whole), nothing(document).repeats))
+def kept(document: Document) -> list[tuple[int, tuple[int, ...]]]:
+    """The margins that are kept, each with the places of its segments: none, each one, and all together."""
+    places = range(len(document.survey.segments))
+    together = [(COMBINATIONS, tuple(places))] if len(places) > 1 else []
+    return [(0, ()), *((place + 1, (place,)) for place in places), *together]
 
 
-def recount(view: View, number: int, document: Document, tables: Sequence[str] = ("sealed", "inbox")) -> Statistics:
-    """The statistics of these tables, counted from every submission."""
+def _sealed(
+    view: View, number: int, document: Document, over: Sequence[int] | None = None, source: int = EVERYTHING
+) -> Statistics:
+    """Several rows of the same codes add up, and so do several counts of whole reports."""
+    places = range(len(document.survey.segments)) if over is None else sorted(over)
+    statement = "SELECT codes, counts FROM statistics WHERE survey = :number AND source = :source AND margin = :margin"
+    if len(places) < 2:
+        margin = places[0] + 1 if places else 0
+        rows = iter(view.rows(statement, number=number, source=source, margin=margin))
+    else:  # perhaps many
+        rows = view.stream(statement, number=number, source=source, margin=COMBINATIONS)
+    layout = layout_of(document)
+    total: dict[Codes, Counts] = {}
+    for text, numbers in rows:
+        codes = _codes.decode(text)
+        if len(codes) > len(places):
+            codes = tuple(codes[place] for place in places)
+        counts = read_counts(numbers)
+        if codes in total:
+            total[codes] += counts
+        else:
+            total[codes] = counts
+    if any(len(counts) != layout[-1].stop for counts in total.values()):
+        raise ValueError("a cell has other counts than its survey")
+    whole = view.rows("SELECT counts FROM repeats WHERE survey = :number AND source = :source", **_of(number, source))
+    repeats = sum((read_counts(counts) for (counts,) in whole), nothing(document).repeats)
+    return Statistics({codes: Cell(counts, layout) for codes, counts in total.items()}, repeats)
+
+
+def _of(number: int, source: int) -> dict[str, int]:
+    return {"number": number, "source": source}
+
+
+def recount(
+    view: View,
+    number: int,
+    document: Document,
+    tables: Sequence[str] = ("sealed", "inbox"),
+    over: Sequence[int] | None = None,
+    source: int = EVERYTHING,
+) -> Statistics:
+    """The statistics of these tables, counted from every submission; those of one source only while they wait."""
     total = nothing(document)
     for name in tables:
         statement = f"SELECT content FROM {view.table(name, number)} WHERE survey = :number"  # noqa: S608 -- our own names
-        rows = view.stream(statement, number=number)
+        if source == EVERYTHING:
+            rows = view.stream(statement, number=number)
+        else:
+            rows = view.stream(f"{statement} AND source = :source", **_of(number, source))
         while contents := [content for (content,) in islice(rows, CHUNK)]:
-            total += tally_texts(document, contents)
+            total += tally_texts(document, contents, over)
     return total
 
 
-def tally_texts(document: Document, contents: Iterable[str]) -> Statistics:
+def tally_texts(document: Document, contents: Iterable[str], over: Sequence[int] | None = None) -> Statistics:
     """The statistics of submissions as they are stored."""
-    return tally(document, [read_content(content) for content in contents])
+    return tally(document, [read_content(content) for content in contents], over)
 
 
-def read_cell(booklets: str, counts: str) -> Cell:
-    """A cell from how the database keeps it."""
-    return Cell(
-        np.array(_numbers.decode(booklets), np.int64),
-        [np.array(count, np.int64) for count in _counts.decode(counts)],
-    )
+# --- sources ----------------------------------------------------------------------------------------------------------
+
+ADD_SOURCE = "INSERT INTO sources (survey, number, label) VALUES (:number, :next, :label) ON CONFLICT DO NOTHING"
 
 
-def read_repeats(counts: str) -> Counts:
-    """Counts of whole reports from how the database keeps them."""
+def source_numbers(view: View, number: int) -> dict[str, int]:
+    """The sources of a survey by label, each with its number, in the order of their labels."""
+    rows = view.rows("SELECT label, number FROM sources WHERE survey = :number ORDER BY label", number=number)
+    return dict(rows)
+
+
+def sources(view: View, number: int, document: Document) -> dict[str, int]:
+    """How many submissions of each source there are, folded and waiting."""
+    found: Counter[int] = Counter()
+    statement = "SELECT source, counts FROM statistics WHERE survey = :number AND source > 0 AND margin = 0"
+    for source, counts in view.rows(statement, number=number):
+        found[source] += sum(_numbers.decode(counts)[: len(document.booklets)])
+    inbox = view.table("inbox", number)
+    statement = f"SELECT source, count(*) FROM {inbox} WHERE survey = :number AND source > 0 GROUP BY source"  # noqa: S608 -- our own names
+    found.update(dict(view.rows(statement, number=number)))
+    numbers = source_numbers(view, number)
+    return {label: found[source] for label, source in numbers.items() if found[source]}
+
+
+# --- what the database keeps ------------------------------------------------------------------------------------------
+
+
+class Kept(NamedTuple):
+    """Rows of statistics to add to those that are there: counts by source, margin and codes; and counts of whole
+    reports by source.
+    """
+
+    cells: dict[tuple[int, int, str], Counts]
+    repeats: dict[int, Counts]
+
+
+def keep(document: Document, counted: Mapping[int, Statistics]) -> Kept:
+    """How the database keeps the statistics of each source: as one of everything, of which respondents' own are a part,
+    and one of each collector besides.
+    """
+    everything = reduce(add, counted.values())
+    each = {EVERYTHING: everything} | {source: found for source, found in counted.items() if source}
+    cells = {}
+    for source, found in each.items():
+        for margin, places in kept(document):
+            by = found if margin == COMBINATIONS else found.over(places)
+            for codes, cell in by.cells.items():
+                cells[source, margin, write_codes(codes)] = cell.numbers
+    return Kept(cells, {source: found.repeats for source, found in each.items()})
+
+
+def keep_texts(document: Document, contents: Iterable[tuple[int, str]]) -> Kept:
+    """The same of submissions as they are stored, each with its source."""
+    by_source: dict[int, list[str]] = {}
+    for source, content in contents:
+        by_source.setdefault(source, []).append(content)
+    return keep(document, {source: tally_texts(document, some) for source, some in by_source.items()})
+
+
+def read_counts(counts: str) -> Counts:
     return np.array(_numbers.decode(counts), np.int64)
 
 
-def write_repeats(repeats: Counts) -> str:
-    return msgspec.json.encode(repeats.tolist()).decode()
+def write_counts(counts: Counts) -> str:
+    return msgspec.json.encode(counts.tolist()).decode()
 
 
 def write_codes(codes: Codes) -> str:
     return msgspec.json.encode(codes).decode()
-
-
-def write_cell(cell: Cell) -> tuple[str, str]:
-    """How the database keeps a cell: the submissions per booklet, and the counts per part."""
-    counts = [count.tolist() for count in cell.counts]
-    return msgspec.json.encode(cell.booklets.tolist()).decode(), msgspec.json.encode(counts).decode()
 
 
 def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
@@ -187,7 +283,7 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
             document = verify(bytes(published))
             if document.digest != digest or document.survey.id != id_:
                 damage.append(f"the document of {id_} is not the one that was published")
-            if _sealed(view, number, document) != recount(view, number, document, ("sealed",)):
+            if not is_consistent(view, number, document, recount(view, number, document, ("sealed",))):
                 damage.append(f"the statistics of {id_} differ from a recount")
             recount(view, number, document, ("inbox",))  # that it can be read is all there is to check
             stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))
@@ -197,6 +293,22 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
         # Only the type: the message could quote a submission.
         return [f"the database is damaged: {type(error).__name__} while reading it"]
     return damage
+
+
+def is_consistent(view: View, number: int, document: Document, recounted: Statistics) -> bool:
+    """Whether the kept statistics are these, all margins are sums of cells, and the sources have no more than that."""
+    rest = recounted
+    for source in (EVERYTHING, *source_numbers(view, number).values()):
+        cells = _sealed(view, number, document, None, source)
+        if source == EVERYTHING and cells != recounted:
+            return False
+        if any(_sealed(view, number, document, over, source) != cells.over(over) for _, over in kept(document)):
+            return False
+        try:
+            rest = rest if source == EVERYTHING else rest - cells
+        except ValueError:
+            return False
+    return True
 
 
 def _size(view: View, name: str, number: int) -> int:

@@ -9,9 +9,10 @@ from contextlib import AbstractContextManager
 from datetime import date, timedelta
 from typing import Any, Protocol, TypeAlias
 
-from deniable_server.errors import StorageError
+from deniable_server.errors import BadLabel, StorageError
 
 from . import Role, Session, Storage, Token, utc_today
+from .plain_text import acts
 from .queries import View
 
 _COLUMNS = "tokens.id, role, label, tokens.digest, CAST(created_on AS TEXT), survey, CAST(expires_on AS TEXT), maker"
@@ -131,6 +132,8 @@ def make_token(
     """A new token: its secret, which is not stored, and what is. It is valid for ``days`` days, today being the first,
     and not longer than its maker's.
     """
+    if acts(label):
+        raise BadLabel("A label is one line of text, without control characters.")
     secret = secrets.token_urlsafe(32)  # 256 bits: nobody guesses it, so its plain digest is safe to keep
     today = utc_today()
     ends = [] if days is None else [(today + timedelta(days=days - 1)).isoformat()]

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import reduce
 from itertools import islice, zip_longest
+from operator import add
 from typing import Any, NamedTuple, TypeVar
 
 from deniable_protocol import Document, verify
@@ -76,21 +78,27 @@ def _copy_survey(view: View, number: int, survey: dict[str, Any], target: Target
     _write(target, "surveys", SURVEY, [survey.values()])
     ((there,),) = target.rows("SELECT number FROM surveys WHERE id = :id", id=survey["id"])
     target.make_tables(there)
-    stored, counted = queries.StoredIn(view, number), nothing(document)
+    stored = queries.StoredIn(view, number)
     for rows in _chunks(stored):
         target.write_rows(there, rows)
-        counted += tally_texts(document, [row.content for row in rows])
         progress(len(rows))
-    cells = [(there, queries.write_codes(key), *queries.write_cell(cell)) for key, cell in counted.cells.items()]
-    _write(target, "statistics", ("survey", "segments", "booklets", "counts"), cells)
-    _write(target, "repeats", ("survey", "counts"), [(there, queries.write_repeats(counted.repeats))])
+    sources = queries.source_numbers(view, number)
+    _write(target, "sources", ("survey", "number", "label"), [(there, n, label) for label, n in sources.items()])
+    # A submission does not say where it came from: what was counted per source is copied, and of everything compared.
+    counted = {each: queries.statistics(view, number, document, None, each) for each in sources.values()}
+    everything = queries.statistics(view, number, document)
+    own = everything - reduce(add, counted.values(), nothing(document))
+    kept = queries.keep(document, {queries.EVERYTHING: own, **counted})
+    cells = [(there, *key, queries.write_counts(counts)) for key, counts in kept.cells.items()]
+    _write(target, "statistics", ("survey", "source", "margin", "codes", "counts"), cells)
+    repeats = [(there, source, queries.write_counts(counts)) for source, counts in kept.repeats.items()]
+    _write(target, "repeats", ("survey", "source", "counts"), repeats)
     days = [(there, day.isoformat(), accepted) for day, accepted in stored.days.items()]
     _write(target, "days", ("survey", "day", "accepted"), days)
 
     submissions, recounted = _compare(stored, queries.StoredIn(target, there), document, progress)
-    for each, its_number in ((target, there), (view, number)):
-        if queries.statistics(each, its_number, document) != recounted:
-            raise StorageError(f"The statistics of {survey['id']} differ from a recount. Nothing was copied.")
+    if everything != recounted or not queries.is_consistent(target, there, document, recounted):
+        raise StorageError(f"The statistics of {survey['id']} differ from a recount. Nothing was copied.")
     return submissions
 
 

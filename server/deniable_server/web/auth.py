@@ -17,13 +17,12 @@ from contextlib import suppress
 from flask import g, request
 from werkzeug.wrappers import Response
 
-from deniable_server.errors import Kind, Refusal, StorageError
+from deniable_server.errors import CHALLENGE, Kind, Refusal, StorageError
 from deniable_server.storage import Role, Session, Storage, Token
 from deniable_server.storage.tokens import digest_of
 
 from .context import here
 
-_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="deniable"'}
 _RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "admin": 2}
 SESSION_SECONDS = 12 * 3600
 IDLE_SECONDS = 2 * 3600
@@ -35,24 +34,43 @@ MOST_SESSIONS: dict[Role, int] = {"reader": 1_000, "analyst": 20, "admin": 20}
 
 def may(token: Token, role: Role, survey: str | None) -> bool:
     """Whether a token allows what this role may do with this survey. Admins may do everything that analysts may, and
-    analysts may read what readers may. A reader's token is for one survey.
+    analysts may read what readers may. A reader's token is for one survey. So is a collector's, which reads nothing.
     """
+    if "collector" in (token.role, role):
+        return token.role == role and token.survey == survey
     return _RANKS[token.role] >= _RANKS[role] and (token.survey is None or token.survey == survey)
 
 
 def check_role(role: Role, survey: str | None = None) -> None:
     """Refusal unless the request shows a token that allows this."""
     token = _bearer()
-    if token is None and request.method in ("GET", "HEAD"):
+    if token is not None:
+        here().events.used(token)
+    elif request.method in ("GET", "HEAD"):
         token = signed_in()
     if token is None:
         detail = "Send the header  Authorization: Bearer <access token>,  or sign in with a browser."
-        raise Refusal(Kind.UNAUTHORIZED, detail, _CHALLENGE)
+        raise Refusal(Kind.UNAUTHORIZED, detail, CHALLENGE)
+    _check(token, role, survey)
+    g.acting = token
+
+
+def _check(token: Token, role: Role, survey: str | None) -> None:
     if not may(token, role, survey):
         here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
         reach = "" if token.survey is None else ", and this one is for one survey only"
         raise Refusal(Kind.FORBIDDEN, f"This needs an access token of the role {role}{reach}.")
-    g.acting = token
+
+
+def collector(survey: str) -> Token | None:
+    """The collector's token that the request shows; None for respondents. Refusal where it shows another token.
+
+    That it is used is not noted in the log: it would show when somebody answered.
+    """
+    token = _bearer()
+    if token is not None:
+        _check(token, "collector", survey)
+    return token
 
 
 def acting() -> Token:
@@ -67,15 +85,14 @@ def _bearer() -> Token | None:
         return None
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret:
-        raise Refusal(Kind.UNAUTHORIZED, "Send the header  Authorization: Bearer <access token>.", _CHALLENGE)
+        raise Refusal(Kind.UNAUTHORIZED, "Send the header  Authorization: Bearer <access token>.", CHALLENGE)
     token = _storage().tokens.find(digest_of(secret.strip()))
     if token is None:
         here().events.refused("unknown-token", way="header")
         here().wrong_headers.spend(request.remote_addr)
         raise Refusal(
-            Kind.UNAUTHORIZED, "This access token is not known. It may have expired or been revoked.", _CHALLENGE
+            Kind.UNAUTHORIZED, "This access token is not known. It may have expired or been revoked.", CHALLENGE
         )
-    here().events.used(token)
     return token
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from threading import BoundedSemaphore
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import msgspec
 from flask import Response, current_app, request
 
 from deniable_protocol import Survey, verify
-from deniable_server.errors import RETRY_SECONDS, Kind, Refusal
+from deniable_server.errors import Kind, Refusal
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
 from deniable_server.storage import Published, Storage, Token
 from deniable_server.storage.base import refuse_another
 
+from .computing import Computing
 from .metrics import Metrics
 from .rate_limit import RateLimit
 from .security_log import SecurityLog
@@ -23,15 +23,15 @@ from .submission_reader import SubmissionReader
 
 WRONG = Rate(20, "minute")
 """Tokens and links cannot be guessed, however often somebody tries; this keeps them from keeping the server busy."""
-LONG_AT_ONCE = 2
-"""Computations over every single submission, in each process: the other threads are for respondents."""
+
+T = TypeVar("T")
 
 
 class AppState:
     """The settings, the storage, and what is made from them once."""
 
-    def __init__(self, settings: Settings, storage: Storage) -> None:
-        self.settings, self.storage = settings, storage
+    def __init__(self, settings: Settings, storage: Storage, computing: Computing) -> None:
+        self.settings, self.storage, self.computing = settings, storage, computing
         # Not Flask's secret_key: with one, it opens a signed session for every request, and nobody uses those.
         self.secret_key = settings.ensure_secret_key(storage.secret_key)
         self.metrics = Metrics()
@@ -40,13 +40,12 @@ class AppState:
         self.wrong_links = RateLimit(WRONG)
         self.wrong_headers = RateLimit(WRONG)
         self.events = SecurityLog()
-        self._long = BoundedSemaphore(LONG_AT_ONCE)
         self._readers: dict[int, SubmissionReader] = {}
 
-    def admit(self, address: str | None) -> None:
-        """Refusal where too many submissions have come from this address."""
+    def admit(self, address: str | None, submissions: int = 1) -> None:
+        """Refusal where too many submissions have come from this address. They count even if they are refused later."""
         if self.rate_limit is not None:
-            self.rate_limit.spend(address)
+            self.rate_limit.spend(address, submissions)
 
     def reader(self, published: Published) -> SubmissionReader:
         """What reads the submissions to a survey. It is made once: a published survey never changes."""
@@ -57,7 +56,7 @@ class AppState:
 
     def publish(self, survey: Survey, token: Token) -> bool:
         """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is."""
-        created = self.storage.publish(publish_survey(survey))
+        created = self.storage.publish(compute(publish_survey, survey))
         self.events.did("survey-published", token, survey=survey.id)
         return created
 
@@ -65,7 +64,7 @@ class AppState:
         """What ``publish`` would find, without publishing."""
         known = self.storage.find(survey.id)
         if known is not None:
-            refuse_another(known.raw, verify(publish_survey(survey)))
+            refuse_another(known.raw, verify(compute(publish_survey, survey)))
         return known is not None
 
     def close(self, published: Published, token: Token) -> None:
@@ -80,17 +79,6 @@ class AppState:
             "results-held", token, survey=published.document.survey.id, until="closed" if until is None else str(until)
         )
 
-    @contextmanager
-    def long_computation(self) -> Iterator[None]:
-        """A turn at reading every submission. Refusal if too many others are at it: nobody queues for that."""
-        if not self._long.acquire(blocking=False):
-            detail = "Other computations are reading all submissions. Try again in a moment."
-            raise Refusal(Kind.BUSY, detail, {"Retry-After": str(RETRY_SECONDS)})
-        try:
-            yield
-        finally:
-            self._long.release()
-
 
 # --- what routes use --------------------------------------------------------------------------------------------------
 
@@ -99,6 +87,18 @@ def here() -> AppState:
     """The state that the current request belongs to."""
     state: AppState = current_app.extensions["deniable"]
     return state
+
+
+def compute(function: Callable[..., T], *given: object, about: Iterable[Published] = ()) -> T:
+    """What a function gives for these arguments, computed apart from those who answer (``computing``). It is called in
+    a request of the same app that nobody is signed in to: who may ask is checked here, before.
+
+    ``about``: the surveys whose submissions and settings the answer depends on.
+    """
+    state, surveys = here(), list(about)
+    return state.computing.ask(
+        function, *given, root=request.script_root, state=lambda: tuple(map(state.storage.state, surveys))
+    )
 
 
 def as_json(value: object, status: int = 200) -> Response:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, request
+from werkzeug.exceptions import NotFound
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from deniable_server.errors import Kind
-from deniable_server.settings import Settings
+from deniable_server.settings import LOCALHOST, Settings
 
 from .problems import problem
 
@@ -35,6 +37,12 @@ def register(app: Flask, settings: Settings) -> None:
         # choose what the links on our pages say.
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=0)  # type: ignore[method-assign]
     _share_with_other_origins(app, settings.allowed_origins)
+
+    @app.before_request
+    def compare_as_it_came() -> None:
+        # Flask takes any number of slashes at the start for one, and a proxy that keeps /metrics from visitors may not.
+        if request.environ["PATH_INFO"].startswith("//"):
+            raise NotFound
 
 
 HEADERS = {
@@ -113,6 +121,9 @@ def _share_with_other_origins(app: Flask, allowed: tuple[str, ...]) -> None:
         return response
 
 
+_LOOPBACK = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?")
+
+
 def sharing(allowed: tuple[str, ...], origin: str | None) -> list[tuple[str, str]]:
     """The headers by which a page of this origin may read a response, if it may."""
     headers = [("Access-Control-Expose-Headers", "Deniable-Digest, Deniable-Status, Retry-After")]
@@ -120,7 +131,7 @@ def sharing(allowed: tuple[str, ...], origin: str | None) -> list[tuple[str, str
         headers.append(("Access-Control-Allow-Origin", "*"))
     else:
         headers.append(("Vary", "Origin"))
-        if origin is not None and origin in allowed:
+        if origin is not None and (origin in allowed or (LOCALHOST in allowed and _LOOPBACK.fullmatch(origin))):
             headers.append(("Access-Control-Allow-Origin", origin))
     return headers
 

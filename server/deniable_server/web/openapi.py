@@ -12,7 +12,7 @@ import msgspec
 from flask import Flask
 from werkzeug.routing import Rule
 
-from deniable_server.analysis.query import Query
+from deniable_server.analysis.query import FLAGS, Query
 from deniable_server.errors import Kind
 from deniable_server.storage import Role
 
@@ -22,7 +22,7 @@ from .problems import ProblemDocument, responses
 @dataclass(frozen=True)
 class Operation:
     """What a route says about itself. It takes any of ``takes`` and gives ``gives``: each a type, or the media type of
-    something that is not JSON. Without a ``role`` it is for anyone.
+    something that is not JSON. Without a ``role`` it is for anyone; tokens of the ``optional_role`` may do more.
     """
 
     summary: str
@@ -31,6 +31,7 @@ class Operation:
     status: int = 200
     also: Sequence[int] = ()
     role: Role | None = None
+    optional_role: Role | None = None
     query: type[Query] | None = None
     problems: Sequence[Kind] = ()
 
@@ -86,11 +87,14 @@ def _describe(rule: Rule, operation: Operation) -> dict[str, Any]:
     if operation.role is not None:
         described["security"] = [{"token": []}]
         described["description"] = f"For tokens of the role {operation.role}."
+    if operation.optional_role is not None:
+        described["security"] = [{}, {"token": []}]
+        described["description"] = f"For anyone; with a token of the role {operation.optional_role}, more."
     return described
 
 
 def _parameters(query: type[Query]) -> list[dict[str, Any]]:
-    flag = {"type": "string", "enum": ["0", "1"]}
+    flag = {"type": "string", "enum": [*FLAGS]}
     return [
         {
             "name": name,

@@ -80,7 +80,7 @@ def explain(error: Exception) -> Explained:
             kind = _BY_STATUS.get(error.code or 500, Kind.BAD_REQUEST if (error.code or 500) < 500 else Kind.INTERNAL)
             allow = dict(error.get_headers()).get("Allow")
             return _explained(kind, _DETAILS.get(kind, kind.title + "."), headers={"Allow": allow} if allow else None)
-    _log(error)
+    log_place(error)
     return _explained(Kind.INTERNAL, "The error was logged, without its content.")
 
 
@@ -106,10 +106,10 @@ def register(app: Flask) -> None:
     app.register_error_handler(Exception, as_response)
     # What fails even later, such as after a request, Flask logs with the address and the text of the exception.
     app.logger.disabled = True
-    app.log_exception = lambda exc_info: _log(exc_info[1])  # type: ignore[method-assign]
+    app.log_exception = lambda exc_info: log_place(exc_info[1])  # type: ignore[method-assign]
 
 
-def _log(error: BaseException | None) -> None:
+def log_place(error: BaseException | None) -> None:
     """Where it happened, without the exception's text: that may quote what was sent."""
     frames = traceback.extract_tb(None if error is None else error.__traceback__)
     places = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))

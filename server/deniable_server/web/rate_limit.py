@@ -14,7 +14,7 @@ from deniable_server.settings import Rate
 
 
 class RateLimit:
-    """So many requests per address and window. The first request after a window makes it forget all addresses."""
+    """So much per address and window. The first request after a window makes it forget all addresses."""
 
     def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._clock = rate, clock
@@ -22,19 +22,19 @@ class RateLimit:
         self._counts: Counter[Any] = Counter()
         self._ends = clock() + rate.seconds
 
-    def spend(self, address: str | None, requests: int = 1) -> None:
-        """Count these; Refusal where this address has used up its window."""
+    def spend(self, address: str | None, number: int = 1) -> None:
+        """Count so many; Refusal where that is more than this address has left in its window."""
         with self._lock:
             now = self._clock()
             if now >= self._ends:
                 self._counts.clear()
                 self._ends = now + self._rate.seconds
             network = _network(address)
-            self._counts[network] += requests
-            if self._counts[network] + (not requests) > self._rate.requests:
+            if self._counts[network] + max(number, 1) > self._rate.number:
                 wait = max(1, round(self._ends - now + 0.5))
-                detail = f"At most {self._rate.requests} requests in {self._rate.seconds} seconds. Try again later."
+                detail = f"At most {self._rate.number} in {self._rate.seconds} seconds. Try again later, or with less."
                 raise Refusal(Kind.RATE_LIMIT, detail, {"Retry-After": str(wait)})
+            self._counts[network] += number
 
 
 def _network(address: str | None) -> object:

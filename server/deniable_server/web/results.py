@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from flask import Blueprint, Response
 from flask.typing import ResponseReturnValue
+from msgspec.json import encode
 
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, SurveyCrosstab, crosstab
@@ -16,13 +17,13 @@ from deniable_server.analysis.reports import report_rows
 from deniable_server.analysis.tables import csv_pieces, estimate_rows
 from deniable_server.errors import Kind
 
-from .context import as_json, find, here
+from .context import find, here
 from .routes import route
-from .source import query_of, source_of
+from .source import compute_results, source_of
 
 results = Blueprint("results", __name__)
 
-PROBLEMS = (Kind.BAD_PARAMETER, Kind.HELD_BACK, Kind.WITHHELD)
+PROBLEMS = (Kind.BAD_PARAMETER, Kind.HELD_BACK, Kind.WITHHELD, Kind.BUSY)
 
 
 @route(
@@ -36,8 +37,7 @@ PROBLEMS = (Kind.BAD_PARAMETER, Kind.HELD_BACK, Kind.WITHHELD)
     problems=PROBLEMS,
 )
 def get_estimates(survey: str) -> ResponseReturnValue:
-    source = source_of(survey)
-    return as_json(estimates(source, query_of(EstimateQuery, source)))
+    return _json(compute_results(_estimates, survey, EstimateQuery))
 
 
 @route(
@@ -51,9 +51,7 @@ def get_estimates(survey: str) -> ResponseReturnValue:
     problems=PROBLEMS,
 )
 def get_estimates_table(survey: str) -> ResponseReturnValue:
-    source = source_of(survey)
-    result = estimates(source, query_of(EstimateQuery, source))
-    return _csv(survey, "estimates", csv_pieces(estimate_rows(source.survey, result)))
+    return _csv(survey, "estimates", [compute_results(_estimates_table, survey, EstimateQuery)])
 
 
 @route(
@@ -67,8 +65,7 @@ def get_estimates_table(survey: str) -> ResponseReturnValue:
     problems=PROBLEMS,
 )
 def get_comparison(survey: str) -> ResponseReturnValue:
-    source = source_of(survey)
-    return as_json(compare(source, query_of(CompareQuery, source)))
+    return _json(compute_results(_comparison, survey, CompareQuery))
 
 
 @route(
@@ -79,11 +76,10 @@ def get_comparison(survey: str) -> ResponseReturnValue:
     role="reader",
     gives=SurveyCrosstab,
     query=CrosstabQuery,
-    problems=(*PROBLEMS, Kind.BUSY),
+    problems=PROBLEMS,
 )
 def get_crosstab(survey: str) -> ResponseReturnValue:
-    source = source_of(survey)
-    return as_json(crosstab(source, query_of(CrosstabQuery, source)))
+    return _json(compute_results(_crosstab, survey, CrosstabQuery))
 
 
 @route(
@@ -97,8 +93,7 @@ def get_crosstab(survey: str) -> ResponseReturnValue:
     problems=PROBLEMS,
 )
 def get_regression(survey: str) -> ResponseReturnValue:
-    source = source_of(survey)
-    return as_json(regress(source, query_of(RegressQuery, source)))
+    return _json(compute_results(_regression, survey, RegressQuery))
 
 
 @route(
@@ -130,6 +125,37 @@ def get_reports(survey: str) -> ResponseReturnValue:
     response.headers["Content-Length"] = str(length)
     response.call_on_close(reading.close)  # where nobody goes through the pieces, as for HEAD
     return response
+
+
+# --- in a computing process -------------------------------------------------------------------------------------------
+
+
+def _estimates(survey: str, query: EstimateQuery) -> bytes:
+    return encode(estimates(source_of(survey), query))
+
+
+def _estimates_table(survey: str, query: EstimateQuery) -> bytes:
+    source = source_of(survey)
+    return b"".join(csv_pieces(estimate_rows(source.survey, estimates(source, query))))
+
+
+def _comparison(survey: str, query: CompareQuery) -> bytes:
+    return encode(compare(source_of(survey), query))
+
+
+def _crosstab(survey: str, query: CrosstabQuery) -> bytes:
+    return encode(crosstab(source_of(survey), query))
+
+
+def _regression(survey: str, query: RegressQuery) -> bytes:
+    return encode(regress(source_of(survey), query))
+
+
+# --- responses --------------------------------------------------------------------------------------------------------
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, content_type="application/json")
 
 
 def _csv(survey: str, name: str, pieces: Iterable[bytes]) -> Response:

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from flask import request
 
-from deniable_server.analysis.crossing import Crossing
-from deniable_server.analysis.query import Query
+from deniable_server.analysis.compare import CompareQuery
+from deniable_server.analysis.query import Given, Query
 from deniable_server.analysis.source import Source, StoredSurvey
-from deniable_server.storage import Published
 
 from .auth import check_role
-from .context import find, here
+from .context import compute, find, here
 
 Q = TypeVar("Q", bound=Query)
+T = TypeVar("T")
 
 
-class RequestedSurvey(StoredSurvey):
-    """The survey of a request."""
-
-    def count(self, crossing: Crossing) -> None:
-        with here().long_computation():
-            super().count(crossing)
-
-
-def source_of(survey: str) -> RequestedSurvey:
-    """The survey with this id. It is compared with another only if the token of the request allows to read both."""
+def source_of(survey: str) -> Source:
+    """The survey with this id: for computing. Who may read it, and any survey that it is compared with, was checked."""
     state = here()
-    return RequestedSurvey(state.storage, find(survey), state.settings.minimum_group, _readable)
+    return StoredSurvey(state.storage, find(survey), state.settings.minimum_group, find)
 
 
-def _readable(survey: str) -> Published:
-    check_role("reader", survey)
-    return find(survey)
-
-
-def query_of(kind: type[Q], source: Source) -> Q:
-    """The query in the address of the request."""
-    return kind.read(source.survey, request.args.to_dict(flat=False))
+def compute_results(
+    function: Callable[..., T], survey: str, kind: type[Query], given: Given | None = None, *more: object
+) -> T:
+    """What ``function(survey, query, *more)`` gives, computed apart, for the query in the address of the request, or in
+    the texts that are ``given``. A survey is compared with another only if the token of the request may read both.
+    """
+    published = find(survey)
+    query = kind.read(published.document.survey, request.args.to_dict(flat=False) if given is None else given)
+    about = [published]
+    if isinstance(query, CompareQuery) and query.other is not None and query.by is None:
+        check_role("reader", query.other)
+        about.append(find(query.other))
+    return compute(function, survey, query, *more, about=about)

@@ -18,10 +18,12 @@ from deniable_protocol import Document
 from deniable_protocol.checks import Checker, strict_json
 from deniable_protocol.errors import Problem, SubmissionError
 from deniable_protocol.receive import SUBMISSION_ID, check_submission
-from deniable_server.errors import NotJSON, TooMany
+from deniable_server.errors import CHALLENGE, Kind, NotJSON, Refusal, TooMany
 from deniable_server.storage import Row
 
 MAX_BATCH = 10_000
+MAX_SINGLE = 65_536
+"""Bytes of a body that is not a batch: more than the longest submission that a survey can ask for."""
 MAX_PROBLEMS = 20
 MAX_CAREFUL = 1_000_000
 """Bytes of a body that is looked at in detail: that takes many times its size in memory, and anyone can send one."""
@@ -46,16 +48,18 @@ class SubmissionReader:
         ]
         self._decoder = msgspec.json.Decoder(_posted_type(document))
 
-    def read(self, body: bytes) -> list[Row]:
-        """The rows of a submission or a batch; SubmissionError where anything at all is wrong."""
-        rows = self._read_quickly(body)
+    def read(self, body: bytes, *, batches: bool = True) -> list[Row]:
+        """The rows of a submission or a batch; SubmissionError where anything at all is wrong. Refusal for a batch
+        unless ``batches`` are allowed.
+        """
+        rows = self._read_quickly(body, batches)
         if rows is not None:
             return rows
         if len(body) > MAX_CAREFUL:
             raise self._coarse_error(body)
-        return self._read_carefully(body)
+        return self._read_carefully(body, batches)
 
-    def _read_quickly(self, body: bytes) -> list[Row] | None:
+    def _read_quickly(self, body: bytes, batches: bool = True) -> list[Row] | None:
         try:
             posted = self._decoder.decode(body)
         except _REFUSED:
@@ -67,6 +71,8 @@ class SubmissionReader:
         single = (posted.id, posted.digest, posted.booklet, posted.reports, posted.segments)
         if posted.submissions is msgspec.UNSET:
             submissions = [] if msgspec.UNSET in single else [posted]
+        elif not batches:
+            raise _no_batch()
         else:
             submissions = posted.submissions if single == (msgspec.UNSET,) * len(single) else []
         rows = []
@@ -107,13 +113,15 @@ class SubmissionReader:
         place = next((f"submissions[{i}].reports" for i in wrong), "")
         return SubmissionError([Problem(place, "invalid", "does not fit; send less at a time for the details")])
 
-    def _read_carefully(self, body: bytes) -> list[Row]:
+    def _read_carefully(self, body: bytes, batches: bool = True) -> list[Row]:
         try:
             tree = strict_json(body.decode())
         except ValueError:  # its message may quote the body
             raise NotJSON from None
         check = Checker()
         batch = isinstance(tree, dict) and "submissions" in tree
+        if batch and not batches:
+            raise _no_batch()
         if batch:
             submissions = tree["submissions"]
             if len(tree) > 1:
@@ -144,6 +152,11 @@ class SubmissionReader:
     def _row(self, submission: str, booklet: int, reports: list[int], codes: tuple[str, ...]) -> Row:
         segments = [positions[code] for positions, code in zip(self._positions, codes, strict=True)]
         return Row(bytes.fromhex(submission), _encode((booklet, reports, segments)).decode())
+
+
+def _no_batch() -> Refusal:
+    detail = "A batch needs an access token of the role collector. Without one, send one submission in each request."
+    return Refusal(Kind.UNAUTHORIZED, detail, CHALLENGE)
 
 
 def _posted_type(document: Document) -> Any:

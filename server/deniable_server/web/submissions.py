@@ -6,7 +6,7 @@ Nobody who sends a submission can tell which way it took.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, request
@@ -17,12 +17,14 @@ from werkzeug.exceptions import ClientDisconnected
 
 from deniable_protocol import Accepted, Submission
 from deniable_server.errors import Kind
-from deniable_server.storage import Published
+from deniable_server.storage import Published, Row
 
+from .auth import collector
 from .context import AppState, find, here, read_body
 from .middleware import sharing
 from .problems import as_response
 from .routes import route
+from .submission_reader import MAX_SINGLE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -34,16 +36,15 @@ ROUTE = f"{BEFORE}<survey>{AFTER}"
 
 
 class Batch(Struct, frozen=True):
-    """Up to 10,000 submissions that are stored together or not at all."""
+    """Up to 10,000 submissions that are stored together or not at all. Needs an access token of the role collector."""
 
     submissions: list[Submission]
 
 
-def store(state: AppState, published: Published, body: bytes) -> Accepted:
-    """Check the submissions in this body, one or several, and store them. They are on disk when this returns."""
-    rows = state.reader(published).read(body)
+def store(state: AppState, published: Published, rows: Sequence[Row], source: str | None = None) -> Accepted:
+    """Store these. They are on disk when this returns. ``source``: the label of the collector that sends them."""
     with state.metrics.storing():
-        stored = state.storage.accept(published, rows)
+        stored = state.storage.accept(published, rows, source)
     state.metrics.stored(stored)
     return stored
 
@@ -63,12 +64,16 @@ def _acknowledgement(stored: Accepted) -> tuple[bytes, list[tuple[str, str]]]:
     submissions,
     "POST",
     "/surveys/<survey>/submissions",
-    "Store one submission, or a batch: all or none. Answers once they are on disk. Sent again, it is a duplicate.",
+    "Store one submission; with a collector's token also a batch, all or none. Answers once they are on disk. "
+    "Sent again, it is a duplicate.",
+    optional_role="collector",
     takes=(Submission, Batch),
     gives=Accepted,
     status=201,
     problems=(
         Kind.NOT_JSON,
+        Kind.UNAUTHORIZED,
+        Kind.FORBIDDEN,
         Kind.INCOMPLETE,
         Kind.CONFLICT,
         Kind.WRONG_DIGEST,
@@ -82,19 +87,30 @@ def _acknowledgement(stored: Accepted) -> tuple[bytes, list[tuple[str, str]]]:
 )
 def post_submissions(survey: str) -> ResponseReturnValue:
     """The ordinary way."""
-    state = here()
-    state.admit(request.remote_addr)
+    state, sender = here(), collector(survey)
+    state.admit(request.remote_addr, 0 if sender else 1)
     published = find(survey)
-    stored = store(state, published, read_body(state.settings.max_body_bytes))
+    reader = state.reader(published)
+    if sender is None:
+        stored = store(state, published, reader.read(read_body(_most_bytes(state)), batches=False))
+    else:
+        rows = reader.read(read_body(state.settings.max_body_bytes))
+        state.admit(request.remote_addr, len(rows))
+        stored = store(state, published, rows, sender.label)
     body, headers = _acknowledgement(stored)
     return Response(body, 201, headers)
 
 
+def _most_bytes(state: AppState) -> int:
+    """The largest body without an access token: one submission."""
+    return min(MAX_SINGLE, state.settings.max_body_bytes)
+
+
 class FastPath:
-    """The fast way: stores plain submissions, and passes everything else on."""
+    """The fast way: stores the plain submissions of respondents, and passes everything else on."""
 
     def __init__(self, inner: WSGIApplication, state: AppState) -> None:
-        self._inner, self._state = inner, state
+        self._inner, self._state, self._most_bytes = inner, state, _most_bytes(state)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
@@ -106,7 +122,8 @@ class FastPath:
             and environ.get("CONTENT_LENGTH", "").isdecimal()
             and "HTTP_CONTENT_ENCODING" not in environ
             and "HTTP_TRANSFER_ENCODING" not in environ
-            and int(environ["CONTENT_LENGTH"]) <= self._state.settings.max_body_bytes
+            and "HTTP_AUTHORIZATION" not in environ
+            and int(environ["CONTENT_LENGTH"]) <= self._most_bytes
         ):
             return self._store(path[len(BEFORE) : -len(AFTER)], environ, start_response)
         return self._inner(environ, start_response)
@@ -123,7 +140,7 @@ class FastPath:
             body = environ["wsgi.input"].read(length)
             if len(body) < length:
                 raise ClientDisconnected
-            stored = store(state, published, body)
+            stored = store(state, published, state.reader(published).read(body, batches=False))
         except Exception as error:
             response = as_response(error)
             response.headers.extend(shared)

@@ -8,16 +8,17 @@ from typing import Annotated, Any, Literal
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import asdict
 
 from deniable_protocol import Survey, parse_survey, survey_from_tree
 from deniable_protocol.checks import strict_json
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, NotJSON, Refusal
-from deniable_server.planning import SurveyPlan, plan_survey
+from deniable_server.planning import SurveyPlan, plan_survey, warn_of_exposure
 from deniable_server.storage import Listed
 
 from .auth import acting
-from .context import as_json, find, here, read_body
+from .context import as_json, compute, find, here, read_body
 from .routes import route
 
 surveys = Blueprint("api", __name__)
@@ -27,12 +28,18 @@ MAX_HOLD = 1_000  # bytes
 
 
 class PublishedSurvey(Struct, frozen=True):
-    """What publishing, holding back or closing gives back. ``held_until``: as in Hold."""
+    """What holding back or closing gives back. ``held_until``: as in Hold."""
 
     id: str
     digest: str
     status: str
     held_until: Literal["closed"] | int
+
+
+class NewSurvey(PublishedSurvey, frozen=True):
+    """What publishing gives back. ``warnings``: what exposes respondents more than it should, a sentence each."""
+
+    warnings: list[str]
 
 
 class Hold(Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +78,7 @@ def get_survey(survey: str) -> ResponseReturnValue:
     "Publish a survey, as a file has it (TOML or JSON). 200 where it is already there unchanged.",
     role="admin",
     takes=(dict, TOML),
-    gives=PublishedSurvey,
+    gives=NewSurvey,
     status=201,
     also=(200,),
     problems=(
@@ -81,13 +88,15 @@ def get_survey(survey: str) -> ResponseReturnValue:
         Kind.TOO_LARGE,
         Kind.MEDIA_TYPE,
         Kind.INVALID,
+        Kind.BUSY,
         Kind.UNAVAILABLE,
     ),
 )
 def post_survey() -> ResponseReturnValue:
     survey = _sent_survey()
     created = here().publish(survey, acting())
-    return as_json(_described(survey.id), 201 if created else 200)
+    warnings = warn_of_exposure(find(survey.id).document)
+    return as_json(NewSurvey(**asdict(_described(survey.id)), warnings=warnings), 201 if created else 200)
 
 
 @route(
@@ -145,10 +154,10 @@ def list_surveys() -> ResponseReturnValue:
     role="admin",
     takes=(dict, TOML),
     gives=SurveyPlan,
-    problems=(Kind.NOT_JSON, Kind.INCOMPLETE, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.INVALID),
+    problems=(Kind.NOT_JSON, Kind.INCOMPLETE, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.INVALID, Kind.BUSY),
 )
 def post_plan() -> ResponseReturnValue:
-    return as_json(plan_survey(_sent_survey()))
+    return as_json(compute(plan_survey, _sent_survey()))
 
 
 def _sent_survey() -> Survey:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from deniable_server.storage import Finding
 from deniable_server.storage.queries import View
 
+from .names import SCHEMA
+
 
 def examine(view: View) -> list[Finding]:
     """Check for everything that could lose submissions, or record when one came or what it says."""
@@ -22,6 +24,7 @@ def examine(view: View) -> list[Finding]:
             text = f"{name} records when connections are made or end, which in a quiet hour is when somebody answers"
             found.append(Finding("connection log", "warning", text))
     found.append(_encryption(view))
+    found.append(_foreign(view))
     return found
 
 
@@ -44,6 +47,23 @@ def _statement_log(settings: dict[str, str]) -> Finding:
         advice = "set log_parameter_max_length_on_error = 0"
         return Finding("statement log", "problem", f"PostgreSQL logs the submissions of failed statements: {advice}")
     return Finding("statement log", "ok", "PostgreSQL's log has no submissions in it")
+
+
+def _foreign(view: View) -> Finding:
+    """Whether there is code in the schema: Deniable makes none, and it would run at every submission."""
+    names = view.rows(
+        "WITH own AS (SELECT oid FROM pg_class WHERE relnamespace = CAST(:schema AS regnamespace))"
+        " SELECT 'trigger ' || tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid IN (SELECT oid FROM own)"
+        " UNION SELECT 'rule or view ' || CAST(CAST(ev_class AS regclass) AS text) FROM pg_rewrite"
+        " WHERE ev_class IN (SELECT oid FROM own)"
+        " UNION SELECT 'function ' || proname FROM pg_proc WHERE pronamespace = CAST(:schema AS regnamespace)"
+        " ORDER BY 1",
+        schema=SCHEMA,
+    )
+    if names:
+        listed = ", ".join(name for (name,) in names)
+        return Finding("schema", "problem", f"Deniable did not make this: {listed}. Find out who did, and remove it")
+    return Finding("schema", "ok", "no triggers, rules, views or functions")
 
 
 def _encryption(view: View) -> Finding:

@@ -80,11 +80,11 @@ class PostgresLocation(Location):
         finally:
             connection.close()
 
-    def restore(self, backup: Path) -> None:
+    def restore(self, backup: Path, key: str | None) -> None:
         from deniable_server.storage.sqlite.backup import reading_backup
         from deniable_server.storage.transfer import copy
 
-        with reading_backup(backup) as view, self.filling() as target:
+        with reading_backup(backup, key) as view, self.filling() as target:
             copy(lambda *surveys: nullcontext(view), target)
 
 

@@ -18,15 +18,14 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from deniable_server.errors import StorageError, Unavailable
 from deniable_server.storage.location import in_use
+from deniable_server.storage.trouble_log import TroubleLog
 
 from .errors import check_address, explained
 from .names import DURABLE, IN_USE, SCHEMA, for_survey
 from .view import Connection, PostgresView
 
-log = logging.getLogger(__name__)
-
 # psycopg and its pool log every connection that fails while somebody waits for it: each line would show when a
-# respondent came. What an operator has to know is logged here, once.
+# respondent came. What an operator has to know is in the log of troubles.
 logging.getLogger("psycopg").setLevel(logging.CRITICAL)
 
 SIZES = {"storing": 2, "housekeeping": 2, "reading": 5}
@@ -54,9 +53,9 @@ class Pool:
     They are for one installation only: if another one is at the same address, nothing is read or acknowledged.
     """
 
-    def __init__(self, address: str, patience: float) -> None:
+    def __init__(self, address: str, patience: float, trouble: TroubleLog | None = None) -> None:
         check_address(address)
-        self.address, self.patience = address, patience
+        self.address, self.patience, self._trouble = address, patience, trouble or TroubleLog()
         self.installation: str | None = None
         self.write_failed = False
         self._away: set[str] = set()
@@ -172,11 +171,12 @@ class Pool:
                 pool.drain()
                 connection = self._next(pool, patience)
         except PoolTimeout:
-            if name not in self._away:  # only the first in a row
-                log.error("There is no connection to PostgreSQL for %s", name)
             self._away.add(name)
+            self._trouble.failed(f"Connecting for {name}", NO_CONNECTION)
             raise
-        self._away.discard(name)
+        if name in self._away:
+            self._away.discard(name)
+            self._trouble.works(f"Connecting for {name}")
         return connection
 
     @staticmethod
@@ -220,11 +220,12 @@ class Pool:
                 connection.commit()
         except Unavailable as error:
             if not quietly:
-                self._note_failure(error)
+                self.write_failed = True
+                self._trouble.failed("Writing", str(error))
             raise
         if self.write_failed and not quietly:
-            log.warning("Writing works again")
             self.write_failed = False
+            self._trouble.works("Writing")
 
     @contextmanager
     def housekeeping(self, patience: float | None = None) -> Iterator[Connection]:
@@ -232,12 +233,6 @@ class Pool:
         with self._lent("housekeeping", patience) as connection:
             yield connection
             connection.commit()
-
-    def _note_failure(self, trouble: StorageError) -> None:
-        # Only the first failure in a row is logged: each further line would show when somebody answered.
-        if not self.write_failed:
-            log.error("Writing failed, and nothing is acknowledged until it works again: %s", trouble)
-        self.write_failed = True
 
     def close(self) -> None:
         pools, self._pools = self._pools, {}

@@ -16,7 +16,7 @@ from .names import for_survey
 from .view import Connection
 
 
-def insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.Cursor[tuple[Any, ...]]:
+def insert(connection: Connection, number: int, rows: Sequence[Row], source: int) -> psycopg.Cursor[tuple[Any, ...]]:
     """Insert those that are new, if the survey is open. In id order, so that servers that insert the same rows wait for
     each other and do not deadlock.
     """
@@ -24,12 +24,12 @@ def insert(connection: Connection, number: int, rows: Sequence[Row]) -> psycopg.
     return connection.execute(
         for_survey(
             number,
-            "INSERT INTO {inbox} SELECT {number}, new.* FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"
+            "INSERT INTO {inbox} SELECT {number}, new.*, %s FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"
             " WHERE NOT EXISTS (SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)"
             " AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
             " ON CONFLICT DO NOTHING",
         ),
-        ([row.id for row in rows], [row.content for row in rows]),
+        (source, [row.id for row in rows], [row.content for row in rows]),
     )
 
 

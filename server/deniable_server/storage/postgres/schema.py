@@ -87,7 +87,8 @@ ANOTHERS = """
 PARTITIONS: tuple[LiteralString, ...] = (
     "CREATE TABLE {inbox} (LIKE inbox INCLUDING ALL)",
     # No samples for the planner: they would show who was waiting when, and outlive the rows.
-    "ALTER TABLE {inbox} ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0, ALTER content SET STATISTICS 0",
+    "ALTER TABLE {inbox} ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0",
+    "ALTER TABLE {inbox} ALTER content SET STATISTICS 0, ALTER source SET STATISTICS 0",
     "ALTER TABLE inbox ATTACH PARTITION {inbox} FOR VALUES IN ({number})",
     "CREATE TABLE {sealed} (LIKE sealed INCLUDING ALL)",
     "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
@@ -135,11 +136,12 @@ MIGRATIONS = (
                 id bytea NOT NULL  -- the submission's random id: makes a retry recognisable, says nothing
                     CHECK (octet_length(id) = 16),
                 content text NOT NULL,  -- JSON: [booklet, [reports in its order], [positions of segment codes]]
+                source smallint NOT NULL DEFAULT 0,  -- the collector that sent it; 0: the respondent's own device
                 PRIMARY KEY (survey, id)
             ) PARTITION BY LIST (survey)
             """,
             "ALTER TABLE inbox ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0",
-            "ALTER TABLE inbox ALTER content SET STATISTICS 0",
+            "ALTER TABLE inbox ALTER content SET STATISTICS 0, ALTER source SET STATISTICS 0",
             # Folded submissions: written in the order of their random ids. Rewritten when the survey is closed.
             """
             CREATE TABLE sealed (
@@ -150,24 +152,36 @@ MIGRATIONS = (
                 PRIMARY KEY (survey, id)
             ) PARTITION BY LIST (survey)
             """,
-            # What estimates are computed from. Several counters per combination: servers that fold at the same time
+            """
+            CREATE TABLE sources (  -- collectors that sent submissions
+                survey integer NOT NULL REFERENCES surveys (number),  -- to which survey
+                number smallint NOT NULL  -- short name of the collector in the other tables
+                    CHECK (number > 0),
+                label text COLLATE "C" NOT NULL,  -- the label of its access token
+                PRIMARY KEY (survey, number),
+                UNIQUE (survey, label)
+            )
+            """,
+            # What estimates are computed from. Several counters of the same codes: servers that fold at the same time
             # take different ones, so that none waits for another; together they are the statistics.
             """
             CREATE TABLE statistics (
                 survey integer NOT NULL REFERENCES surveys (number),  -- whose statistics these are
+                source smallint NOT NULL DEFAULT 0,  -- 0: of everything; else of what this collector sent, once more
+                margin smallint NOT NULL,  -- 0: of everybody; n: by the code of the n-th segment; -1: of all segments
                 slot smallint NOT NULL DEFAULT 0,  -- which counter
-                segments text COLLATE "C" NOT NULL,  -- JSON: the combination of segment codes, as positions
-                booklets text NOT NULL,  -- JSON: how many folded submissions with this combination have each booklet
-                counts text NOT NULL,  -- JSON: per part, how many reports hold each path, or how often each came
-                PRIMARY KEY (survey, slot, segments)
+                codes text COLLATE "C" NOT NULL,  -- JSON: these codes, as positions in segment order
+                counts text NOT NULL,  -- JSON: submissions of each booklet; per part, reports that show each feature
+                PRIMARY KEY (survey, source, margin, slot, codes)
             )
             """,
             """
             CREATE TABLE repeats (  -- how often whole reports came, to see false submissions: kept with the statistics
                 survey integer NOT NULL REFERENCES surveys (number),  -- whose reports these are
+                source smallint NOT NULL DEFAULT 0,  -- as in statistics
                 slot smallint NOT NULL DEFAULT 0,  -- which counter, as in statistics
                 counts text NOT NULL,  -- JSON: per remainder of a report, part by part, and of all of a submission
-                PRIMARY KEY (survey, slot)
+                PRIMARY KEY (survey, source, slot)
             )
             """,
             """
@@ -183,8 +197,8 @@ MIGRATIONS = (
             """
             CREATE TABLE tokens (
                 id text COLLATE "C" PRIMARY KEY,  -- short name, to list and revoke it by
-                role text NOT NULL  -- a reader sees the results of one survey; admins may also do what analysts may
-                    CHECK (role IN ('reader', 'analyst', 'admin')),
+                role text NOT NULL  -- a reader sees the results of one survey, a collector only sends to one; admins
+                    CHECK (role IN ('reader', 'collector', 'analyst', 'admin')),  -- may also do what analysts may
                 label text NOT NULL,  -- whose it is, or what for, as its maker noted
                 digest text NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
                     CHECK (length(digest) = 64),
@@ -193,7 +207,8 @@ MIGRATIONS = (
                 expires_on date,  -- the last day (UTC) that it is valid; NULL: until it is revoked
                 maker text COLLATE "C" REFERENCES tokens (id) ON DELETE CASCADE  -- whose holder made this one
                     DEFERRABLE INITIALLY DEFERRED,  -- a copy may insert it first
-                CHECK ((role = 'reader') = (survey IS NOT NULL))
+                CHECK ((role IN ('reader', 'collector')) = (survey IS NOT NULL)),
+                CHECK (role <> 'collector' OR label <> '')  -- it is the source of what a collector sends
             )
             """,
             """

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.errors import DeadlockDetected, LockNotAvailable
@@ -31,15 +32,7 @@ from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
-from deniable_server.storage.queries import (
-    CHUNK,
-    read_cell,
-    read_repeats,
-    tally_texts,
-    write_cell,
-    write_codes,
-    write_repeats,
-)
+from deniable_server.storage.queries import CHUNK, keep_texts, read_counts, write_counts
 from deniable_server.storage.sqlite.backup import filling
 from deniable_server.storage.tokens import Statement
 from deniable_server.storage.transfer import copy
@@ -95,7 +88,7 @@ class PostgresStorage(DatabaseStorage):
         today: Callable[[], date] = utc_today,
     ) -> None:
         super().__init__(fold_at, today)
-        self._pool = Pool(address, busy_seconds)
+        self._pool = Pool(address, busy_seconds, self._trouble)
         connection = self._pool.connect()
         try:
             self._pool.installation, self._secret_key, self.created = migrate(connection, create=create)
@@ -211,7 +204,7 @@ class PostgresStorage(DatabaseStorage):
 
     def _store_once(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         with self._pool.writing() as connection:
-            outcomes: Sequence[Accepted | Exception] = [Accepted(len(rows), 0) for _, rows in requests]
+            outcomes: Sequence[Accepted | Exception] = [Accepted(len(request.rows), 0) for request in requests]
             if not self._store_all(connection, requests):
                 connection.rollback()
                 # One transaction around all: otherwise each request would be committed by itself, and if something
@@ -219,35 +212,40 @@ class PostgresStorage(DatabaseStorage):
                 with connection.transaction():
                     outcomes = [self._store(connection, *request) for request in requests]
                     self._count_days(connection, newly_accepted(requests, outcomes))
-        for (survey, _), outcome in zip(requests, outcomes, strict=True):
+        for request, outcome in zip(requests, outcomes, strict=True):
             if isinstance(outcome, Accepted):
-                self._unfolded[survey.number] += outcome.accepted
+                self._unfolded[request.survey.number] += outcome.accepted
         return outcomes
 
     def _store_all(self, connection: Connection, requests: list[Request]) -> bool:
         """The fast path, in one round trip: all rows are new and all surveys open. False if this fails for any
         request.
         """
-        surveys: dict[int, list[Row]] = {}
-        for survey, rows in requests:
-            surveys.setdefault(survey.number, []).extend(rows)
+        together: dict[tuple[int, int], list[Row]] = {}
+        for survey, rows, source in requests:
+            together.setdefault((survey.number, source), []).extend(rows)
+        added = Counter[int]()
         with connection.pipeline():
             asked = [
                 (
                     len(rows),
-                    insert(connection, number, rows),
+                    insert(connection, number, rows, source),
                     look_again(connection, number, rows),
                 )
-                for number, rows in sorted(surveys.items())
+                for (number, source), rows in sorted(together.items())
             ]
-            self._count_days(connection, {number: len(rows) for number, rows in surveys.items()})
+            for (number, _), rows in together.items():
+                added[number] += len(rows)
+            self._count_days(connection, added)
         return all(inserted.rowcount == n and looked.fetchone() == (True, True, 0) for n, inserted, looked in asked)
 
-    def _store(self, connection: Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
+    def _store(
+        self, connection: Connection, survey: Published, rows: Sequence[Row], source: int
+    ) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         try:
             with connection.transaction():
-                inserted = insert(connection, survey.number, rows).rowcount
+                inserted = insert(connection, survey.number, rows, source).rowcount
                 looked = look_again(connection, survey.number, rows).fetchone()
                 assert looked is not None
                 is_durable, is_open, sealed = looked
@@ -295,21 +293,18 @@ class PostgresStorage(DatabaseStorage):
             free = connection.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (lock_of(number, CLOSING),))
             if free.fetchone() != (True,):
                 return 0  # the survey is being closed: its inbox is empty
-            contents = [
-                content
-                for (content,) in connection.execute(
-                    for_survey(
-                        number,
-                        "WITH taken AS MATERIALIZED (SELECT id FROM {inbox} WHERE survey = {number} ORDER BY id"
-                        " LIMIT %s FOR UPDATE SKIP LOCKED),"
-                        " moved AS (DELETE FROM {inbox} AS old USING taken WHERE survey = {number}"
-                        " AND old.id = taken.id RETURNING old.*),"
-                        " laid AS (INSERT INTO {sealed} SELECT * FROM moved ORDER BY id)"
-                        " SELECT content FROM moved",
-                    ),
-                    (CHUNK,),
-                )
-            ]
+            contents = connection.execute(
+                for_survey(
+                    number,
+                    "WITH taken AS MATERIALIZED (SELECT id FROM {inbox} WHERE survey = {number} ORDER BY id"
+                    " LIMIT %s FOR UPDATE SKIP LOCKED),"
+                    " moved AS (DELETE FROM {inbox} AS old USING taken WHERE survey = {number}"
+                    " AND old.id = taken.id RETURNING old.*),"
+                    " laid AS (INSERT INTO {sealed} SELECT survey, id, content FROM moved ORDER BY id)"
+                    " SELECT source, content FROM moved",
+                ),
+                (CHUNK,),
+            ).fetchall()
             if len(contents) < at_least:
                 connection.rollback()
                 return 0
@@ -325,8 +320,10 @@ class PostgresStorage(DatabaseStorage):
                 connection.execute(for_survey(number, "TRUNCATE {inbox}"))
 
     @staticmethod
-    def _add_statistics(connection: Connection, survey: Published, contents: Sequence[str]) -> None:
-        """Add to the first counter that nobody else uses: there are as many as servers ever folded at the same time."""
+    def _add_statistics(connection: Connection, survey: Published, contents: Sequence[tuple[Any, ...]]) -> None:
+        """Add to the first counter that nobody else uses: there are as many as servers ever folded at the same time.
+        Contents, each with its source.
+        """
         number = survey.number
         found = connection.execute(
             "SELECT slot FROM generate_series(0, %s) AS slot WHERE pg_try_advisory_xact_lock(%s + slot) LIMIT 1",
@@ -335,30 +332,31 @@ class PostgresStorage(DatabaseStorage):
         if found is None:
             raise Locked("so many servers never folded at once")
         (slot,) = found
-        kept = {
-            segments: read_cell(booklets, counts)
-            for segments, booklets, counts in connection.execute(
-                "SELECT segments, booklets, counts FROM statistics WHERE survey = %s AND slot = %s", (number, slot)
-            )
-        }
-        added = tally_texts(survey.document, contents)
-        cells = {write_codes(codes): cell for codes, cell in added.cells.items()}
-        total = {segments: kept[segments] + cell if segments in kept else cell for segments, cell in cells.items()}
+        added = keep_texts(survey.document, contents)
+        known = connection.execute(
+            "SELECT source, margin, codes, counts FROM statistics WHERE survey = %s AND slot = %s AND source = ANY(%s)"
+            " AND codes = ANY(%s)",
+            (number, slot, [*added.repeats], [*{codes for _, _, codes in added.cells}]),
+        )
+        kept = {key: counts for *key_, counts in known if (key := tuple(key_)) in added.cells}
         with connection.cursor() as cursor:
             cursor.executemany(
-                "INSERT INTO statistics VALUES (%s, %s, %s, %s, %s) ON CONFLICT (survey, slot, segments)"
-                " DO UPDATE SET booklets = excluded.booklets, counts = excluded.counts",
-                [(number, slot, codes, *write_cell(cell)) for codes, cell in total.items()],
+                "INSERT INTO statistics (survey, slot, source, margin, codes, counts) VALUES (%s, %s, %s, %s, %s, %s)"
+                " ON CONFLICT (survey, source, margin, slot, codes) DO UPDATE SET counts = excluded.counts",
+                [
+                    (number, slot, *key, write_counts(counts + read_counts(kept[key]) if key in kept else counts))
+                    for key, counts in added.cells.items()
+                ],
             )
-        repeats = added.repeats
-        for (counts,) in connection.execute(
-            "SELECT counts FROM repeats WHERE survey = %s AND slot = %s", (number, slot)
-        ):
-            repeats = repeats + read_repeats(counts)
-        connection.execute(
-            "INSERT INTO repeats VALUES (%s, %s, %s) ON CONFLICT (survey, slot) DO UPDATE SET counts = excluded.counts",
-            (number, slot, write_repeats(repeats)),
-        )
+        rows = connection.execute("SELECT source, counts FROM repeats WHERE survey = %s AND slot = %s", (number, slot))
+        whole: dict[int, str] = dict(rows.fetchall())
+        for source, counts in added.repeats.items():
+            total = counts + read_counts(whole[source]) if source in whole else counts
+            connection.execute(
+                "INSERT INTO repeats (survey, source, slot, counts) VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT (survey, source, slot) DO UPDATE SET counts = excluded.counts",
+                (number, source, slot, write_counts(total)),
+            )
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
@@ -378,9 +376,10 @@ class PostgresStorage(DatabaseStorage):
         with self._pool.reading() as view:
             return examine(view)
 
-    def backup(self, target: str) -> None:
-        with filling(Path(target)) as file:
+    def backup(self, target: str, key: str) -> None:
+        with filling(Path(target), key) as file:
             copy(self._pool.reading, file)
 
     def close(self) -> None:
         self._pool.close()
+        self._trouble.close()

@@ -5,7 +5,6 @@ May not: know what the tables are for.
 
 from __future__ import annotations
 
-import logging
 import os
 import sqlite3
 import threading
@@ -17,8 +16,7 @@ from pathlib import Path
 
 from deniable_server.errors import StorageError, Unavailable
 from deniable_server.storage.files import sync
-
-log = logging.getLogger(__name__)
+from deniable_server.storage.trouble_log import TroubleLog
 
 
 class Connections:
@@ -27,8 +25,8 @@ class Connections:
     They are for one file only: if it is moved away or replaced, nothing is read or acknowledged any more.
     """
 
-    def __init__(self, path: Path, busy_seconds: float, *, create: bool) -> None:
-        self.path, self._busy_seconds = path, busy_seconds
+    def __init__(self, path: Path, busy_seconds: float, trouble: TroubleLog, *, create: bool) -> None:
+        self.path, self._busy_seconds, self._trouble = path, busy_seconds, trouble
         self.write_failed = False
         self.turn = threading.Lock()
         self._writer: sqlite3.Connection | None = None
@@ -133,12 +131,13 @@ class Connections:
             if isinstance(error, sqlite3.Error | StorageError):
                 trouble = explained(self.path, error)
                 if not housekeeping:
-                    self._note_failure(trouble)
+                    self.write_failed = True
+                    self._trouble.failed("Writing", str(trouble))
                 raise trouble from None
             raise
         if self.write_failed and not housekeeping:
-            log.warning("Writing works again")
             self.write_failed = False
+            self._trouble.works("Writing")
 
     def _write_connection(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -176,12 +175,6 @@ class Connections:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
             writer.close()
-
-    def _note_failure(self, trouble: StorageError) -> None:
-        # Only the first failure in a row is logged: each further line would show when somebody answered.
-        if not self.write_failed:
-            log.error("Writing failed, and nothing is acknowledged until it works again: %s", trouble)
-        self.write_failed = True
 
     def cut_log(self, *, patient: bool) -> bool:
         """Copy the write-ahead log into the file and truncate it; False if a reader is in the way."""

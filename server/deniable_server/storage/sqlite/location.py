@@ -50,5 +50,5 @@ class SQLiteLocation(Location):
     def filling(self) -> AbstractContextManager[Target]:
         return filling(self.path)
 
-    def restore(self, backup: Path) -> None:
-        restore(backup, self.path)
+    def restore(self, backup: Path, key: str | None) -> None:
+        restore(backup, self.path, key)

@@ -55,6 +55,7 @@ TABLES = (
             CHECK (length(id) = 16),
         content TEXT NOT NULL  -- JSON: [booklet, [reports in its order], [positions of segment codes]]
             CHECK (json_valid(content)),
+        source INTEGER NOT NULL DEFAULT 0,  -- the number of the collector that sent it; 0: the respondent's own device
         PRIMARY KEY (survey, id)
     ) WITHOUT ROWID
     """,
@@ -69,23 +70,35 @@ TABLES = (
     ) WITHOUT ROWID
     """,
     """
+    CREATE TABLE sources (  -- collectors that sent submissions
+        survey INTEGER NOT NULL REFERENCES surveys (number),  -- to which survey
+        number INTEGER NOT NULL  -- short name of the collector in the other tables
+            CHECK (number > 0),
+        label TEXT NOT NULL,  -- the label of its access token
+        PRIMARY KEY (survey, number),
+        UNIQUE (survey, label)
+    ) WITHOUT ROWID
+    """,
+    """
     CREATE TABLE statistics (  -- what estimates are computed from: kept as submissions are folded
         survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose statistics these are
-        segments TEXT NOT NULL  -- JSON: the combination of segment codes, as positions in segment order
-            CHECK (json_valid(segments)),
-        booklets TEXT NOT NULL  -- JSON: how many folded submissions with this combination have each booklet
-            CHECK (json_valid(booklets)),
-        counts TEXT NOT NULL  -- JSON: per part, how many reports hold each path, or how often each report came
+        source INTEGER NOT NULL DEFAULT 0,  -- 0: of everything; else of what this collector sent, once more by itself
+        margin INTEGER NOT NULL,  -- 0: of everybody; n: by the code of the n-th segment; -1: by those of all segments
+        codes TEXT NOT NULL  -- JSON: these codes, as positions in segment order
+            CHECK (json_valid(codes)),
+        counts TEXT NOT NULL  -- JSON: folded submissions of each booklet; per part, how many reports show each feature
             CHECK (json_valid(counts)),
-        PRIMARY KEY (survey, segments)
+        PRIMARY KEY (survey, source, margin, codes)
     ) WITHOUT ROWID
     """,
     """
     CREATE TABLE repeats (  -- how often whole reports came, to see false submissions: kept with the statistics
-        survey INTEGER PRIMARY KEY REFERENCES surveys (number),  -- whose reports these are
+        survey INTEGER NOT NULL REFERENCES surveys (number),  -- whose reports these are
+        source INTEGER NOT NULL DEFAULT 0,  -- as in statistics
         counts TEXT NOT NULL  -- JSON: per remainder of a report, part by part, and of all reports of a submission
-            CHECK (json_valid(counts))
-    )
+            CHECK (json_valid(counts)),
+        PRIMARY KEY (survey, source)
+    ) WITHOUT ROWID
     """,
     """
     CREATE TABLE days (  -- submissions per day: the finest time that is kept
@@ -116,18 +129,19 @@ SESSIONS_AND_READERS = (
     """
     CREATE TABLE tokens_now (
         id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
-        role TEXT NOT NULL  -- a reader sees the results of one survey; admins may also do what analysts may
-            CHECK (role IN ('reader', 'analyst', 'admin')),
+        role TEXT NOT NULL  -- a reader sees the results of one survey, a collector only sends to one; admins may also
+            CHECK (role IN ('reader', 'collector', 'analyst', 'admin')),  -- do what analysts may
         label TEXT NOT NULL,  -- whose it is, or what for, as its maker noted
         digest TEXT NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
             CHECK (length(digest) = 64),
         created_on TEXT NOT NULL  -- day of making (UTC)
             CHECK (created_on GLOB '????-??-??'),
-        survey TEXT REFERENCES surveys (id),  -- the id of the survey that a reader may see
+        survey TEXT REFERENCES surveys (id),  -- the id of the survey that a reader may see, or a collector send to
         expires_on TEXT  -- the last day (UTC) that it is valid; NULL: until it is revoked
             CHECK (expires_on GLOB '????-??-??'),
         maker TEXT REFERENCES tokens (id) ON DELETE CASCADE,  -- the token whose holder made this one, in a browser
-        CHECK ((role = 'reader') = (survey IS NOT NULL))
+        CHECK ((role IN ('reader', 'collector')) = (survey IS NOT NULL)),
+        CHECK (role <> 'collector' OR label <> '')  -- it is the source of what a collector sends
     ) WITHOUT ROWID
     """,
     "INSERT INTO tokens_now SELECT id, role, label, digest, created_on, NULL, NULL, NULL FROM tokens",

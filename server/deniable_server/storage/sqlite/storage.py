@@ -27,15 +27,8 @@ from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
-from deniable_server.storage.queries import (
-    CHUNK,
-    read_cell,
-    read_repeats,
-    tally_texts,
-    write_cell,
-    write_codes,
-    write_repeats,
-)
+from deniable_server.storage.files import locks_work
+from deniable_server.storage.queries import CHUNK, keep_texts, read_counts, write_counts
 from deniable_server.storage.tokens import Statement
 
 from .backup import copy_database, refuse_foreign
@@ -47,6 +40,11 @@ log = logging.getLogger(__name__)
 
 ROWS_AT_ONCE = 250
 """Rows that one statement inserts."""
+
+NO_LOCKS = (
+    "locks do nothing on the file system of {path}: two processes that use the database at the same time lose "
+    "submissions of each other. Put it on a local disk (network file systems: mount them with locks)"
+)
 
 MINOR_PATIENCE = 1.0
 """Seconds that a page waits for its turn to extend its session."""
@@ -65,7 +63,7 @@ class SQLiteStorage(DatabaseStorage):
         today: Callable[[], date] = utc_today,
     ) -> None:
         super().__init__(fold_at, today)
-        self._connections = Connections(Path(path), busy_seconds, create=create)
+        self._connections = Connections(Path(path), busy_seconds, self._trouble, create=create)
         self.created = _prepare(self._connections)
         self._connections.keep_index()
         with self._connections.reading() as db:
@@ -123,7 +121,7 @@ class SQLiteStorage(DatabaseStorage):
         with self._connections.turn, self._connections.writing() as db:
             outcomes: Sequence[Accepted | Exception]
             if self._store_all(db, requests):
-                outcomes = [Accepted(len(rows), 0) for _, rows in requests]
+                outcomes = [Accepted(len(request.rows), 0) for request in requests]
             else:
                 db.execute("ROLLBACK")
                 db.execute("BEGIN IMMEDIATE")
@@ -133,24 +131,26 @@ class SQLiteStorage(DatabaseStorage):
 
     def _store_all(self, db: sqlite3.Connection, requests: list[Request]) -> bool:
         """The fast path: all rows are new and all surveys open. False if this fails for any request."""
-        surveys: dict[int, tuple[Published, list[Row]]] = {}
-        for survey, rows in requests:
-            surveys.setdefault(survey.number, (survey, []))[1].extend(rows)
-        for survey, rows in surveys.values():
+        together: dict[tuple[int, int], tuple[Published, list[Row]]] = {}
+        for survey, rows, source in requests:
+            together.setdefault((survey.number, source), (survey, []))[1].extend(rows)
+        for (_, source), (survey, rows) in together.items():
             # So many at once are as good as a folding: seal them, in id order.
             sealed = len(rows) >= self._fold_at
             if sealed:
                 rows.sort()
-            if not self._is_open(db, survey) or self._insert(db, survey, rows, sealed=sealed) < len(rows):
+            if not self._is_open(db, survey) or self._insert(db, survey, rows, source, sealed=sealed) < len(rows):
                 return False
             if sealed:
-                self._add_statistics(db, survey, [row.content for row in rows])
+                self._add_statistics(db, survey, [(source, row.content) for row in rows])
         return True
 
-    def _store(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row]) -> Accepted | Exception:
+    def _store(
+        self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], source: int
+    ) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         db.execute("SAVEPOINT request")
-        added = self._insert(db, survey, rows, sealed=False)
+        added = self._insert(db, survey, rows, source, sealed=False)
         refusal: Exception | None = None
         if added < len(rows) and not all(self._is_stored(db, survey.number, row) for row in rows):
             refusal = IdConflict("Nothing of this request was stored.")
@@ -161,14 +161,18 @@ class SQLiteStorage(DatabaseStorage):
         db.execute("RELEASE request")
         return refusal or Accepted(added, len(rows) - added)
 
-    def _insert(self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], *, sealed: bool) -> int:
+    def _insert(
+        self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], source: int, *, sealed: bool
+    ) -> int:
         """Insert those that are new; returns how many. In few statements: at each, another thread may take over the
         interpreter.
         """
         before = db.total_changes
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
-            db.execute(_insertion(len(some), sealed=sealed), (survey.number, *chain.from_iterable(some)))
+            # A sealed one does not say whose it is.
+            first = (survey.number,) if sealed else (survey.number, source)
+            db.execute(_insertion(len(some), sealed=sealed), (*first, *chain.from_iterable(some)))
         added = db.total_changes - before
         if not sealed:
             self._unfolded[survey.number] += added  # at most: if this is rolled back, folding finds fewer
@@ -213,32 +217,37 @@ class SQLiteStorage(DatabaseStorage):
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
         with self._connections.writing(housekeeping=True) as db:
             rows = db.execute(
-                "SELECT id, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
+                "SELECT id, source, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
             ).fetchall()
             if len(rows) < at_least:
                 return 0
             if rows:
                 up_to = (survey.number, rows[-1][0])
-                db.execute("INSERT INTO sealed SELECT * FROM inbox WHERE survey = ? AND id <= ? ORDER BY id", up_to)
+                db.execute(
+                    "INSERT INTO sealed (survey, id, content) SELECT survey, id, content FROM inbox"
+                    " WHERE survey = ? AND id <= ? ORDER BY id",
+                    up_to,
+                )
                 db.execute("DELETE FROM inbox WHERE survey = ? AND id <= ?", up_to)
-                self._add_statistics(db, survey, [content for _, content in rows])
+                self._add_statistics(db, survey, [(source, content) for _, source, content in rows])
         return len(rows)
 
     @staticmethod
-    def _add_statistics(db: sqlite3.Connection, survey: Published, contents: Iterable[str]) -> None:
-        number, added = survey.number, tally_texts(survey.document, contents)
-        for codes, cell in added.cells.items():
-            segments = write_codes(codes)
-            known = db.execute(
-                "SELECT booklets, counts FROM statistics WHERE survey = ? AND segments = ?", (number, segments)
+    def _add_statistics(db: sqlite3.Connection, survey: Published, contents: Iterable[tuple[int, str]]) -> None:
+        """Contents, each with its source."""
+        number, added = survey.number, keep_texts(survey.document, contents)
+        rows = []
+        for key, counts in added.cells.items():
+            kept = db.execute(
+                "SELECT counts FROM statistics WHERE survey = ? AND source = ? AND margin = ? AND codes = ?",
+                (number, *key),
             ).fetchone()
-            if known is not None:
-                cell = read_cell(*known) + cell
-            row = (number, segments, *write_cell(cell))
-            db.execute("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)", row)
-        kept = db.execute("SELECT counts FROM repeats WHERE survey = ?", (number,)).fetchone()
-        repeats = added.repeats if kept is None else added.repeats + read_repeats(kept[0])
-        db.execute("INSERT OR REPLACE INTO repeats VALUES (?, ?)", (number, write_repeats(repeats)))
+            rows.append((number, *key, write_counts(counts if kept is None else counts + read_counts(kept[0]))))
+        db.executemany("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?, ?)", rows)
+        for source, counts in added.repeats.items():
+            kept = db.execute("SELECT counts FROM repeats WHERE survey = ? AND source = ?", (number, source)).fetchone()
+            total = counts if kept is None else counts + read_counts(kept[0])
+            db.execute("INSERT OR REPLACE INTO repeats VALUES (?, ?, ?)", (number, source, write_counts(total)))
 
     # --- operation ---------------------------------------------------------------------------------------------------
 
@@ -252,26 +261,40 @@ class SQLiteStorage(DatabaseStorage):
                 db.execute("CREATE TABLE probe AS SELECT zeroblob(100000)")
                 db.execute("DROP TABLE probe")
 
-    def environment_checks(self) -> list[Finding]:
-        return [Finding("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database")]
+    def refuses_to_share(self) -> str | None:
+        path = self._connections.path
+        return NO_LOCKS.format(path=path) if locks_work(path.absolute().parent) is False else None
 
-    def backup(self, target: str) -> None:
+    def environment_checks(self) -> list[Finding]:
+        path = self._connections.path
+        locks = {
+            True: Finding("locks", "ok", "of two processes, only one gets a lock: tried"),
+            False: Finding("locks", "problem", NO_LOCKS.format(path=path)),
+            None: Finding("locks", "cannot tell", f"no file can be made in {path.absolute().parent} to try them"),
+        }
+        return [
+            Finding("durability", "ok", "write-ahead log, synchronous=FULL: read back from the database"),
+            locks[locks_work(path.absolute().parent)],
+        ]
+
+    def backup(self, target: str, key: str) -> None:
         connection = self._connections.open()
         try:
-            copy_database(connection, Path(target))
+            copy_database(connection, Path(target), key)
         finally:
             connection.close()
 
     def close(self) -> None:
         self._connections.close()
+        self._trouble.close()
 
 
 @lru_cache(maxsize=2 * ROWS_AT_ONCE)
 def _insertion(rows: int, *, sealed: bool) -> str:
     """The statement that inserts so many rows, except those that are there already, folded or not."""
-    table, other = ("sealed", "inbox") if sealed else ("inbox", "sealed")
+    table, other, source = ("sealed", "inbox", "") if sealed else ("inbox", "sealed", ", ?2")
     return (  # made of our own words and question marks
-        f"INSERT INTO {table} SELECT ?1, column1, column2 FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
+        f"INSERT INTO {table} SELECT ?1, column1, column2{source} FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
         f" WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1) ON CONFLICT DO NOTHING"
     )
 
