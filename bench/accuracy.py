@@ -41,7 +41,8 @@ from rich.progress import track
 from rich.table import Table
 
 from deniable_protocol import Item, N, Subset, decode, design
-from deniable_protocol.design import band, exponential, subset
+from deniable_protocol.design import band, subset
+from deniable_protocol.tables import exponential
 from deniable_server.estimator import project, worst_variance
 from deniable_server.estimator.scores import table_of
 

@@ -31,7 +31,7 @@ from rich.progress import track
 from rich.table import Table
 
 from deniable_protocol import Band
-from deniable_protocol.design import LEVELS, band, number_width
+from deniable_protocol.design import LEVELS, band
 from deniable_server.estimator import worst_variance
 from deniable_server.estimator.distribution import Point, likely_distribution
 from deniable_server.estimator.scores import mean_scores, table_of
@@ -78,6 +78,14 @@ class Row(NamedTuple):
     width: float
     bootstrap_covered: float
     bootstrap_width: float
+
+
+def few_levels(epsilon: Fraction) -> Band:
+    """The best band of 9 levels, or of 17 from epsilon 4 on."""
+    levels = 17 if epsilon >= 4 else 9
+    return min(
+        (band(levels, epsilon, w) for w in range(1, levels)), key=lambda each: worst_variance(each, between=True)
+    )
 
 
 def people(package: str, item: str, column: str, low: float, high: float) -> Array:
@@ -140,7 +148,7 @@ def bootstrapped(
 def measured(data: str, epsilon: str, n: int, draws: int, refits: int) -> Row:
     kind, package, item, column, lowest, highest = DATA[data]
     values, exact = people(package, item, column, lowest, highest), Fraction(epsilon)
-    few, many = band(17 if exact >= 4 else 9, exact), band(LEVELS, exact, number_width(exact))
+    few, many = few_levels(exact), band(LEVELS, exact)
     truth = np.searchsorted(np.sort(values), GRID, side="right") / len(values)
     coarse, fine = rounded(values, few.levels), rounded(values, many.levels)
     sums = np.cumsum(fine)
@@ -191,7 +199,7 @@ def main() -> int:
 
 
 def _worst(epsilon: Fraction) -> float:
-    few, many = band(17 if epsilon >= 4 else 9, epsilon), band(LEVELS, epsilon, number_width(epsilon))
+    few, many = few_levels(epsilon), band(LEVELS, epsilon)
     return worst_variance(many, between=True) / worst_variance(few, between=True)
 
 

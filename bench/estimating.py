@@ -100,7 +100,7 @@ def counted(population: Population, reports: int) -> Survey:
     """The survey with so many reports."""
     n, random = reports // len(population.document.booklets[0].parts), np.random.default_rng(2)
     sizes = [min(CHUNK, n - start) for start in range(0, n, CHUNK)]
-    drawn = (population.draw(size, random).statistics for size in sizes)
+    drawn = (population.draw(size, random).counted for size in sizes)
     return Survey(population.published, sum(drawn, nothing(population.document)))
 
 
@@ -228,7 +228,8 @@ def main() -> None:
             for respondents, (connection, headers) in zip(sizes, connections, strict=True):
                 for design, (name, path) in itertools.product(DESIGNS, PATHS.items()):
                     start = time.perf_counter()
-                    get(connection, path.format(design), headers)
+                    # Another question each time: the answer to the same one would be known.
+                    get(connection, f"{path.format(design)}?confidence=0.95{turn:04}", headers)
                     taken = time.perf_counter() - start
                     if turn >= 20:  # what is made once has been made
                         times.setdefault((respondents, design, name), []).append(taken)

@@ -26,9 +26,11 @@ class Answered(NamedTuple):
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def post(path: str, body: bytes) -> bytes:
+def post(path: str, body: bytes, token: str | None = None) -> bytes:
     """A request as bytes."""
     head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    if token is not None:
+        head += f"\r\nAuthorization: Bearer {token}"
     return head.encode() + b"\r\n\r\n" + body
 
 

@@ -204,7 +204,7 @@ def ask_crosstab(survey: Survey, truth: Truth) -> Iterator[Number]:
 def ask_compare(survey: Survey, truth: Truth, *, anytime: bool = False) -> Iterator[Number]:
     for name, by in truth.study.compared:
         question = survey.find(name)
-        if question is None or len(survey.grouping.groups(by)) < 2:
+        if question is None or len(survey.grouping(by).groups(by)) < 2:
             continue
         for each in compare(survey, CompareQuery(question=name, by=by, anytime=anytime)).differences:
             if each.estimate is None:

@@ -77,15 +77,15 @@ class Survey(Source):
 
     def __init__(self, published: Published, statistics: Statistics, reports: Sequence[Ints] = ()) -> None:
         super().__init__(published, MINIMUM)
-        self._counted, self._reports = statistics, reports
+        self.counted, self._reports = statistics, reports
 
     def _status(self) -> Status:
         return "closed"
 
-    def _statistics(self) -> Statistics:
-        return self._counted
+    def _statistics(self, over: Sequence[int]) -> Statistics:
+        return self.counted.over(over)
 
-    def count(self, crossing: Crossing) -> None:
+    def _count(self, crossing: Crossing) -> None:
         assert not crossing.wanted, "reports are not kept with their segments"
         crossing.joint.add(self._reports[crossing.rows], self._reports[crossing.columns])
 
@@ -147,7 +147,7 @@ class Population:
         place = cell[people] * len(booklets) + drawn
         sizes = np.bincount(place, minlength=len(codes) * len(booklets)).reshape(len(codes), -1)
         present = [i for i in range(len(codes)) if sizes[i].any()]
-        cells = {codes[i]: Cell(sizes[i], [each[i] for each in counts]) for i in present}
+        cells = {codes[i]: Cell.of(sizes[i], [each[i] for each in counts]) for i in present}
         return Survey(self.published, Statistics(cells, repeats.counts), reports if len(booklets) == 1 else ())
 
     def watch(self, n: int, looks: int, random: np.random.Generator) -> Iterator[Survey]:
@@ -155,7 +155,7 @@ class Population:
         statistics = nothing(self.document)
         sizes = np.rint(np.geomspace(n / 100, n, looks)).astype(int)
         for size in np.diff(sizes, prepend=0).tolist():
-            statistics += self.draw(size, random).statistics
+            statistics += self.draw(size, random).counted
             yield Survey(self.published, statistics)
 
     def expect(self, n: int) -> Survey:
@@ -172,7 +172,7 @@ class Population:
                 np.add.at(shown, cell, self.eagerness[:, None] * chances[self.truths[number]])
             asked = sum(weight for weight, booklet in zip(weights, booklets, strict=True) if number in booklet.parts)
             counts.append(np.rint(n * asked * shown).astype(np.int64))
-        cells = {each: Cell(sizes[i], [count[i] for count in counts]) for i, each in enumerate(codes)}
+        cells = {each: Cell.of(sizes[i], [count[i] for count in counts]) for i, each in enumerate(codes)}
         return Survey(self.published, Statistics(cells, nothing(self.document).repeats))
 
 

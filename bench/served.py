@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from deniable_protocol import publish, randomize, survey_from_tree, verify
+from deniable_server.storage import Storage, Token
+from deniable_server.storage.tokens import digest_of
 
 BENCH = Path(__file__).resolve().parent
 PATH = "/api/v1/surveys/bench/submissions"
+COLLECTOR = "collects-for-the-bench"
 THREADS = 16
 PYTHON = [sys.executable, "-m"]
 DENIABLE = [*PYTHON, "deniable_server", "serve", "--threads", str(THREADS), "--bind", "127.0.0.1:{port}"]
@@ -47,6 +50,12 @@ def submissions(document: bytes) -> Iterator[bytes]:
     ids = [json.loads(one)["id"].encode() for one in made]
     for one, old in itertools.cycle(zip(made, ids, strict=True)):
         yield one.replace(old, secrets.token_hex(16).encode())
+
+
+def let_collect(storage: Storage) -> None:
+    """Let ``COLLECTOR`` send batches."""
+    digest = digest_of(COLLECTOR)
+    storage.tokens.add(Token(digest[:8], "collector", "bench", digest, "2026-01-01", "bench"))
 
 
 def batch(bodies: Iterator[bytes], size: int = 1_000) -> bytes:

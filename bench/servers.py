@@ -35,7 +35,7 @@ from load import Answered, Load, post
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
-from served import DENIABLE, PATH, Served, batch, published, seconds_of, serving, submissions
+from served import COLLECTOR, DENIABLE, PATH, Served, batch, let_collect, published, seconds_of, serving, submissions
 
 from deniable_server.storage import Row, open_storage
 from deniable_server.web.submission_reader import SubmissionReader
@@ -79,6 +79,7 @@ class Bench:
         address = self.postgres.new_database() if kind == "postgres" else str(self.folder / f"{self._made}.db")
         storage = open_storage(address)
         storage.publish(self.document)
+        let_collect(storage)
         storage.close()
         return address
 
@@ -93,9 +94,9 @@ class Bench:
                 before = self._spent(kind, started)
                 answered = load.as_much_as_it_takes(self.requests, self.seconds)
                 singles = _cost(answered, 1, before, self._spent(kind, started))
-            many = [post(PATH, batch(self.bodies, BATCH)) for _ in range(self.batches)]
+            many = [post(PATH, batch(self.bodies, BATCH), COLLECTOR) for _ in range(self.batches)]
             with Load(ports, 2) as load:
-                load.all_of([post(PATH, batch(self.bodies, BATCH)) for _ in ports])
+                load.all_of([post(PATH, batch(self.bodies, BATCH), COLLECTOR) for _ in ports])
                 before = self._spent(kind, started)
                 answered = load.all_of(many)
                 batches = _cost(answered, BATCH, before, self._spent(kind, started))
@@ -193,7 +194,7 @@ class Bench:
         storage.close()
         path = self.database("sqlite")
         with serving(DENIABLE, path) as served, Load(served.port, 2) as load:
-            load.all_of([post(PATH, batch(self.bodies, BATCH)) for _ in range(self.batches)])
+            load.all_of([post(PATH, batch(self.bodies, BATCH), COLLECTOR) for _ in range(self.batches)])
         storage = open_storage(path)
         survey = storage.find("bench")
         assert survey is not None

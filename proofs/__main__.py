@@ -32,6 +32,7 @@ class Part(NamedTuple):
 
 
 PARTS: dict[str, Part] = {
+    "faults": Part("faults", {"sample": None}, {"sample": 16}, minutes=60),
     "disk": Part("disk", {"faults": None}, {"faults": 8}, minutes=60),
     "conditions": Part("conditions", {"rounds": 10}, {"rounds": 1}, minutes=20),
     "power": Part(
@@ -75,6 +76,12 @@ PARTS: dict[str, Part] = {
         {"requests": 1_500, "warm_up": 700, "connections": 300, "threads": 2, "more_rounds": 4},
         minutes=90,
     ),
+    "readers": Part(
+        "readers",
+        {"rounds": 12, "turn": 5.0},
+        {"rounds": 2, "turn": 0.5, "codes": (5, 4, 4), "questions": 4, "slower": None},
+        minutes=20,
+    ),
     "slow": Part("slow_clients", {"senders": 400, "seconds": 300}, {"senders": 200, "seconds": 150}, minutes=10),
     "fuzz": Part(
         "fuzz",
@@ -82,6 +89,7 @@ PARTS: dict[str, Part] = {
         {"documents": 400, "survey_files": 400},
         minutes=30,
     ),
+    "examples": Part("examples", {"rounds": 12}, {"rounds": 2, "tests": ["tests/protocol/test_exact.py"]}, minutes=120),
 }
 
 

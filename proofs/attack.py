@@ -25,7 +25,7 @@ from deniable_protocol import Document, Survey, publish, randomize, survey_from_
 from deniable_server.simulate import Population, Respondent
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
-from tests.helpers.servers import Server, ask, running
+from tests.helpers.servers import Server, ask, collector, let_collect, running
 
 from . import Outcome, Watch
 from .attacker import Array, Target, numbers_of
@@ -102,6 +102,7 @@ def prove(folder: Path, watch: Watch, seed: int, *, honest: int, epsilons: Seque
     storage = open_storage(str(database))
     for document in documents:
         storage.publish(document)
+    let_collect(storage, *(listed.id for listed in storage.surveys()))
     token, _ = make_token(storage, "analyst", "attack")
     storage.close()
     total = len(documents) * (campaigns + 1)
@@ -165,7 +166,8 @@ def _send(server: Server, document: Document, submissions: Sequence[Sent]) -> No
         batch = submissions[start : start + BATCH]
         own = {"digest": document.digest, "booklet": 0}
         body = [{"id": i, **own, "reports": reports, "segments": segments} for i, reports, segments in batch]
-        answer = ask(f"{server.base}/api/v1/surveys/{document.survey.id}/submissions", {"submissions": body})
+        survey = document.survey.id
+        answer = ask(f"{server.base}/api/v1/surveys/{survey}/submissions", {"submissions": body}, collector(survey))
         if answer.status != 201 or answer.json["accepted"] != len(batch):
             raise RuntimeError(f"submissions were refused: {answer.body[:500]!r}")
 

@@ -11,14 +11,11 @@ import multiprocessing
 import time
 from collections import Counter
 from concurrent.futures import Future, ProcessPoolExecutor
-from fractions import Fraction
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from deniable_protocol import atoms_of, design, items_of, parse_survey, publish, verify
+from deniable_protocol import Account, parse_survey, publish
 from deniable_server.checks.audit import Audit, Finding, Tallies, conclude, tally
 
 from . import Outcome, Watch
@@ -59,21 +56,7 @@ def every_channel() -> bytes:
 def every_part() -> bytes:
     """The survey with one epsilon, in booklets that spend all of it on one part or share it among three."""
     survey = parse_survey((BENCH / "every-part.toml").read_bytes())
-    known = {item.name: item for item in items_of(survey)}
-    alone = [([item.name for item in atom], None) for atom in atoms_of(survey)]
-    whole = msgspec.json.decode(publish(survey, alone, [([number], 1) for number in range(len(alone))]))
-    whole["parts"] = [
-        {
-            "questions": names,
-            "epsilon": epsilon,
-            "channel": design([known[name] for name in names], Fraction(epsilon), size),
-        }
-        for names, epsilon, size in PARTS
-    ]
-    whole["booklets"] = [{"parts": parts, "weight": weight} for parts, weight in BOOKLETS]
-    document = msgspec.json.encode(whole)
-    verify(document)
-    return document
+    return publish(survey, [(names, size) for names, _, size in PARTS], BOOKLETS, [epsilon for _, epsilon, _ in PARTS])
 
 
 def prove(folder: Path, watch: Watch, seed: int, *, draws: int, power: float) -> Outcome:
@@ -92,6 +75,7 @@ def prove(folder: Path, watch: Watch, seed: int, *, draws: int, power: float) ->
     }
     by_language = {
         name: Audit(
+            sum((found[number, name].account for number in range(len(documents))), Account()),
             [finding for number in range(len(documents)) for finding in found[number, name].parts],
             [drawing for number in range(len(documents)) for drawing in found[number, name].booklets],
         )

@@ -151,10 +151,7 @@ class _Away:
             process.resume()
 
 
-LINES = (
-    r"(INFO (Listening at|at=)|ERROR Writing failed, and nothing|WARNING Writing works again|ERROR Folding failed and"
-    r"|ERROR There is no connection to PostgreSQL for)"
-)
+LINES = r"(INFO (Listening at|at=)|(ERROR|WARNING) (Writing|Folding|Connecting for \w+) has failed, and (still|works))"
 """What a server may log meanwhile: that it began and ended, and nothing for each request."""
 
 

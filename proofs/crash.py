@@ -18,8 +18,10 @@ from pathlib import Path
 
 from deniable_server.errors import StorageError
 from deniable_server.storage import open_storage
+from deniable_server.storage.files import UNFINISHED
 from deniable_server.storage.tokens import make_token
 from tests.helpers.planting import Planted
+from tests.helpers.servers import let_collect
 
 from . import Outcome, Watch
 from .parcels import Book, Connection, Maker, published
@@ -80,6 +82,7 @@ class _Crashes:
         storage = open_storage(str(self._database))
         for i in range(closings + 1):
             storage.publish(published(f"load-{i}"))
+            let_collect(storage, f"load-{i}")
         secret, _ = make_token(storage, "admin", "")
         self._admin = {"Authorization": f"Bearer {secret}"}
         storage.close()
@@ -264,13 +267,12 @@ class _Crashes:
     def _during_a_backup(self, server: Process) -> None:
         """The backup is killed, or the server beneath it, or both; the next backup has everything."""
         target = self._folder / f"backup-{self._kills}.db"
-        partial = target.with_name(f".{target.name}.partial")
         victims = ("backup", "server", "both")[self.book.counts["kills: backup"] % 3]
         acknowledged = self.book.acknowledged
         first = self._backup(target)
-        until(lambda: partial.exists() or target.exists() or first.poll() is not None, pause=0.0005)
+        until(lambda: self._unfinished() or target.exists() or first.poll() is not None, pause=0.0005)
         time.sleep(self._random.uniform(0, 0.02 + self._database.stat().st_size / 40e6))
-        self.book.count("kills in the middle of a backup", partial.exists() and not target.exists())
+        self.book.count("kills in the middle of a backup", self._unfinished() and not target.exists())
         if victims != "server":
             first.kill()
         if victims != "backup":
@@ -287,11 +289,14 @@ class _Crashes:
             self.book.fault("a backup failed after another was killed", target.name)
         else:
             self._check_backup(target, acknowledged)
-        if partial.exists():
+        if self._unfinished():
             self.book.fault("a backup left something behind", target.name)
         target.unlink(missing_ok=True)
         if victims == "backup":
             self._kill(server)
+
+    def _unfinished(self) -> bool:
+        return any(self._folder.glob(UNFINISHED + "*"))
 
     def _backup(self, target: Path) -> subprocess.Popen[bytes]:
         return deniable(["backup", "--database", str(self._database), "--to", str(target)], self._log, self._planted)

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable_protocol import publish, survey_from_tree
+from deniable_server.serving import gateway
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
 from tests.helpers import planting
 from tests.helpers.planting import Planted
-from tests.helpers.servers import Answer, Server, ask
+from tests.helpers.servers import Answer, Server, ask, collector, let_collect
 
 from . import Outcome, Watch
 from .cuts import Disk
@@ -68,6 +69,11 @@ class Run(NamedTuple):
     calls: Counter[str]
 
 
+def one_thread() -> None:
+    """No threads for readers: strace counts the calls of each thread, and the n-th of all is meant."""
+    planting.constant(gateway, "WAITING", 0)
+
+
 def prove(
     folder: Path,
     watch: Watch,
@@ -78,7 +84,7 @@ def prove(
 ) -> Outcome:
     """Let every call fail, or so many of them, spread evenly, or just these. ``planted``: to test the proof."""
     template = Template(folder / "template")
-    environment = planting.environment(planted)
+    environment = planting.environment(one_thread, planted)
     clean = _run(folder / "clean", template, None, random.Random(seed), environment)
     chosen = every = _faults(clean.calls)
     if isinstance(faults, int):
@@ -138,6 +144,7 @@ class Template:
         self.published = publish(survey_from_tree(survey("kept")))
         storage = open_storage(str(folder / DATABASE))
         storage.publish(self.published)
+        let_collect(storage, "kept")
         secret, _ = make_token(storage, "admin", "")
         storage.close()
         self.admin = {"Authorization": f"Bearer {secret}"}
@@ -265,7 +272,7 @@ class _Work:
         posted: Any = json.loads(body)
         ids = {bytes.fromhex(one["id"]) for one in posted.get("submissions", [posted])}
         for _ in range(2):
-            answer = ask(f"{self.base}{SURVEY}/submissions", body)
+            answer = ask(f"{self.base}{SURVEY}/submissions", body, collector("kept") if "submissions" in posted else {})
             if self._expect(answer, mended, 201, "a submission"):
                 if ids <= self.acknowledged and answer.json != {"accepted": 0, "duplicates": len(ids)}:
                     self.failures.append("a submission was accepted twice")

@@ -12,7 +12,7 @@ from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
 from tests.helpers.planting import Planted
 from tests.helpers.postgres import cluster
-from tests.helpers.servers import ask
+from tests.helpers.servers import ask, let_collect
 
 from .bursts import Relay, Wire
 from .parcels import Book, Connection, published
@@ -82,6 +82,7 @@ class Fleet:
             self.database = self.cluster.new_database()
             storage = open_storage(self.database)
             storage.publish(published(self.survey))
+            let_collect(storage, self.survey)
             secret, _ = make_token(storage, "admin", "")
             storage.close()
             self.admin = {"Authorization": f"Bearer {secret}"}

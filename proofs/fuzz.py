@@ -1,7 +1,8 @@
 """Proof that a published document or a survey file with anything changed in it is refused, or means the same to all.
 
 Documents go through ``verify`` in Python and in JavaScript: both refuse for the same reason at the same place, or both
-accept with the same digest, survey, parts, paths and booklets. Survey files are refused with a SurveyError, or give a
+accept with the same digest, survey, parts, paths and booklets. What is accepted is canonical: published again from what
+it says, it is the same bytes. Survey files are refused with a SurveyError, or give a
 survey that comes back the same from its own tree and from the document that is published for it, in both languages.
 """
 
@@ -24,6 +25,7 @@ from hypothesis import seed as seeded
 from hypothesis.strategies import SearchStrategy
 
 from deniable_protocol import (
+    Document,
     DocumentError,
     Survey,
     SurveyError,
@@ -58,8 +60,20 @@ def in_python(raw: bytes) -> Meaning:
     parts = [
         (part.names, part.epsilon, part.channel, part.paths if len(part.items) > 1 else []) for part in document.parts
     ]
+    again = publish(document.survey, *arguments_of(document))
+    if again != raw:
+        raise AssertionError("it is accepted, but what it says is written in another way")
     told = json.loads(msgspec.json.encode({"parts": parts, "booklets": document.booklets}))
     return {"digest": document.digest, "survey": document.survey, **told}
+
+
+def arguments_of(document: Document) -> tuple[Any, ...]:
+    """What ``publish`` takes to make it again."""
+    if document.survey.epsilon is None:
+        return ()
+    parts = [(part.names, 1 if part.channel.held == 1 else None) for part in document.parts]
+    booklets = [(booklet.parts, booklet.weight) for booklet in document.booklets]
+    return parts, booklets, [part.epsilon for part in document.parts]
 
 
 def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
@@ -72,7 +86,7 @@ def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
     meanings: list[Meaning] = [json.loads(line) for line in run.stdout.splitlines()]
     for meaning in meanings:
         if "survey" in meaning:
-            meaning["survey"] = check_survey(Checker(), meaning["survey"], "", published=True)
+            meaning["survey"] = check_survey(Checker(published=True), meaning["survey"], "")
     return meanings
 
 

@@ -26,7 +26,7 @@ from deniable_server.planning import publish_survey
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
-from tests.helpers.servers import Server, ask, running
+from tests.helpers.servers import Server, ask, collector, let_collect, running
 
 from . import Outcome, Watch
 from .described import send_described
@@ -59,6 +59,7 @@ def hostile_target(folder: Path, *flags: str, **environment: str) -> Iterator[tu
     other = publish(survey_from_tree({"id": CLOSED, "title": "Over", "questions": [question]}))
     storage.publish(example)
     storage.publish(other)
+    let_collect(storage, SURVEY)
     published = storage.find(CLOSED)
     assert published is not None
     storage.close_survey(published)
@@ -68,7 +69,7 @@ def hostile_target(folder: Path, *flags: str, **environment: str) -> Iterator[tu
     known = [dict(randomize(document, ANSWERS, {"campus": ("north", "south")[i % 2]})) for i in range(PEOPLE)]
     with running(database, folder / "server.log", *FLAGS, *flags, **environment) as server:
         submissions = f"{server.base}/api/v1/surveys/{SURVEY}/submissions"
-        assert ask(submissions, {"submissions": known}).json == {"accepted": PEOPLE, "duplicates": 0}
+        assert ask(submissions, {"submissions": known}, collector(SURVEY)).json == {"accepted": PEOPLE, "duplicates": 0}
         cookie, word = sign_in(server.port, admin)
         yield (
             server,

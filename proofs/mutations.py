@@ -17,7 +17,7 @@ PIECES = [
 VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 2, 0.5, 1e-9, 2**53, 2**53 - 1, 2**64, -(2**53), "", "a", "1", "0.5", "1.0", [], {},
     [1], {"a": 1}, "declined", "krr", "laplace", "gaussian", "mean", "shares", "é", "\x00", "x" * 300, "__proto__",
-    "constructor", [[]], "yes_no", "number", "10", "0.01", "10.0001", " 1", "1e0", "０", "-1", "+1", "01",
+    "constructor", [[]], "yes_no", "number", "10.0", "0.01", "10.0001", " 1", "1e0", "０", "-1", "+1", "01",
 ]  # fmt: skip
 
 
@@ -136,4 +136,6 @@ def mutated(raw: bytes, chance: Random) -> bytes:
     if how < 3:
         return change_bytes(raw, chance)
     tree = json.loads(raw)
+    if how < 7:  # otherwise most would be refused for how they are written
+        return write(change_tree(tree, chance)).encode("utf-8", errors="surrogatepass")
     return rewrite(change_tree(tree, chance) if how < 9 else tree, chance)

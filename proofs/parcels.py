@@ -23,6 +23,7 @@ from deniable_server.storage.postgres.names import SCHEMA
 from deniable_server.storage.postgres.view import PostgresView
 from deniable_server.storage.queries import find_damage
 from deniable_server.storage.sqlite.view import SQLiteView
+from tests.helpers.servers import collector
 
 CAMPUSES = ("north", "south")
 
@@ -49,13 +50,14 @@ def published(survey: str) -> bytes:
 class Parcel:
     """One request: a submission or a batch of them, sent as often as it takes, always the same bytes."""
 
-    __slots__ = ("attempts", "body", "closed", "contents", "delivered", "survey")
+    __slots__ = ("attempts", "body", "closed", "contents", "delivered", "headers", "survey")
 
     def __init__(self, survey: str, submissions: list[dict[str, Any]], *, batch: bool) -> None:
         self.survey = survey
         self.contents = {one["id"]: content_of(one) for one in submissions}
         tree = {"submissions": submissions} if batch else submissions[0]
         self.body = json.dumps(tree, separators=(",", ":")).encode()
+        self.headers = collector(survey) if batch else {}
         self.attempts = 0
         self.delivered = False  # it was acknowledged
         self.closed = False  # it came too late: the survey was closed
@@ -96,8 +98,8 @@ class Maker:
         ]
 
     def parcel(self, survey: str, count: int = 0) -> Parcel:
-        """A batch of this many; without a count, mostly a single one, else a small batch."""
-        if count == 0 and self._random.random() < 0.7:
+        """A batch of this many, or a single one; without a count, mostly a single one, else a small batch."""
+        if count == 1 or (count == 0 and self._random.random() < 0.7):
             return Parcel(survey, self.submissions(survey, 1), batch=False)
         return Parcel(survey, self.submissions(survey, count or self._random.randint(1, 40)), batch=True)
 
@@ -133,7 +135,10 @@ def submissions_path(survey: str) -> str:
 Rows = list[tuple[str, str, str]]
 """Survey, id and content of what is stored, as it is stored: read past the server's own code."""
 
-STORED = "FROM (SELECT * FROM sealed UNION ALL SELECT * FROM inbox) AS stored JOIN surveys ON number = survey"
+STORED = (
+    "FROM (SELECT survey, id, content FROM sealed UNION ALL SELECT survey, id, content FROM inbox) AS stored"
+    " JOIN surveys ON number = survey"
+)
 
 
 def _stored_in_file(database: Path, recount: bool) -> tuple[Rows, list[str]]:

@@ -46,7 +46,8 @@ def prove(
     work = _Work(folder, environment)
     work.serve(singles, batches)
     failures = list(work.failures)
-    points = sorted(_choose(work.happened, *stage, rng) for stage in rng.choices(work.stages, (2, 1, 4, 4), k=cuts))
+    stages = rng.choices(work.stages, (2, 1, 1, 1, 4, 4), k=cuts)
+    points = sorted(_choose(work.happened, *stage, rng) for stage in stages)
     counted = {"cuts": 0, "cuts with unsynced writes": 0, "cuts before the first submission": 0}
     disk, promises = Disk(work.empty), work.promises
     place = 0
@@ -112,13 +113,19 @@ class _Work:
         self._disk = Disk(self.data)
 
     def serve(self, singles: int, batches: int) -> None:
-        database = self.data / DATABASE
         self._service(lambda base: None)  # the first start: makes the database and the secret key
-        command = [sys.executable, "-m", "deniable_server", "token", "create", "--role", "admin", "--json"]
-        said = self._trace(lambda trace: traced([*command, "--database", str(database)], trace, self._environment))
-        self._admin = {"Authorization": f"Bearer {json.loads(said)['token']}"}
+        self._admin = self._token("--role", "admin")
+        self._service(lambda base: self._publish(base, "first"))
+        self._collector = self._token("--role", "collector", "--survey", "first", "--label", "proof")
         self._service(lambda base: self._collect(base, "first", singles, batches), signal.SIGKILL)
         self._service(lambda base: self._collect(base, "first", singles // 4, 0) or self._change_over(base, singles))
+
+    def _token(self, *options: str) -> dict[str, str]:
+        """The header with a new access token."""
+        command = [sys.executable, "-m", "deniable_server", "token", "create", *options, "--json", "--database"]
+        database = str(self.data / DATABASE)
+        said = self._trace(lambda trace: traced([*command, database], trace, self._environment))
+        return {"Authorization": f"Bearer {json.loads(said)['token']}"}
 
     def _service(self, work: Callable[[str], None], end: int = signal.SIGTERM) -> None:
         def run(trace: Path) -> None:
@@ -156,18 +163,22 @@ class _Work:
 
     def _collect(self, base: str, name: str, singles: int, batches: int) -> None:
         """Submissions one by one over six connections, while batches come over a seventh."""
-        if name not in self.promises.documents:
-            self._expect(ask(base + API, survey(name), self._admin).status, 201)
-            self.promises.learn(ask(f"{base}{API}/{name}").body)
+        path = f"{API}/{name}/submissions"
         bodies = [[self.promises.make(name) for _ in range(singles // 6)] for _ in range(6)]
-        bodies.append([self.promises.make(name, BATCHES[i % len(BATCHES)]) for i in range(batches)])
+        many = [self.promises.make(name, BATCHES[i % len(BATCHES)]) for i in range(batches)]
         with ThreadPoolExecutor(7) as pool:
-            for statuses in pool.map(lambda own: _post_all(base, f"{API}/{name}/submissions", own), bodies):
-                for status in statuses:
-                    self._expect(status, 201)
+            posting = [pool.submit(_post_all, base, path, own, {}) for own in bodies]
+            posting.append(pool.submit(_post_all, base, path, many, self._collector))
+            for status in (status for each in posting for status in each.result()):
+                self._expect(status, 201)
+
+    def _publish(self, base: str, name: str) -> None:
+        self._expect(ask(base + API, survey(name), self._admin).status, 201)
+        self.promises.learn(ask(f"{base}{API}/{name}").body)
 
     def _change_over(self, base: str, singles: int) -> None:
         """Close a survey while another one collects."""
+        self._publish(base, "second")
         with ThreadPoolExecutor(1) as pool:
             other = pool.submit(self._collect, base, "second", singles // 2, 0)
             self._expect(ask(f"{base}{API}/first/close", b"", self._admin).status, 200)
@@ -178,12 +189,12 @@ class _Work:
             self.failures.append(f"a server without a fault answered {status}, not {expected}")
 
 
-def _post_all(base: str, path: str, bodies: list[bytes]) -> list[int]:
+def _post_all(base: str, path: str, bodies: list[bytes], token: dict[str, str]) -> list[int]:
     """The statuses of these, one after the other on one connection."""
     connection = http.client.HTTPConnection(urlsplit(base).netloc, timeout=60)
     statuses = []
     for body in bodies:
-        connection.request("POST", path, body, {"Content-Type": "application/json"})
+        connection.request("POST", path, body, {"Content-Type": "application/json", **token})
         with connection.getresponse() as response:
             response.read()
             statuses.append(response.status)

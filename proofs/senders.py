@@ -109,4 +109,4 @@ class Senders:
 def send(book: Book, connection: Connection, parcel: Parcel) -> None:
     """Send it once, and note the answer."""
     book.about_to_send(parcel)
-    book.answered(parcel, *connection.post(submissions_path(parcel.survey), parcel.body))
+    book.answered(parcel, *connection.post(submissions_path(parcel.survey), parcel.body, parcel.headers))

@@ -20,6 +20,7 @@ import deniable
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
 from tests.helpers.planting import Planted
+from tests.helpers.servers import collector, let_collect
 
 from . import Outcome, Watch
 from .bursts import Answer, Burst, Storm, request
@@ -64,6 +65,7 @@ class _Storms:
         storage = open_storage(str(self._database))
         for survey in ("open", *(f"closed-{i}" for i in range(closings))):
             storage.publish(published(survey))
+            let_collect(storage, survey)
         self._admin, _ = make_token(storage, "admin", "")
         storage.close()
         self._lock = threading.Lock()
@@ -133,7 +135,7 @@ class _Storms:
         connection = Connection(port)
         while True:
             try:
-                status, tree = connection.post(submissions_path(parcel.survey), parcel.body)
+                status, tree = connection.post(submissions_path(parcel.survey), parcel.body, parcel.headers)
                 break
             except ConnectionError:
                 self.book.count("requests sent again")
@@ -225,7 +227,8 @@ class _Storms:
         some, others = self._maker.submissions("open", 8), self._maker.submissions("open", 4)
         messages = [request(submissions_path("open"), encoded(one)) for one in (*some, *others)] * 3
         batches = [some, some[::-1], some[4:] + others, some[:4] + others]
-        messages += [request(submissions_path("open"), encoded({"submissions": batch})) for batch in batches] * 3
+        token = "".join(f"{name}: {value}\r\n" for name, value in collector("open").items())
+        messages += [request(submissions_path("open"), encoded({"submissions": batch}), token) for batch in batches] * 3
         sizes = [1] * 36 + [8] * 12
         for one in (*some, *others):
             self._deliver(self._sent([one], batch=False))
@@ -312,7 +315,8 @@ class _Storms:
             if content_of(one) != content_of(first)
         )
         bodies = [encoded({"submissions": [first, stranger]}), encoded(differing)]
-        refused = burst.send([request(submissions_path(survey), body) for body in bodies])
+        token = "".join(f"{name}: {value}\r\n" for name, value in collector(survey).items())
+        refused = burst.send([request(submissions_path(survey), body, token) for body in bodies])
         if [answer.problem for answer in refused] != ["survey-closed", "id-conflict"]:
             self.book.fault("after a closing, something new was not refused as it should", survey)
 
@@ -326,4 +330,5 @@ def encoded(tree: object) -> bytes:
 
 
 def posted(parcel: Parcel) -> bytes:
-    return request(submissions_path(parcel.survey), parcel.body)
+    token = "".join(f"{name}: {value}\r\n" for name, value in parcel.headers.items())
+    return request(submissions_path(parcel.survey), parcel.body, token)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.helpers.machine import ROOT, missing
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does: before numpy is imported
 
 pytest.register_assert_rewrite("tests.helpers.storage_contract", "tests.helpers.moving")
 
@@ -19,11 +22,17 @@ if TYPE_CHECKING:
 QUICK = 20
 """Examples of each property in ``make test``; also where a test asks for more."""
 
-# How long an example takes says nothing on a machine that does other things as well.
-settings.register_profile("quick", max_examples=QUICK, deadline=None)
-settings.register_profile("thorough", deadline=None)
-# For runs that only ask whether a property fails, not for its smallest counterexample: each time on the same examples.
-settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.generate], deadline=None, derandomize=True)
+# A property is tried on the same examples in every run, so that nothing fails by chance; the proof ``examples`` looks
+# for new ones. How long an example takes says nothing on a machine that does other things as well.
+FOUND, ALSO_SMALLEST = [Phase.explicit, Phase.generate], [Phase.explicit, Phase.generate, Phase.shrink]
+UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+# Without the smallest counterexample, which can take minutes to find: --hypothesis-profile=thorough looks for it.
+settings.register_profile("quick", max_examples=QUICK, derandomize=True, phases=FOUND, **UNTIMED)
+settings.register_profile("thorough", derandomize=True, phases=ALSO_SMALLEST, **UNTIMED)
+# For runs that only ask whether a property fails.
+settings.register_profile("unshrunk", derandomize=True, phases=FOUND, **UNTIMED)
+# New examples, from the seed that --hypothesis-seed gives.
+settings.register_profile("search", database=None, phases=ALSO_SMALLEST, **UNTIMED)
 settings.load_profile("quick")
 
 

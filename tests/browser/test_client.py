@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-from deniable_protocol import publish, survey_from_tree
+from deniable_protocol import publish, survey_from_tree, verify
 from deniable_server.storage import Storage, open_storage
 from tests.helpers.chromium import FLAGS, find_chromium
 from tests.helpers.embedder_site import (
@@ -36,7 +36,11 @@ from tests.helpers.embedder_site import (
     tree,
     until,
 )
+from tests.helpers.fake_server import FakeServer
 from tests.helpers.servers import Server, running
+
+GONE: dict[str, Any] = {"id": None, "digest": None, "booklet": None, "reports": [], "segments": {}}
+"""What a later visit no longer knows of a submission."""
 
 LAUNCH: Any = {"executable_path": find_chromium(), "chromium_sandbox": os.getuid() != 0}
 """For tests that need a Chromium of their own."""
@@ -155,15 +159,15 @@ def test_documents_that_cannot_be_trusted_are_refused(
     tampered = survey.document.replace(favour, b'"favour":6584790284608189')
     assert tampered != survey.document
     for document, reason in (
-        (tampered, "favour_high"),
+        (tampered, "channel"),
         (survey.document + b" " * 1_000_000, "size"),
         (other.document, "mismatch"),
-        (b'{"deniable": 1}', "missing"),
+        (b'{"deniable":1}', "missing"),
     ):
         answer_with(context, survey.api, fulfil(200, document))
         page = visit()
         assert load(page, survey.link)["reason"] == reason
-        assert kept(page)["documents"] == []
+        assert kept(page).get("surveys", []) == []
         context.unroute(survey.api)
     for reply in (
         fulfil(200, b"<html>Please accept the terms of this hotel", "text/html"),
@@ -255,9 +259,10 @@ def test_a_second_answer_is_refused(visit: Callable[[], Page], survey: Survey) -
     receipt = submit(page)
     for again in (page, visit()):
         if again is not page:
-            assert load(again, f"{survey.api}?utm_source=mail")["receipt"] == receipt
+            later = load(again, f"{survey.api}?utm_source=mail")["receipt"]
+            assert later == receipt | GONE
         error = submit(again)
-        assert (error["reason"], error["receipt"]) == ("already_answered", receipt)
+        assert (error["reason"], error["receipt"]) == ("already_answered", receipt if again is page else later)
     assert survey.ids() == [receipt["id"]]
 
 
@@ -272,7 +277,7 @@ def test_of_many_tabs_one_wins(visit: Callable[[], Page], survey: Survey) -> Non
                 new BroadcastChannel("go").onmessage = () =>
                   resolve(window.client.submit(answers, segments).then(
                     ({ id, settled }) => settled.then(() => ["sent", id]),
-                    (error) => [error.reason, error.receipt.id]));
+                    (error) => [error.reason, error.receipt.epsilon]));
               });
             }""",
             [ANSWERS, SEGMENTS],
@@ -280,7 +285,7 @@ def test_of_many_tabs_one_wins(visit: Callable[[], Page], survey: Survey) -> Non
     pages[0].evaluate("() => { new BroadcastChannel('go').postMessage(1); }")
     results = [page.evaluate("() => window.result") for page in pages]
     (winner,) = [submission for how, submission in results if how == "sent"]
-    assert sorted(results) == sorted([["sent", winner], *[["already_answered", winner]] * 4])
+    assert sorted(results) == sorted([["sent", winner], *[["already_answered", "3.5"]] * 4])
     assert survey.ids() == [winner]
 
 
@@ -293,11 +298,22 @@ def test_a_budget_is_exact_and_shared(visit: Callable[[], Page], new_survey: Cal
         load(page, survey.link, budget=5.3)
         assert submit(page)["delivered"]
     page = visit()
-    load(page, surveys[2].link, budget="5.30")
-    error = submit(page)
+    error = load(page, surveys[2].link, budget="5.30")  # before anything is asked
     assert error["reason"] == "budget"
-    assert error["message"] == "this survey spends 2.51, but 5.3 of the budget of 5.3 is already spent"
+    more = "more than the budget of ε = 5.30, δ = 0.000001"
+    assert error["message"] == f"this survey spends ε = 2.51, δ = 0, and ε = 5.3, δ = 0 is already spent: {more}"
     assert len(kept(page)["ledger"]) == 2 and surveys[2].ids() == []
+
+
+def test_without_a_budget_ten_is_the_limit(visit: Callable[[], Page], new_survey: Callable[..., Survey]) -> None:
+    """Two surveys of 3.5 fit; a third of 3.5 does not, wherever on this site it is opened."""
+    surveys = [new_survey() for _ in range(3)]
+    for survey in surveys[:2]:
+        page = visit()
+        load(page, survey.link)
+        assert submit(page)["delivered"]
+    assert load(visit(), surveys[2].link)["reason"] == "budget"
+    assert load(visit(), surveys[2].link, budget=[10.5, 0])["receipt"] is None
 
 
 # Delivery
@@ -317,10 +333,12 @@ def test_a_lost_response_is_no_second_submission(
     assert len(survey.ids()) == 1
 
 
-def test_a_later_visit_delivers_what_waits(
+def test_what_waits_is_sent_when_its_own_survey_is_opened(
     context: BrowserContext, visit: Callable[[], Page], new_survey: Callable[..., Survey]
 ) -> None:
-    """The page is closed before anything got through; loading any survey on the same site sends the same bytes."""
+    """The page is closed before anything got through. Visiting another survey of the site sends nothing, however often;
+    opening its own survey sends the same bytes.
+    """
     first, second = new_survey(), new_survey()
     asked = answer_with(context, f"{first.api}/submissions", *[hang_up] * 100)
     page = visit()
@@ -332,11 +350,64 @@ def test_a_later_visit_delivers_what_waits(
     assert first.ids() == []
     context.unroute(f"{first.api}/submissions")
     later = answer_with(context, f"{first.api}/submissions")
+    for _ in range(3):
+        page = visit()
+        assert load(page, second.link)["receipt"] is None
+        assert flush(page) is True
+        page.wait_for_timeout(300)
+        page.close()
+    assert later == [] and first.ids() == []
     page = visit()
-    assert load(page, second.link)["receipt"] is None
+    assert load(page, first.link)["receipt"]["id"] == receipt["id"]
     until(page, lambda: first.ids() == [receipt["id"]])
     assert {request.post_data for request in asked + later if request.method == "POST"} == {later[-1].post_data}
-    assert load(page, first.link)["receipt"]["delivered"]
+
+
+def test_what_waited_two_weeks_is_dropped(context: BrowserContext, visit: Callable[[], Page], survey: Survey) -> None:
+    """A visit on the fifteenth day sends nothing and finds no reports; the survey stays answered, and spent."""
+    asked = answer_with(context, f"{survey.api}/submissions", *[hang_up] * 100)
+    page = visit()
+    load(page, survey.link)
+    submit(page, timeout=0)
+    until(page, lambda: len(asked) > 0)
+    (row,) = kept(page)["ledger"]
+    assert row["day"] == page.evaluate("Math.floor(Date.now() / 86400000)")
+    page.close()
+    tried = len(asked)
+    page = visit()
+    page.evaluate("() => { const { now } = Date; Date.now = () => now() + 15 * 86400000; }")
+    later = load(page, survey.link)
+    assert later["receipt"]["reports"] == [] and not later["receipt"]["delivered"]
+    assert run(page, "return window.client.receipt.status;") == "expired"
+    assert submit(page)["reason"] == "already_answered" and flush(page) is True
+    (row,) = kept(page)["ledger"]
+    assert {*row} == {"content", "epsilon", "delta", "status"}
+    assert len(asked) == tried and survey.ids() == []
+
+
+def test_no_cache_can_mark_a_device(context: BrowserContext, server: Server) -> None:
+    """A server that tags each visitor with an ETag, to be kept for a year, never gets it back. A redirect is refused.
+
+    Nothing is routed here: a browser whose requests are routed has no cache.
+    """
+    document = publish(survey_from_tree(tree("tagged")))
+    shared = {"Access-Control-Allow-Origin": "*", "Content-Type": "application/json"}
+    marked = {**shared, "ETag": '"visitor-1"', "Cache-Control": "max-age=31536000"}
+    with FakeServer(document) as tagging, FakeServer(document) as elsewhere, FakeServer() as pages:
+        pages.replies = [(200, {"Content-Type": "text/html"}, b"<!doctype html><title>A page</title>")] * 20
+        away = {**shared, "Location": f"{elsewhere.origin}/api/v1/surveys/tagged"}
+        tagging.replies = [*[(200, marked, document)] * 3, (302, away, b""), (307, away, b"")]
+        for visit in range(5):
+            page = context.new_page()
+            page.goto(f"{pages.origin}/page")
+            page.evaluate("async (module) => { window.deniable = await import(module); }", f"{server.base}/deniable.js")
+            loaded = load(page, f"{tagging.origin}/s/tagged")
+            assert loaded.get("offline") is (visit >= 3), loaded  # then the copy on this device
+            page.close()
+        assert len(tagging.requests) == 5  # none was answered by a cache
+        for request in tagging.requests:
+            assert not {"if-none-match", "if-modified-since"} & {name.lower() for name in request.headers}
+        assert elsewhere.requests == []
 
 
 def test_coming_online_cuts_pauses_short_but_not_those_the_server_wants(
@@ -407,7 +478,7 @@ def test_a_survey_that_closes_meanwhile(visit: Callable[[], Page], survey: Surve
     (row,) = kept(page)["ledger"]
     assert row["status"] == "refused"
     later = load(visit(), survey.link)
-    assert later["receipt"] == error["receipt"] and later["closed"] is True
+    assert later["receipt"] == error["receipt"] | GONE | {"refused": {}} and later["closed"] is True
 
 
 def test_any_other_refusal_is_for_good(context: BrowserContext, visit: Callable[[], Page], survey: Survey) -> None:
@@ -427,29 +498,117 @@ def test_any_other_refusal_is_for_good(context: BrowserContext, visit: Callable[
 # What this device keeps
 
 
-def test_only_randomised_content_is_kept(visit: Callable[[], Page], survey: Survey) -> None:
-    """The database contains the document as published, the number of the booklet, and the submission as sent. Nothing
-    is kept anywhere else.
+def test_only_randomised_content_is_kept(context: BrowserContext, visit: Callable[[], Page], survey: Survey) -> None:
+    """The database contains the document as published, the number of the booklet, and the submission while it waits;
+    then only what it spent. Nothing is kept anywhere else.
     """
+    content = verify(survey.document).content
+    asked = answer_with(context, f"{survey.api}/submissions", *[hang_up] * 100)
     page = visit()
     load(page, survey.link)
-    receipt = submit(page)
+    receipt = submit(page, timeout=0)
     found = kept(page)
-    assert set(found) == {"documents", "booklets", "ledger", "elsewhere"} and found["elsewhere"] == []
-    assert found["booklets"] == [{"address": f"{survey.api}#{survey.digest}", "booklet": 0}]
-    assert found["documents"] == [{"address": survey.api, "published": survey.document.decode()}]
+    assert set(found) == {"surveys", "ledger", "elsewhere"} and found["elsewhere"] == []
+    published = {"content": content, "digest": survey.digest, "published": survey.document.decode()}
+    assert found["surveys"] == [{"address": survey.api, "booklet": 0, **published}]
     (row,) = found["ledger"]
     body = json.loads(row.pop("body"))
     assert body == {key: receipt[key] for key in ("id", "digest", "booklet", "reports", "segments")}
     assert all(type(report) is int for report in body["reports"])
-    assert row == {
-        "number": 1,
-        "id": receipt["id"],
-        "address": survey.api,
-        "digest": survey.digest,
-        "epsilon": "3.5",
-        "status": "delivered",
-    }
+    assert type(row.pop("day")) is int
+    spent = {"content": content, "epsilon": "3.5", "delta": "0"}
+    assert row == {**spent, "status": "waiting", "id": receipt["id"], "address": survey.api}
+    context.unroute(f"{survey.api}/submissions")
+    assert flush(page) is True and asked
+    assert kept(page)["ledger"] == [{**spent, "status": "delivered"}]
+    assert load(page, survey.link)["receipt"]["reports"] == receipt["reports"]  # this page still has them
+    assert load(visit(), survey.link)["receipt"]["reports"] == []
+
+
+def test_forgetting_leaves_nothing(context: BrowserContext, visit: Callable[[], Page], survey: Survey) -> None:
+    """forget() empties the database of the survey; while something waits, only if the page says so."""
+    asked = answer_with(context, f"{survey.api}/submissions", *[hang_up] * 100)
+    page = visit()
+    load(page, survey.link)
+    submit(page, timeout=0)
+    until(page, lambda: len(asked) > 0)
+    assert run(page, "await window.client.forget();")["reason"] == "waiting"
+    run(page, "await window.client.forget({ unsent: true });")
+    assert kept(page)["ledger"] == kept(page)["surveys"] == []
+    tried = len(asked)
+    context.unroute(f"{survey.api}/submissions")
+    assert load(visit(), survey.link)["receipt"] is None
+    page.wait_for_timeout(1000)
+    assert len(asked) == tried and survey.ids() == []
+
+
+def test_every_write_waits_for_the_disk(context: BrowserContext, visit: Callable[[], Page], survey: Survey) -> None:
+    """What the client writes is on disk before it goes on: every transaction asks for strict durability."""
+    context.add_init_script(
+        """window.modes = [];
+           const { transaction } = IDBDatabase.prototype;
+           IDBDatabase.prototype.transaction = function (...given) {
+             const made = transaction.apply(this, given);
+             window.modes.push([made.mode, made.durability]);
+             return made;
+           };"""
+    )
+    page = visit()
+    load(page, survey.link)
+    assert submit(page)["delivered"]
+    modes = page.evaluate("window.modes")
+    assert len(modes) >= 4 and all(durability == "strict" for mode, durability in modes if mode != "readonly")
+    assert any(mode == "readwrite" for mode, _ in modes)
+
+
+@pytest.mark.parametrize("stores", [[], ["surveys"], ["ledger"]])
+def test_a_database_without_its_stores_is_no_new_ledger(
+    visit: Callable[[], Page], survey: Survey, stores: list[str]
+) -> None:
+    """Stores that are missing are an error, and are not made again."""
+    page = visit()
+    page.evaluate(
+        """(stores) => new Promise((resolve) => {
+          const request = indexedDB.open("deniable", 1);
+          request.onupgradeneeded = () => {
+            for (const name of stores) request.result.createObjectStore(name, { keyPath: "content" });
+          };
+          request.onsuccess = () => (request.result.close(), resolve());
+        })""",
+        stores,
+    )
+    assert load(page, survey.link)["reason"] == "storage"
+
+
+WRONG = [
+    {"epsilon": None}, {"epsilon": "x"}, {"epsilon": 3.5}, {"delta": None}, {"status": "waiting"},
+    {"status": "waiting", "body": "{", "day": 99999},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_row_that_cannot_be_read_is_no_new_ledger(
+    visit: Callable[[], Page], new_survey: Callable[..., Survey], wrong: dict[str, Any]
+) -> None:
+    """A ledger with one wrong value stops every survey: what was spent is not known any more."""
+    survey, other = new_survey(), new_survey()
+    page = visit()
+    load(page, survey.link)
+    submit(page)
+    page.evaluate(
+        """(wrong) => new Promise((resolve) => {
+          indexedDB.open("deniable").onsuccess = ({ target: { result } }) => {
+            const transaction = result.transaction("ledger", "readwrite");
+            const store = transaction.objectStore("ledger");
+            store.getAll().onsuccess = (event) => store.put({ ...event.target.result[0], ...wrong });
+            transaction.oncomplete = () => (result.close(), resolve());
+          };
+        })""",
+        wrong,
+    )
+    for each in (survey, other):
+        assert load(visit(), each.link)["reason"] == "storage"
+    assert len(survey.ids()) == 1
 
 
 def test_no_answer_reaches_the_disk(
@@ -460,8 +619,8 @@ def test_no_answer_reaches_the_disk(
     context = browser.browser_type.launch_persistent_context(profile, **LAUNCH, args=FLAGS)
     page = opened(context, site.base, server.base)
     load(page, survey.link)
-    receipt = submit(page)
-    assert receipt["delivered"]
+    answer_with(context, f"{survey.api}/submissions", *[hang_up] * 100)
+    receipt = submit(page, timeout=0)
     context.close()
     content = b"\n".join(path.read_bytes() for path in profile.rglob("*") if path.is_file())
     assert receipt["id"].encode() in content  # this is where it would be
@@ -573,15 +732,13 @@ def test_a_page_on_plain_http_is_told_why_it_cannot_work(browser: Browser, serve
     """Without secure randomness nothing is randomised, and the message says what to do."""
     rules = "--host-resolver-rules=MAP *.test 127.0.0.1"
     base = f"http://survey.test:{server.port}"
-    site = Site(base)
     second = browser.browser_type.launch(**LAUNCH, args=[*FLAGS, rules])
     try:
-        page = opened(second.new_context(), f"http://site.test:{site.port}", base)
+        page = opened(second.new_context(), base, base)
         error = load(page, f"{base}/s/{survey.name}")
         assert error["reason"] == "crypto" and "https" in error["message"]
     finally:
         second.close()
-        site.close()
 
 
 # The element

@@ -100,7 +100,7 @@ def test_the_whole_survey_by_keyboard(page: Page, server: Server, everything: by
     (body,) = bodies
     raw = page.locator(".raw").all_text_contents()
     assert raw == [*(f"as a code: {report}" for report in body["reports"]), "code south"]
-    assert page.locator(".facts code").all_text_contents() == [body["id"], body["digest"], "10"]
+    assert page.locator(".facts code").all_text_contents() == [body["id"], body["digest"], "ε = 10"]
     storage = open_storage(str(server.database))
     published = storage.find("campus-health")
     assert published is not None
@@ -157,11 +157,9 @@ def test_a_true_answer_stays_in_the_page(page: Page, server: Server) -> None:
     assert {key: receipt[key] for key in posted} == posted
     assert page.locator("deniable-survey").evaluate("(host) => host.shadowRoot.querySelectorAll('input').length") == 0
     page.reload()
-    page.get_by_role("heading", name="Your receipt").wait_for()
-    assert "7,319" not in shadow_text(page) and "7.319" not in shadow_text(page)
-    expect(page.get_by_text("Your true answers were not kept.")).to_be_visible()
     expect(page.get_by_text("already answered on this device")).to_be_visible()
-    assert page.locator(".raw").all_text_contents()[:-1] == [f"as a code: {n}" for n in posted["reports"]]
+    assert "7,319" not in shadow_text(page) and "7.319" not in shadow_text(page)
+    assert page.locator(".raw").count() == 0
 
 
 @pytest.mark.parametrize("view", ["form", "review", "receipt"])

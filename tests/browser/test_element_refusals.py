@@ -44,7 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, everything: bytes) -> Itera
 
 EVIL = (
     "<script>globalThis.harmed = 1</script><img src=x onerror='harmed = 1'><svg onload='harmed=1'> javascript:harmed=1 "
-    "{progress} \u202e\u2066\u202bdnim ruoy" + "Z" * 300 + "a" + "\u0301\u0489" * 200 + "\u2069\u2069 "
+    "{progress} " + "Z" * 300 + "a" + "\u0489" * 200 + " "
     "${harmed=1} {{harmed=1}} &lt;b&gt;"
 )  # fmt: skip
 
@@ -67,7 +67,7 @@ HOSTILE = publish(
                 asked("multi", "multi_choice", EVIL, options=HARMFUL[:2]),
                 asked("scale", "scale", EVIL, labels=[EVIL, "y", EVIL], measure="mean"),
                 asked("number", "number", EVIL, min=-1e15, max=1e15, unit=EVIL),
-                asked("constructor", "number", "__proto__", min=0, max=1, unit="\u200fريال"),
+                asked("constructor", "number", "__proto__", min=0, max=1, unit="ريال"),
             ],
         }
     )
@@ -76,7 +76,7 @@ HOSTILE = publish(
 
 @pytest.mark.parametrize("width", [360, 1200])
 def test_hostile_texts_are_only_text(browser: Browser, server: Server, width: int) -> None:
-    """Markup, script, direction marks, endless words and towers of accents run and load nothing, and fit the page."""
+    """Markup, script, endless words and towers of accents run and load nothing, and fit the page."""
     context = browser.new_context(viewport={"width": width, "height": 800})
     page = context.new_page()
     faults = Faults(page)
@@ -103,7 +103,7 @@ def test_hostile_texts_are_only_text(browser: Browser, server: Server, width: in
     inside = f"(host) => host.shadowRoot.querySelectorAll('{foreign}').length"
     assert page.locator("deniable-survey").evaluate(inside) == 0
     assert requests[loaded:] == [f"{server.base}/api/v1/surveys/hostile/submissions"]
-    assert EVIL.replace("\u202e", "")[:40] in shadow_text(page)
+    assert EVIL[:40] in shadow_text(page)
     assert faults == []
     context.close()
 
@@ -130,10 +130,11 @@ EVERY_MECHANISM = publish(
 def test_every_mechanism_is_explained(page: Page, server: Server) -> None:
     """Textbook channels, fifty options and an epsilon of 10 have their words, honest ones, before and after."""
     faults = Faults(page)
-    open_survey(page, server, "/s/mechanisms")
+    page.goto(embed(page, server.base, '<deniable-survey src="/s/mechanisms" budget="14 0.000001"></deniable-survey>'))
+    ready(page)
+    assert "Your answers are hardly protected" in shadow_text(page)
     assert "In at least 45 of 1,000,000 cases the opposite" in field(page, "hardly").inner_text()
-    field(page, "hardly").locator("summary").click()
-    assert "protects hardly at all" in field(page, "hardly").inner_text()
+    assert "only weakly protected" in field(page, "hardly").inner_text()
     field(page, "gaussian").locator("summary").click()
     assert "δ = 0.000001" in field(page, "gaussian").inner_text()
     for name in ("krr", "subsets", "exponential", "hardly"):
@@ -193,8 +194,7 @@ def test_weak_protection_is_shown_in_every_view(page: Page, server: Server) -> N
     expect(page.get_by_text(f"{weak}: what is sent may give it away.")).to_have_count(1)
     send(page)
     cells = page.locator("td.why > div").all_text_contents()
-    assert [cell.startswith("Suppose someone tries to guess") for cell in cells] == [False, False, False, True, False]
-    assert "98.3% of the time. This protects only weakly." in cells[3]
+    assert [cell.startswith(weak) for cell in cells] == [False, False, False, True, False]
     assert "nobody can tell" not in shadow_text(page).lower()
 
 
@@ -255,8 +255,8 @@ def test_an_address_that_names_what_was_verified_already(page: Page, server: Ser
 def test_a_pinned_link_is_stronger_than_what_was_seen_before(
     context: BrowserContext, page: Page, server: Server, everything: bytes
 ) -> None:
-    """After one altered document the genuine one opens by its pinned link, and from then on by any; where the altered
-    one was answered, that counts, and no receipt is made up for the other.
+    """After one altered document the genuine one opens by its pinned link, and from then on by any. It is another
+    survey: where the altered one was answered, that counts in the budget.
     """
     altered = everything.replace(b"vaped in", b"smoked in").replace(b'"vaped"', b'"smoked"')
     answer_with(page, altered)
@@ -282,13 +282,13 @@ def test_a_pinned_link_is_stronger_than_what_was_seen_before(
     page.unroute(f"**{API}")
     page.goto("about:blank")
     page.goto(f"{server.base}{SURVEY}#{verify(everything).digest}")
-    expect(alert(page).get_by_role("heading")).to_have_text("This survey was already answered on this device")
+    expect(alert(page).get_by_role("heading")).to_have_text("This survey asks for more than this device allows")
 
 
 def test_a_survey_that_breaks_its_promise(page: Page, server: Server, everything: bytes) -> None:
     """A channel that protects less than it says is refused before anything is asked."""
     answer_with(page, tampered(everything))
-    failed(page, server.base + SURVEY, "This survey does not protect answers as it says", "favour_high")
+    failed(page, server.base + SURVEY, "This survey does not protect answers as it says", "channel")
 
 
 def test_a_survey_that_changed(page: Page, server: Server, everything: bytes) -> None:
@@ -329,7 +329,7 @@ def test_a_survey_that_this_device_has_seen_before(page: Page, server: Server) -
 
 
 def test_a_closed_survey(context: BrowserContext, tmp_path: Path, everything: bytes) -> None:
-    """A closed survey says so before anybody fills it in, and if it closes meanwhile; earlier receipts still show."""
+    """A closed survey says so before anybody fills it in, and if it closes meanwhile; those who answered see that."""
     with site(tmp_path, everything) as server:
         page, early = context.new_page(), context.browser.new_context().new_page()  # type: ignore[union-attr]
         open_survey(early, server)
@@ -349,7 +349,7 @@ def test_a_closed_survey(context: BrowserContext, tmp_path: Path, everything: by
         expect(alert(page).get_by_role("heading")).to_have_text("This survey is closed")
         early.bring_to_front()
         early.reload()
-        early.get_by_role("heading", name="Your receipt").wait_for()
+        expect(alert(early).get_by_role("heading")).to_have_text("This survey was already answered on this device")
         late = context.browser.new_context().new_page()  # type: ignore[union-attr]
         late.goto(server.base + SURVEY)
         expect(alert(late).get_by_role("heading")).to_have_text("This survey is closed")
@@ -358,19 +358,26 @@ def test_a_closed_survey(context: BrowserContext, tmp_path: Path, everything: by
 
 
 def test_a_budget_that_is_too_small(page: Page, server: Server) -> None:
-    """The page's own limit applies: nothing is sent, and the answers are still there."""
+    """The page's own limit applies, as property or attribute: nothing is asked. A larger one lets it through."""
+    title = "This survey asks for more than this device allows"
     script = "addEventListener('DOMContentLoaded', () => document.querySelector('deniable-survey').budget = 9)"
-    posts: list[str] = []
-    page.on("request", lambda request: request.method == "POST" and posts.append(request.url))
-    page.goto(embed(page, server.base, f'<deniable-survey src="{SURVEY}"></deniable-survey>', script=script))
+    failed(
+        page,
+        embed(page, server.base, f'<deniable-survey src="{SURVEY}"></deniable-survey>', script=script),
+        title,
+        "budget",
+    )
+    for limit in ("9.9999", "10 x"):
+        page.goto(embed(page, server.base, f'<deniable-survey src="{SURVEY}" budget="{limit}"></deniable-survey>'))
+        expect(alert(page)).to_be_visible()
+    page.locator("deniable-survey").evaluate("(host) => host.setAttribute('budget', '10 0')")
     ready(page)
-    fill(page)
-    review(page)
-    page.get_by_role("button", name="Send", exact=True).click()
-    expect(alert(page).get_by_role("heading")).to_have_text("This survey asks for more than this device allows")
-    page.get_by_role("button", name="Back to your answers").click()
-    page.get_by_role("heading", name="Review before sending").wait_for()
-    assert posts == []
+
+
+def test_without_a_limit_of_its_own_the_page_has_one(page: Page, server: Server) -> None:
+    """A survey beyond ε = 10 asks nothing on the hosted page, and says why."""
+    failed(page, f"{server.base}/s/mechanisms", "This survey asks for more than this device allows", "budget")
+    expect(alert(page)).to_contain_text("All surveys that are answered on this device count together.")
 
 
 def test_a_device_without_space(page: Page, server: Server) -> None:
@@ -393,7 +400,7 @@ UNKNOWN = "{ error: new DOMException('Internal error opening backing store', 'Un
 def test_a_ledger_that_cannot_be_read_is_not_taken_for_an_empty_one(
     context: BrowserContext, server: Server, broken: str
 ) -> None:
-    """A respondent who has answered is not asked again while the database fails, and sees the receipt once it works."""
+    """A respondent who has answered is not asked again while the database fails, and sees that once it works."""
     first, page = context.new_page(), context.new_page()
     open_survey(first, server)
     fill(first)
@@ -410,7 +417,7 @@ def test_a_ledger_that_cannot_be_read_is_not_taken_for_an_empty_one(
     expect(alert(page).get_by_role("heading")).to_have_text("This device could not save what is to be sent")
     page.evaluate("() => { IDBFactory.prototype.open = window.real; }")
     page.get_by_role("button", name="Try again").click()
-    page.get_by_role("heading", name="Your receipt").wait_for()
+    expect(alert(page).get_by_role("heading")).to_have_text("This survey was already answered on this device")
 
 
 def test_a_part_of_the_page_that_does_not_arrive(page: Page, server: Server) -> None:
@@ -426,7 +433,7 @@ def test_a_part_of_the_page_that_does_not_arrive(page: Page, server: Server) -> 
 
 
 def test_two_tabs(context: BrowserContext, server: Server) -> None:
-    """The second submission is not made; the first one's receipt is shown, without any answers."""
+    """The second submission is not made, and neither the answers nor the reports of the first are shown."""
     first, second = context.new_page(), context.new_page()
     for page in (first, second):
         page.bring_to_front()  # browsers slow down what is in the background
@@ -436,14 +443,13 @@ def test_two_tabs(context: BrowserContext, server: Server) -> None:
     first.bring_to_front()
     send(first)
     second.bring_to_front()
-    send(second)
-    expect(second.get_by_text("already answered on this device")).to_be_visible()
-    expect(second.get_by_text("Your true answers were not kept.")).to_be_visible()
-    assert second.locator(".raw").all_text_contents() == first.locator(".raw").all_text_contents()
+    second.get_by_role("button", name="Send", exact=True).click()
+    expect(alert(second).get_by_role("heading")).to_have_text("This survey was already answered on this device")
+    assert second.locator(".raw").count() == 0 and "12.5" not in shadow_text(second)
 
 
 def test_the_server_refuses_for_good(page: Page, server: Server) -> None:
-    """A refusal is shown as one, and the receipt repeats the server's words afterwards, as text."""
+    """A refusal is shown as one, also on a later visit, which does not know the server's words any more."""
     problem = {
         "type": "urn:deniable:problem:invalid",
         "title": "The <b>content</b> does not fit",
@@ -460,7 +466,8 @@ def test_the_server_refuses_for_good(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Send", exact=True).click()
     expect(alert(page).get_by_role("heading")).to_have_text("The server did not accept it")
     page.reload()
-    expect(status(page)).to_contain_text("The <b>content</b> does not fit")
+    expect(alert(page).get_by_role("heading")).to_have_text("The server did not accept it")
+    assert "does not fit" not in shadow_text(page)
 
 
 def test_what_waits_for_the_network_is_sent_later(page: Page, server: Server) -> None:

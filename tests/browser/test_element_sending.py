@@ -20,10 +20,15 @@ from tests.helpers.questionnaire import (
     send,
     shadow_text,
     status,
+    violations,
 )
 from tests.helpers.servers import Server
 
 SUBMISSIONS = f"**{API}/submissions"
+
+
+FILLED = """(host) => [...host.shadowRoot.querySelectorAll("input")]
+  .filter(({ type, checked, value }) => (["radio", "checkbox"].includes(type) ? checked : value)).length"""
 
 
 def press_send(page: Page) -> None:
@@ -80,7 +85,20 @@ def test_who_leaves_while_it_is_sent_finds_no_answers(page: Page, server: Server
     routes[0].continue_()
     page.get_by_role("heading", name="Your receipt").wait_for()
     assert page.locator(".answered").count() == 0
-    expect(page.get_by_text("Your true answers were not kept.")).to_be_visible()
+    expect(page.get_by_text("Your true answers were not kept, on this device or anywhere else.")).to_be_visible()
+
+
+def test_a_page_that_is_left_is_empty(page: Page, server: Server) -> None:
+    """When the page is left, and not only when it comes back, its controls and its review have no answer any more."""
+    leave = "() => window.dispatchEvent(new PageTransitionEvent('pagehide', {persisted: true}))"
+    for reviewed in (False, True):
+        open_survey(page, server)
+        fill(page)
+        if reviewed:
+            review(page)
+        page.evaluate(leave)
+        assert page.locator("deniable-survey").evaluate(FILLED) == 0
+        assert "12.5" not in shadow_text(page)
 
 
 # --- after it was sent ------------------------------------------------------------------------------------------------
@@ -164,6 +182,69 @@ def test_what_is_refused_for_good_stays_so(page: Page, server: Server, kind: str
     leave_and_come_back(page)
     expect(alert(page).get_by_role("heading")).to_have_text(title)
     assert page.locator("deniable-survey").locator("input").count() == 0
+
+
+# --- removing it from this device -------------------------------------------------------------------------------------
+
+
+def press_remove(page: Page) -> None:
+    page.get_by_role("button", name="Remove from this device …").click()
+    page.get_by_role("heading", name="Remove this survey from this device?").wait_for()
+
+
+def test_a_later_visitor_sees_no_reports_and_can_remove_it(page: Page, server: Server) -> None:
+    """Who comes second to a shared device sees that the survey was answered, not what was sent. Removing says what it
+    means, can be put off, and makes room for another person.
+    """
+    open_survey(page, server)
+    fill(page)
+    review(page)
+    send(page)
+    sent = page.locator(".raw").all_text_contents()
+    assert len(sent) == 9
+    page.reload()
+    expect(alert(page).get_by_role("heading")).to_have_text("This survey was already answered on this device")
+    assert page.locator(".raw").count() == 0
+    press_remove(page)
+    expect(page.locator("deniable-survey")).to_contain_text("cannot be taken back")
+    expect(page.locator("deniable-survey")).to_contain_text("if you answer twice")
+    assert violations(page) == []
+    page.get_by_role("button", name="Keep it").click()
+    expect(alert(page).get_by_role("heading")).to_have_text("This survey was already answered on this device")
+    assert len(kept(page)["ledger"]) == 1
+    press_remove(page)
+    page.get_by_role("button", name="Remove", exact=True).click()
+    expect(page.locator("deniable-survey")).to_contain_text("This device keeps nothing about this survey any more.")
+    assert kept(page)["ledger"] == kept(page)["surveys"] == []
+    page.reload()
+    ready(page)
+
+
+def test_removing_what_was_not_sent_says_so(page: Page, server: Server) -> None:
+    """While it waits, the words are others; after removing it, nothing more is sent, even if the ledger then fails."""
+    posts: list[str] = []
+    page.route(SUBMISSIONS, lambda route: (posts.append(route.request.url), route.abort()))
+    page.clock.install()
+    open_survey(page, server)
+    fill(page)
+    review(page)
+    press_send(page)
+    until(page, lambda: len(posts) > 0)
+    page.clock.run_for(11_000)
+    expect(status(page)).to_contain_text("Not sent yet.")
+    press_remove(page)
+    expect(page.locator("deniable-survey")).to_contain_text("If you remove it now, it will not be sent again.")
+    page.get_by_role("button", name="Remove", exact=True).click()
+    expect(page.locator("deniable-survey")).to_contain_text("This device keeps nothing about this survey any more.")
+    page.evaluate("() => { window.open = IDBFactory.prototype.open; delete IDBFactory.prototype.open; }")
+    tried = len(posts)
+    page.clock.run_for(200_000)
+    assert len(posts) <= tried + 1  # one may have been under way
+    tried = len(posts)
+    page.clock.run_for(200_000)
+    assert len(posts) == tried
+    page.evaluate("() => { IDBFactory.prototype.open = window.open; }")
+    assert kept(page)["ledger"] == []
 
 
 # --- where it has to wait ---------------------------------------------------------------------------------------------

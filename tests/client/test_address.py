@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import deniable
 from deniable import AddressError
 from deniable.address import Address, parse_address
+from tests.helpers.fake_server import FakeServer
 
 DIGEST = "0123456789abcdef" * 4
 
@@ -60,3 +62,26 @@ def test_a_refused_link_says_why(link: str, reason: str) -> None:
         parse_address(link)
     assert "https://example.org/s/" in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["example.org", "10.0.0.1", "192.168.1.7:8000", "localhost.example.org", "notlocalhost", "127.0.0.1.example.org",
+     "0.0.0.0", "[::2]", "[::ffff:10.0.0.1]"],
+)  # fmt: skip
+def test_http_to_another_machine_needs_a_word(host: str) -> None:
+    """Without https anyone on the way could change what is asked: refused before any request, unless insecure=True."""
+    server = FakeServer()
+    with pytest.raises(AddressError, match="insecure=True"):
+        deniable.Client(f"http://{host}/s/campus-health", transport=server)
+    assert server.requests == []
+    deniable.Client(f"http://{host}/s/campus-health", transport=server, insecure=True).close()
+    deniable.Client(f"https://{host}/s/campus-health", transport=server).close()
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:8000", "app.localhost", "127.0.0.1:8000", "127.8.9.10", "[::1]:80"]
+)
+def test_http_within_this_machine_is_fine(host: str) -> None:
+    """What does not leave the machine needs no certificate."""
+    deniable.Client(f"http://{host}/s/campus-health", transport=FakeServer()).close()

@@ -14,14 +14,15 @@ import pytest
 
 import deniable
 import deniable.delivery
+import deniable.state
 from deniable import Response
 from deniable.delivery import Delivery, Turn, chance
 from deniable.state import Entry, State, Status
 from deniable.verdict import Delivered, Later, Refusal, judge, retry_after
-from deniable_protocol import publish, survey_from_tree
+from deniable_protocol import DEFAULT_BUDGET, publish, survey_from_tree
 from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, PORTAL, PROBLEM, SEGMENTS, FakeServer, Scripted, tree
 
-LINK = "http://survey.test/s/campus-health"
+LINK = "https://survey.test/s/campus-health"
 LOADED: Scripted = (200, JSON, DOCUMENT)
 COUNTED = b'{"accepted": 1, "duplicates": 0}'
 NOW = 1_790_000_000.0
@@ -175,7 +176,7 @@ def test_a_refusal_is_raised_and_remembered(server: FakeServer, state: Path) -> 
         assert error.receipt.refused and not error.receipt.delivered
         assert client.flush(0)
     with deniable.Client(LINK, state=state, transport=server) as client:
-        assert client.receipt is not None and client.receipt.refused
+        assert client.receipt is not None and client.receipt.refused and client.receipt.reports == []
         with pytest.raises(deniable.AlreadyAnswered):
             client.submit(ANSWERS, SEGMENTS)
     assert len(server.posts) == 1
@@ -230,24 +231,94 @@ def test_a_transport_that_breaks_its_promise_does_not_end_delivery(server: FakeS
 # The outbox
 
 
-def test_the_outbox_of_other_surveys_is_delivered_too(state: Path) -> None:
-    """A client delivers whatever waits in its state, each submission to its own address, the newest first."""
-    server = FakeServer(*(publish(survey_from_tree(tree(name))) for name in ("aa", "bb")))
+def two_surveys() -> FakeServer:
+    return FakeServer(*(publish(survey_from_tree(tree(name))) for name in ("aa", "bb")))
+
+
+def left_waiting(state: Path, server: FakeServer) -> deniable.Receipt:
+    """The receipt of a submission that could not be delivered to aa."""
     server.replies = [(200, JSON, server.documents["aa"]), *[(0, {}, b"")] * 50]
-    with deniable.Client("http://one.test/s/aa", state=state, transport=server) as client:
+    with deniable.Client("https://one.test/s/aa", state=state, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        server.wait_for_posts(1)
         client.close(0)
-    server.requests.clear()
     server.replies.clear()
-    with deniable.Client("http://two.test/base/s/bb", state=state, transport=server) as client:
-        assert client.receipt is None
-        client.submit(ANSWERS, SEGMENTS)
-        assert client.flush(10)
-        assert receipt.delivered  # the old receipt, of a closed client, is live as well
-    assert sorted(request.path for request in server.requests if request.method == "POST") == [
-        "http://one.test/api/v1/surveys/aa/submissions",
-        "http://two.test/base/api/v1/surveys/bb/submissions",
+    server.requests.clear()
+    return receipt
+
+
+def test_visiting_another_survey_sends_nothing(state: Path) -> None:
+    """What waits is no beacon: opening, answering, flushing and closing other surveys, at any host, sends nothing."""
+    server = two_surveys()
+    receipt = left_waiting(state, server)
+    for link in (
+        "https://one.test/s/bb",
+        "https://two.test/s/bb",
+        "https://two.test/s/aa",
+        "https://one.test/base/s/aa",
+    ):
+        with deniable.Client(link, state=state, transport=server) as client:
+            if link.endswith("bb") and client.receipt is None:
+                assert client.submit(ANSWERS, SEGMENTS).delivered
+            assert client.flush(1)
+    assert [request.path for request in server.requests if request.method == "POST"] == [
+        "https://one.test/api/v1/surveys/bb/submissions"
     ]
+    assert not receipt.delivered
+    with deniable.Client("https://one.test/s/aa", state=state, transport=server) as client:
+        assert client.flush(10)
+    assert receipt.delivered and list(server.counted)[-1] == receipt.id
+
+
+def test_retries_end_after_two_weeks(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the fourteenth day it is still tried; then it expires: nothing is sent, its bytes are gone, ε is spent."""
+    server, day = two_surveys(), deniable.state.today()
+    receipt = left_waiting(state, server)
+    monkeypatch.setattr(deniable.state, "today", lambda: day + 14)
+    deniable.state.State(state)
+    assert receipt.id.encode() in state.read_bytes()
+    monkeypatch.setattr(deniable.state, "today", lambda: day + 15)
+    with deniable.Client("https://two.test/s/bb", state=state, transport=server):  # whatever survey is opened
+        assert receipt.id.encode() not in state.read_bytes()
+    with deniable.Client("https://one.test/s/aa", state=state, transport=server) as client:
+        later = client.receipt
+        assert later is not None and later.expired and receipt.expired and not later.delivered
+        assert client.flush(0)
+        with pytest.raises(deniable.AlreadyAnswered):
+            client.submit(ANSWERS, SEGMENTS)
+    with pytest.raises(deniable.BudgetExceeded):
+        deniable.Client("https://two.test/s/bb", state=state, transport=server, budget=2)
+    assert server.posts == []
+
+
+def test_retries_end_in_a_process_that_goes_on(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that runs for weeks gives up at the same time, without being started again."""
+    day = deniable.state.today()
+    server.replies = [LOADED, *[(503, {}, b"")] * 500]
+    with deniable.Client(LINK, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0)
+        server.wait_for_posts(2)
+        monkeypatch.setattr(deniable.state, "today", lambda: day + 15)
+        until(lambda: receipt.expired)
+        assert client.flush(1) and not receipt.delivered and not receipt.refused
+
+
+def test_nothing_but_the_day_is_kept(state: Path) -> None:
+    """While it waits, the file has the number of the day and no finer time; once delivered, not even that."""
+    server = two_surveys()
+    left_waiting(state, server)
+
+    def days() -> list[Any]:
+        connection = sqlite3.connect(state)
+        kept = connection.execute("SELECT day FROM ledger").fetchall()
+        connection.close()
+        return kept
+
+    before = time.time() // 86_400
+    assert days() == [(deniable.state.today(),)] and before <= deniable.state.today() <= time.time() // 86_400
+    with deniable.Client("https://one.test/s/aa", state=state, transport=server) as client:
+        assert client.flush(10)
+    assert days() == [(None,)]
 
 
 def test_an_idle_client_delivers_what_an_earlier_one_left(server: FakeServer, state: Path) -> None:
@@ -260,20 +331,6 @@ def test_an_idle_client_delivers_what_an_earlier_one_left(server: FakeServer, st
     assert not receipt.delivered
     with deniable.Client(LINK, state=state, transport=server):
         until(lambda: receipt.delivered)
-
-
-def test_a_dead_server_does_not_keep_the_others_waiting(state: Path) -> None:
-    """Each entry has its own pauses: one that keeps failing does not hold up the others."""
-    server = FakeServer(*(publish(survey_from_tree(tree(name))) for name in ("aa", "bb")))
-    with deniable.Client("http://one.test/s/aa", state=state, transport=server) as client:
-        del server.documents["aa"]
-        dead = client.submit(ANSWERS, SEGMENTS, timeout=0)
-        server.wait_for_posts(1)
-        with deniable.Client("http://one.test/s/bb", state=state, transport=server) as other:
-            assert other.submit(ANSWERS, SEGMENTS).delivered
-            assert not other.flush(0.1) and not dead.delivered
-            other.close(0)
-        client.close(0)
 
 
 def test_a_ledger_that_cannot_be_written_costs_a_duplicate(
@@ -314,24 +371,25 @@ def test_a_ledger_that_stays_full_does_not_become_a_flood(
 
 def test_a_submission_written_while_the_thread_ends_is_delivered(server: FakeServer) -> None:
     """The thread has just found the outbox empty: it looks again before it goes."""
+    address, content = "https://survey.test/api/v1/surveys/campus-health", "a" * 64
 
     class Late(State):
-        def waiting(self) -> list[Entry]:
-            found = super().waiting()
+        def waiting(self, content: str, address: str) -> Entry | None:
+            found = super().waiting(content, address)
             if late:
-                self.record(late.pop(), None)
+                self.record(late.pop(), DEFAULT_BUDGET)
                 delivery.start()
             return found
 
     body = b'{"id":"00000000000000000000000000000000"}'
-    late = [Entry("0" * 32, "http://survey.test/api/v1/surveys/campus-health", "a" * 64, "1", body)]
+    late = [Entry(content, "1", "0", "waiting", "0" * 32, address, body, deniable.state.today())]
     state = Late()
-    delivery = Delivery(state, server, 5)
+    delivery = Delivery(state, server, 5, content, address)
     delivery.start()
     server.wait_for_posts(1)
     delivery.finish(time.monotonic() + 5)
     delivery.join(time.monotonic() + 5)
-    assert server.posts == [body] and state.status("0" * 32) == "delivered"
+    assert server.posts == [body] and delivery.status("0" * 32) == "delivered"
 
 
 @pytest.mark.parametrize("told", ["delivered", "refused"])
@@ -342,8 +400,9 @@ def test_another_process_may_be_faster(
     start = Delivery.start
 
     def late_start(self: Delivery) -> None:
-        for entry in State(state).waiting():
-            State(state).settle(entry.id, told)
+        entry = self.waiting()
+        assert entry is not None and entry.id is not None
+        State(state).settle(entry.content, entry.id, told)
         start(self)
 
     with deniable.Client(LINK, state=state, transport=server) as client:
@@ -374,6 +433,7 @@ def test_a_locked_state_does_not_hold_submit(server: FakeServer, state: Path) ->
 
 def test_a_delivery_thread_survives_a_locked_state(server: FakeServer, state: Path) -> None:
     """The file is locked when the delivery is to be noted; once it is free, it is noted."""
+    State(state)
     holder = sqlite3.connect(state, isolation_level=None, check_same_thread=False)
 
     def locks(request: Any) -> Scripted:

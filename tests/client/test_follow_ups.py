@@ -28,7 +28,7 @@ from tests.helpers.exhaustive import outcomes
 from tests.helpers.fake_server import FakeServer
 from tests.helpers.surveys import documents
 
-LINK = "http://survey.test/s/drinking"
+LINK = "https://survey.test/s/drinking"
 
 
 def options(*codes: str) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import deniable
 from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, PROBLEM, SEGMENTS, FakeServer
 from tests.helpers.surveys import joint
 
-LINK = "http://survey.test/s/campus-health"
+LINK = "https://survey.test/s/campus-health"
 
 
 def rows(state: Path) -> dict[str, int]:
@@ -24,7 +25,7 @@ def rows(state: Path) -> dict[str, int]:
 
 def test_a_forgotten_survey_leaves_nothing(server: FakeServer, state: Path) -> None:
     """Document, booklet and ledger entry are gone, from every address of the survey and from the file's bytes."""
-    with deniable.Client("http://mirror.test/s/campus-health", state=state, transport=server):
+    with deniable.Client("https://mirror.test/s/campus-health", state=state, transport=server):
         pass
     with deniable.Client(LINK, state=state, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS)
@@ -48,16 +49,16 @@ def test_a_forgotten_survey_can_be_answered_again(server: FakeServer, state: Pat
 def test_other_surveys_are_kept(state: Path) -> None:
     """Forgetting one survey leaves the booklet and the receipt of another as they are."""
     server = FakeServer(DOCUMENT, joint())
-    with deniable.Client("http://survey.test/s/joint", state=state, transport=server) as other:
+    with deniable.Client("https://survey.test/s/joint", state=state, transport=server) as other:
         booklet = other.booklet
         with deniable.Client(LINK, state=state, transport=server) as client:
             receipt = client.submit(ANSWERS, SEGMENTS)
-        with deniable.Client("http://survey.test/s/joint", state=state, transport=server) as again:
+        with deniable.Client("https://survey.test/s/joint", state=state, transport=server) as again:
             again.forget()
     assert rows(state) == {"documents": 1, "booklets": 1, "ledger": 1}
     assert other.booklet == booklet
     with deniable.Client(LINK, state=state, transport=server) as client:
-        assert client.receipt == receipt and client.receipt is not None and client.receipt.delivered
+        assert receipt.delivered and client.receipt is not None and client.receipt.delivered
 
 
 def test_nothing_that_waits_is_forgotten(server: FakeServer, state: Path) -> None:
@@ -70,9 +71,23 @@ def test_nothing_that_waits_is_forgotten(server: FakeServer, state: Path) -> Non
         assert caught.value.receipt == receipt and rows(state) == {"documents": 1, "booklets": 1, "ledger": 1}
         client.close(0)
     with deniable.Client(LINK, state=state, transport=server) as client:
-        assert client.flush(10) and client.receipt == receipt
+        assert client.receipt == receipt and client.flush(10)
         client.forget()
     assert len(server.counted) == 1 and rows(state) == {"documents": 0, "booklets": 0, "ledger": 0}
+
+
+def test_what_waits_is_forgotten_if_the_app_says_so(server: FakeServer, state: Path) -> None:
+    """With unsent=True the submission is dropped as well, and nothing of it is sent again, here or later."""
+    server.replies = [(200, JSON, DOCUMENT), *[(503, {"Retry-After": "1"}, b"")]]
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        receipt = client.submit(ANSWERS, SEGMENTS, timeout=0.1)
+        client.forget(unsent=True)
+        assert not receipt.delivered and client.receipt is None
+    assert rows(state) == {"documents": 0, "booklets": 0, "ledger": 0}
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        time.sleep(1.2)
+        assert client.flush(0) and client.receipt is None
+    assert len(server.posts) == 1 and receipt.id.encode() not in state.read_bytes()
 
 
 def test_what_the_server_refused_can_be_forgotten(server: FakeServer, state: Path) -> None:

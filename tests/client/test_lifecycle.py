@@ -22,7 +22,7 @@ import deniable.client
 import deniable.delivery
 from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, SEGMENTS, FakeServer, Scripted, delivery_threads, python
 
-LINK = "http://survey.test/s/campus-health"
+LINK = "https://survey.test/s/campus-health"
 LOADED: Scripted = (200, JSON, DOCUMENT)
 DOWN: list[Scripted] = [(0, {}, b"")] * 1000
 

@@ -14,7 +14,7 @@ from tests.helpers.fake_server import ANSWERS, DOCUMENT, JSON, PORTAL, SEGMENTS,
 
 DIGEST = hashlib.sha256(DOCUMENT).hexdigest()
 OTHER = publish(survey_from_tree(tree() | {"title": "Another title"}))
-LINK = "http://survey.test/s/campus-health"
+LINK = "https://survey.test/s/campus-health"
 
 
 @pytest.fixture
@@ -30,8 +30,10 @@ def test_the_survey_is_loaded_from_its_address(server: FakeServer) -> None:
         assert client.survey == survey_from_tree(tree())
         assert (client.document, client.digest) == (DOCUMENT, DIGEST)
         assert client.receipt is None
-        assert repr(client) == "<deniable.Client http://survey.test/api/v1/surveys/campus-health>"
-    assert [(r.method, r.path) for r in server.requests] == [("GET", "http://survey.test/api/v1/surveys/campus-health")]
+        assert repr(client) == "<deniable.Client https://survey.test/api/v1/surveys/campus-health>"
+    assert [(r.method, r.path) for r in server.requests] == [
+        ("GET", "https://survey.test/api/v1/surveys/campus-health")
+    ]
 
 
 def test_a_pinned_digest_is_kept(server: FakeServer) -> None:
@@ -48,7 +50,7 @@ def test_a_tampered_document_is_refused(server: FakeServer) -> None:
     favour = b'"favour":6584790284608188'
     assert favour in DOCUMENT
     server.documents["campus-health"] = DOCUMENT.replace(favour, b'"favour":6584790284608189')
-    with pytest.raises(deniable.DocumentError, match="less private than stated"):
+    with pytest.raises(deniable.DocumentError, match="is not the channel that goes with this part"):
         deniable.Client(LINK, transport=server)
 
 

@@ -69,7 +69,7 @@ def test_a_booklet_that_the_survey_does_not_have_is_refused(booklet: Any) -> Non
 
 def test_a_given_booklet_is_not_drawn() -> None:
     """Apps that asked a booklet's questions name it, and the submission is about these questions."""
-    for booklet, reports in enumerate((1, 2, 3, 2)):
+    for booklet, reports in enumerate((2, 1, 2, 3)):
         submission = deniable.randomize(several(), EVERYTHING, SEGMENTS, booklet=booklet)
         assert (submission["booklet"], len(submission["reports"])) == (booklet, reports)
 
@@ -157,9 +157,9 @@ def test_a_document_that_protects_less_is_refused_before_any_answer_is_looked_at
     """One unit more of favour, and nothing is randomised, whatever the answers are."""
     favour = b'"favour":6584790284608188'
     assert favour in document
-    with pytest.raises(DocumentError, match="less private than stated") as caught:
+    with pytest.raises(DocumentError, match="is not the channel") as caught:
         deniable.randomize(document.replace(favour, b'"favour":6584790284608189', 1), {"bit": "whatever"})
-    assert caught.value.place == "parts[0].channel.favour"
+    assert caught.value.place == "parts[0].channel"
 
 
 def test_errors_are_one_tree() -> None:
@@ -223,7 +223,7 @@ document, start = sys.stdin.buffer.read(), threading.Barrier(16)
 done = []
 def first(i):
     start.wait()
-    done.append(verify(document + b" " * i))
+    done.append(verify(document.replace(b'"title":"', b'"title":"%d ' % i)))
 threads = [threading.Thread(target=first, args=(i,)) for i in range(16)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()

@@ -16,7 +16,7 @@ from deniable_protocol import Draws, Part, publish, survey_from_tree, verify
 from tests.helpers.fake_server import FakeServer
 from tests.helpers.surveys import TEXTBOOK, documents, several
 
-LINK = "http://survey.test/s/joint"
+LINK = "https://survey.test/s/joint"
 SEGMENTS = {"campus": "north"}
 EVERYTHING: dict[str, Any] = {"vaped": True, "how_often": "weekly", "support": ["friend"], "stress": 2, "hours": 10}
 PARTS = {part.names: part for part in verify(several()).parts}
@@ -67,11 +67,13 @@ def in_words(part: Part, number: int) -> dict[str, str]:
 
 @pytest.mark.parametrize("booklet", range(4))
 def test_a_receipt_tells_what_each_report_is_about(state: Path, monkeypatch: pytest.MonkeyPatch, booklet: int) -> None:
-    """Every report of the booklet, with its questions and epsilon; the same again in a later process."""
+    """Every report of the booklet, with its questions and epsilon; the same again in a later process while it waits."""
     monkeypatch.setattr(deniable.client, "draw_booklet", lambda _: booklet)
     server = FakeServer(several())
+    server.replies = [(200, {}, several()), (503, {"Retry-After": "3600"}, b"")]
     with deniable.Client(LINK, state=state, transport=server) as client:
-        receipt = client.submit(EVERYTHING, SEGMENTS)
+        receipt = client.submit(EVERYTHING, SEGMENTS, timeout=0.1)
+        client.close(0)
     parts = verify(several()).parts_of(booklet)
     assert [(each.questions, each.epsilon) for each in receipt.sent] == [(part.names, part.epsilon) for part in parts]
     assert [each.report for each in receipt.sent] == receipt.reports
@@ -79,6 +81,20 @@ def test_a_receipt_tells_what_each_report_is_about(state: Path, monkeypatch: pyt
         assert list(each.speaks_for) == speaks_for(part, each.report)
     with deniable.Client(LINK, state=state, transport=server) as client:
         assert client.receipt == receipt
+
+
+def test_what_was_delivered_is_not_kept(state: Path) -> None:
+    """A later process knows that the survey was answered, and what that spent; the reports are gone."""
+    server = FakeServer(several())
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        receipt = client.submit(EVERYTHING, SEGMENTS)
+        assert client.receipt is receipt and receipt.reports
+    with deniable.Client(LINK, state=state, transport=server) as client:
+        later = client.receipt
+        assert later is not None and later.delivered and (later.epsilon, later.delta) == ("2.0", "0")
+        assert (later.id, later.digest, later.booklet) == ("", "", None)
+        assert (later.reports, later.segments, later.sent) == ([], {}, ())
+    assert receipt.delivered
 
 
 def test_what_was_sent_can_be_read() -> None:

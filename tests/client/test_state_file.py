@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
+import signal
 import sqlite3
 import stat
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import deniable
+import deniable.state
 from deniable.state import SCHEMA, Entry, State
-from tests.helpers.fake_server import ANSWERS, SEGMENTS, FakeServer, python
+from deniable_protocol import DEFAULT_BUDGET
+from tests.helpers.fake_server import ANSWERS, DOCUMENT, SEGMENTS, FakeServer, python
 
-LINK = "http://survey.test/s/campus-health"
+LINK = "https://survey.test/s/campus-health"
 
 
 def entry(**changes: object) -> Entry:
-    return Entry("0" * 32, "http://h/api/v1/surveys/ab", "a" * 64, "1.5", b"{}")._replace(**changes)  # type: ignore[arg-type]
+    waiting = Entry("a" * 64, "1.5", "0", "waiting", "0" * 32, "https://h/api/v1/surveys/ab", b"{}", 20_000)
+    return waiting._replace(**changes)  # type: ignore[arg-type]
 
 
 def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
@@ -79,6 +87,8 @@ def with_a_file_for_a_folder(path: Path) -> None:
         (of_a_newer_version, "upgrade"),
         (of_another_program, "another program's database"),
         (damaged, "damaged"),
+        (lambda path: path.touch(), "damaged"),
+        (lambda path: os.symlink("nowhere", path), "cannot be opened"),
         (lambda path: path.write_bytes(b"no database at all, but text" * 100), "damaged, or another kind of file"),
         (lambda path: path.mkdir(), "cannot be opened"),
         (with_a_file_for_a_folder, "cannot be created"),
@@ -98,21 +108,124 @@ def test_a_file_that_cannot_be_trusted_is_refused(tmp_path: Path, spoil: Callabl
     assert before == (path.read_bytes() if path.is_file() else None)
 
 
-def test_an_entry_that_cannot_be_read_is_a_state_error(tmp_path: Path) -> None:
-    """Someone edited the ledger: the client says so instead of failing somewhere else."""
+def damage(content: bytes, chance: random.Random) -> bytes:
+    """A file as disks and other programs leave it: cut short, zeroed, overwritten, or with single bytes changed."""
+    spoiled = bytearray(content)
+    kind = chance.randrange(6)
+    start = chance.randrange(len(spoiled))
+    length = min(chance.choice([1, 16, 512, 4096]), len(spoiled) - start)
+    if kind == 0:
+        del spoiled[start:]
+    elif kind == 1:
+        del spoiled[start // 4096 * 4096 :]
+    elif kind == 2:
+        spoiled[start : start + length] = bytes(length)
+    elif kind == 3:
+        spoiled[start : start + length] = chance.randbytes(length)
+    elif kind == 4:
+        spoiled[start] ^= 1 << chance.randrange(8)
+    else:  # within the rows, where it hurts
+        marks = [b"waiting", b"campus", b"1.5", b"CREATE", b"favour"]
+        place = spoiled.find(chance.choice(marks)) + chance.randrange(-200, 200)
+        spoiled[max(place, 0)] = chance.randrange(256)
+    return bytes(spoiled)
+
+
+def test_a_damaged_state_is_never_a_new_ledger(tmp_path: Path) -> None:
+    """500 damaged files, with fixed seeds: each is a StateError, or as good as before. None allows a second answer."""
+    path, kept = tmp_path / "state.db", entry(day=deniable.state.today(), body=b'{"reports":[1,0]}' * 9)
+    state = State(path)
+    state.keep_document(str(kept.address), kept.content, DOCUMENT)
+    state.keep_booklet(kept.content, "b" * 64, lambda: 0)
+    state.record(kept, DEFAULT_BUDGET)
+    content, refused = path.read_bytes(), 0
+    for seed in range(500):
+        path.write_bytes(damage(content, random.Random(seed)))
+        try:
+            assert State(path).find(kept.content) == kept, seed
+        except deniable.StateError:
+            refused += 1
+    assert 300 < refused < 500  # some change nothing but free space
+
+
+def test_a_state_that_is_damaged_while_it_is_used_is_refused(tmp_path: Path) -> None:
+    """Someone edits the ledger under a running client: it neither reads nor writes any more, and says so."""
     state, server = tmp_path / "state.db", FakeServer()
-    with deniable.Client(LINK, state=state, transport=server) as client:
-        client.submit(ANSWERS, SEGMENTS)
-        with sqlite3.connect(state) as connection:
-            connection.execute("UPDATE ledger SET body = CAST('{}' AS BLOB)")
-        connection.close()
-        with pytest.raises(deniable.StateError, match="damaged"):
-            client.receipt  # noqa: B018  # reading it is the point
+    for table, change in (("ledger", "epsilon = '0'"), ("ledger", "content = replace(content, 'a', 'b')"),
+                          ("booklets", "booklet = 1"), ("documents", "address = 'x'")):  # fmt: skip
+        state.unlink(missing_ok=True)
+        with deniable.Client(LINK, state=state, transport=server) as client:
+            client.submit(ANSWERS, SEGMENTS)
+            with sqlite3.connect(state) as connection:
+                connection.execute(f"UPDATE {table} SET {change}")
+            connection.close()
+            with pytest.raises(deniable.StateError, match="damaged"):
+                client.receipt  # noqa: B018  # reading it is the point
+            with pytest.raises(deniable.StateError, match="damaged"):
+                client.submit(ANSWERS, SEGMENTS)
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_appears_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+    """From the first moment that the file has its name it is a whole ledger, also where there are no hard links."""
+    seen: list[bytes] = []
+
+    def refuse(*_: object) -> None:
+        raise PermissionError("no links here")
+
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    for number in range(20):
+        path = tmp_path / f"{number}.db"
+        watcher = threading.Thread(target=first_content, args=(path, seen))
+        watcher.start()
+        State(path)
+        watcher.join()
+    assert len(seen) == 20
+    for number, content in enumerate(seen):
+        copy = tmp_path / f"copy-{number}.db"
+        copy.write_bytes(content)
+        State(copy)
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def first_content(path: Path, seen: list[bytes]) -> None:
+    while True:
+        with contextlib.suppress(FileNotFoundError):
+            seen.append(path.read_bytes())
+            return
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_whoever_is_killed_at_the_start_leaves_no_half(tmp_path: Path) -> None:
+    """Processes are killed at any moment of their first start: the next one always gets a working ledger."""
+    for number in range(40):
+        path = tmp_path / f"{number}.db"
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException):
+                State(path)
+            os._exit(0)
+        time.sleep(number * 0.0005)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert State(path).record(entry(day=deniable.state.today()), DEFAULT_BUDGET)
+
+
+def test_what_is_written_is_on_disk(tmp_path: Path) -> None:
+    """Every transaction waits for the disk, and for the folder: after a power cut, what was accepted is there. With a
+    new file, and with one that was there.
+    """
+    for _ in range(2):
+        database = State(tmp_path / "state.db")._database
+        for run in (database.read, database.write):
+            assert run(lambda connection: connection.execute("PRAGMA synchronous").fetchone()) == (3,)  # EXTRA
 
 
 READ_ONLY = """
 import os, sys, tempfile
 import deniable
+import deniable.state
 from deniable.state import State
 
 with tempfile.TemporaryDirectory() as folder:
@@ -172,54 +285,54 @@ def test_a_deleted_state_is_not_made_anew(tmp_path: Path) -> None:
         client.submit(ANSWERS, SEGMENTS)
         path.unlink()
         with pytest.raises(deniable.StateError, match="cannot be opened"):
-            client.submit(ANSWERS, SEGMENTS)
+            client.submit(ANSWERS, SEGMENTS, timeout=0.2)
         assert not path.exists()
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"id": "0" * 31}, {"id": "G" * 32}, {"digest": "a" * 63}, {"digest": "A" * 64}, {"epsilon": "1e3"},
-        {"epsilon": ""}, {"epsilon": "-1"}, {"body": "text"}, {"status": "sent"}, {"address": None},
+        {"id": "0" * 31}, {"id": "G" * 32}, {"content": "a" * 63}, {"content": "A" * 64}, {"status": "sent"},
+        {"body": "text"}, {"address": None}, {"day": "x"}, {"day": None}, {"status": "delivered"},
     ],
 )  # fmt: skip
 def test_the_schema_holds_its_own_rules(changes: dict[str, object]) -> None:
     """Whatever the code does, a malformed entry does not get into the ledger."""
     state = State()
     with pytest.raises(deniable.StateError, match="constraint failed"):
-        state.record(entry(**changes), None)
-    assert state.waiting() == []
-    assert state.record(entry(), None) == entry()
+        state.record(entry(**changes), DEFAULT_BUDGET)
+    assert state.find("a" * 64) is None
+    assert state.record(entry(), DEFAULT_BUDGET) == entry()
 
 
 def test_the_schema_allows_one_entry_per_survey() -> None:
-    """One address, one digest, one id: a second entry is refused by the database itself."""
+    """A second entry for one survey is refused by the database itself."""
     connection = sqlite3.connect(":memory:")
     for statement in SCHEMA:
         connection.execute(statement)
-    insert = "INSERT INTO ledger (id, address, digest, epsilon, body, status) VALUES (?, ?, ?, ?, ?, ?)"
+    insert = "INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     connection.execute(insert, entry())
-    other = entry(id="1" * 32, address="http://other", digest="b" * 64)
-    for name in ("id", "address", "digest"):
-        with pytest.raises(sqlite3.IntegrityError, match=name):
-            connection.execute(insert, other._replace(**{name: getattr(entry(), name)}))
-    connection.execute(insert, other)
+    with pytest.raises(sqlite3.IntegrityError, match="content"):
+        connection.execute(insert, entry(id="1" * 32, address="https://other"))
+    with pytest.raises(sqlite3.IntegrityError, match="epsilon"):
+        connection.execute(insert, entry(content="b" * 64, epsilon="1e3"))
+    connection.execute(insert, entry(content="b" * 64))
     connection.close()
 
 
 def test_every_column_says_what_it_is() -> None:
     """Each column of the schema carries a comment, in the file too."""
     for statement in SCHEMA:
-        columns = [
-            line for line in statement.splitlines() if " TEXT " in line or " BLOB " in line or " INTEGER " in line
-        ]
-        assert len(columns) >= 2 and all("-- " in line for line in columns)
+        columns = [line for line in statement.splitlines() if {"TEXT", "BLOB", "INTEGER"} & {*line.split()}]
+        assert columns and all("-- " in line for line in columns)
 
 
 def test_delivered_stays_delivered() -> None:
     """Two processes send one submission and are told different things: the confirmation counts."""
-    state = State()
-    state.record(entry(), None)
+    state, kept = State(), entry()
+    state.record(kept, DEFAULT_BUDGET)
+    state.settle(kept.content, "1" * 32, "delivered")  # another submission's fate
+    assert state.find(kept.content) == kept
     for status, expected in (("refused", "refused"), ("delivered", "delivered"), ("refused", "delivered")):
-        state.settle(entry().id, status)  # type: ignore[arg-type]
-        assert state.status(entry().id) == expected
+        state.settle(kept.content, "0" * 32, status)  # type: ignore[arg-type]
+        assert state.find(kept.content) == Entry(kept.content, "1.5", "0", expected)  # type: ignore[arg-type]

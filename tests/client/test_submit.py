@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import pickle
 import sqlite3
 import struct
@@ -10,6 +9,7 @@ import subprocess
 import sys
 import threading
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ import msgspec
 import pytest
 
 import deniable
-from deniable.state import exact_budget
-from deniable_protocol import publish, survey_from_tree
+import deniable.state
+from deniable.budget import exact_budget
+from deniable_protocol import DEFAULT_BUDGET, Account, publish, survey_from_tree, verify
 from tests.helpers.fake_server import ANSWERS, DOCUMENT, PROBLEM, SEGMENTS, FakeServer, tree
-from tests.helpers.surveys import several
+from tests.helpers.surveys import JOINT, JOINT_PARTS, several
 
-LINK = "http://survey.test/s/campus-health"
+LINK = "https://survey.test/s/campus-health"
 
 
 def test_a_receipt_shows_what_was_sent(server: FakeServer) -> None:
@@ -39,13 +40,14 @@ def test_a_receipt_shows_what_was_sent(server: FakeServer) -> None:
             "reports": receipt.reports,
             "segments": receipt.segments,
         }
-        assert (receipt.digest, receipt.epsilon, receipt.segments) == (client.digest, "1.5", SEGMENTS)
+        assert (receipt.digest, receipt.epsilon, receipt.delta) == (client.digest, "1.5", "0")
+        assert receipt.segments == SEGMENTS
         assert receipt.booklet == 0 and [each.questions for each in receipt.sent] == [("q0",), ("q1",)]
         assert [each.report for each in receipt.sent] == receipt.reports
         assert client.receipt == receipt and hash(client.receipt) == hash(receipt)
         assert "Delivery" not in repr(receipt)
     assert body == msgspec.json.encode(sent)  # compact
-    assert server.requests[-1].path == "http://survey.test/api/v1/surveys/campus-health/submissions"
+    assert server.requests[-1].path == "https://survey.test/api/v1/surveys/campus-health/submissions"
 
 
 def test_requests_identify_nobody(server: FakeServer) -> None:
@@ -68,19 +70,37 @@ def test_bad_answers_leave_no_trace(server: FakeServer, state: Path) -> None:
 
 
 def test_a_second_answer_is_refused_with_the_first_receipt(server: FakeServer, state: Path) -> None:
-    """The same client, a new one, or one at another address of the same document: only the first submission counts."""
+    """The same client, a new one, or one at another address of the same survey: only the first submission counts."""
     with deniable.Client(LINK, state=state, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS)
         with pytest.raises(deniable.AlreadyAnswered) as caught:
             client.submit(ANSWERS, SEGMENTS)
         assert caught.value.receipt == receipt and caught.value.receipt.delivered
-    for link in (LINK, "http://mirror.test/s/campus-health"):
+    for link in (LINK, "https://mirror.test/s/campus-health", "https://survey.test/base/s/campus-health"):
         with deniable.Client(link, state=state, transport=server) as client:
-            assert client.receipt == receipt
             with pytest.raises(deniable.AlreadyAnswered) as caught:
                 client.submit(ANSWERS, SEGMENTS)
-            assert caught.value.receipt == receipt
+            assert caught.value.receipt == client.receipt and caught.value.receipt.delivered
     assert len(server.posts) == 1
+
+
+def test_the_same_survey_with_other_booklets_is_the_same_survey(state: Path) -> None:
+    """Another document of a survey gets no second answer, and no second booklet before the first answer."""
+    answers = {"vaped": True, "how_often": "weekly", "support": [], "stress": 2, "hours": 10}
+    server = FakeServer(several())
+    other = FakeServer(
+        publish(survey_from_tree(JOINT), JOINT_PARTS, [([number], 1) for number in range(len(JOINT_PARTS))])
+    )
+    with deniable.Client("https://survey.test/s/joint", state=state, transport=server) as client:
+        with pytest.raises(deniable.DocumentError) as refused:
+            deniable.Client("https://mirror.test/s/joint", state=state, transport=other)
+        assert refused.value.reason == "changed"
+        client.submit(answers, SEGMENTS)
+    with deniable.Client("https://mirror.test/again/s/joint", state=state, transport=other) as client:
+        assert client.digest != verify(several()).digest and client.receipt is not None
+        with pytest.raises(deniable.AlreadyAnswered):
+            client.submit(answers, SEGMENTS)
+    assert len(server.posts) == 1 and other.posts == []
 
 
 def test_without_a_state_each_client_is_a_device(server: FakeServer) -> None:
@@ -105,7 +125,7 @@ def test_of_many_threads_one_wins(server: FakeServer, state: Path, shared: bool)
         try:
             results.append(clients[number % len(clients)].submit(ANSWERS, SEGMENTS).id)
         except deniable.AlreadyAnswered as error:
-            results.append(f"not {error.receipt.id}")
+            results.append(f"not {error.receipt.epsilon}")
 
     threads = [threading.Thread(target=submit, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -115,7 +135,7 @@ def test_of_many_threads_one_wins(server: FakeServer, state: Path, shared: bool)
     for client in clients:
         client.close()
     (winner,) = [result for result in results if not result.startswith("not")]
-    assert sorted(results) == sorted([winner, *[f"not {winner}"] * 7])
+    assert sorted(results) == sorted([winner, *["not 1.5"] * 7])
     assert list(server.counted) == [winner]
 
 
@@ -128,7 +148,7 @@ sys.stdin.readline()
 try:
     print(client.submit(*json.loads(sys.argv[3])).id)
 except deniable.AlreadyAnswered as error:
-    print("not", error.receipt.id)
+    print("not", error.receipt.epsilon)
 client.close()
 """
 
@@ -151,7 +171,7 @@ def test_of_many_processes_one_wins(state: Path) -> None:
             racer.stdin.flush()
         results = [racer.communicate(timeout=30)[0].strip() for racer in racers]
     (winner,) = [result for result in results if not result.startswith("not")]
-    assert sorted(results) == sorted([winner, *[f"not {winner}"] * 3])
+    assert sorted(results) == sorted([winner, *["not 1.5"] * 3])
     assert list(server.counted) == [winner]
 
 
@@ -162,54 +182,148 @@ def priced(**epsilons: str) -> FakeServer:
     return FakeServer(*(publish(survey_from_tree(tree(name, [epsilon]))) for name, epsilon in epsilons.items()))
 
 
-@pytest.mark.parametrize("budget", [0.3, "0.3", Decimal("0.3"), "0.30", "3e-1"])
+def with_delta(name: str, count: int, delta: str) -> bytes:
+    """A survey whose questions are protected but for a chance of delta each."""
+    own = {"type": "number", "min": 0, "max": 1, "mechanism": "gaussian", "epsilon": "0.1", "delta": delta}
+    questions = [{"id": f"q{number}", "text": f"How much {number}?", **own} for number in range(count)]
+    return publish(survey_from_tree({**tree(name), "questions": questions}))
+
+
+@pytest.mark.parametrize("budget", [0.3, "0.3", Decimal("0.3"), "0.30", "3e-1", ("0.3", 0)])
 def test_a_budget_is_exact(state: Path, budget: Any) -> None:
-    """0.1 and 0.2 fit into 0.3, which doubles would deny; then 0.01 more does not, and nothing is written."""
+    """0.1 and 0.2 fit into 0.3, which doubles would deny; then 0.01 more does not, and nothing is asked."""
     server = priced(aa="0.1", bb="0.2", cc="0.01")
     for name in ("aa", "bb"):
-        with deniable.Client(f"http://survey.test/s/{name}", state=state, budget=budget, transport=server) as client:
+        with deniable.Client(f"https://survey.test/s/{name}", state=state, budget=budget, transport=server) as client:
             client.submit({"q0": True}, SEGMENTS)
-    with deniable.Client("http://survey.test/s/cc", state=state, budget=budget, transport=server) as client:
-        with pytest.raises(deniable.BudgetExceeded, match=r"spends 0.01, but 0.3 of the budget of 0.3 is") as caught:
-            client.submit({"q0": True}, SEGMENTS)
-        assert (caught.value.epsilon, caught.value.spent, caught.value.budget) == ("0.01", "0.3", "0.3")
-        assert client.receipt is None
+    with pytest.raises(deniable.BudgetExceeded, match=r"spends ε = 0.01, and ε = 0.3 is already spent") as caught:
+        deniable.Client("https://survey.test/s/cc", state=state, budget=budget, transport=server)
+    error = caught.value
+    assert (error.account.epsilon, error.spent.epsilon, error.budget.epsilon) == (
+        Fraction("0.01"),
+        Fraction("0.3"),
+        Fraction("0.3"),
+    )
     assert len(server.posts) == 2
+
+
+def test_a_survey_that_was_answered_opens_whatever_the_budget(state: Path) -> None:
+    """What is spent is spent: the receipt can be read with a budget that would no longer allow it."""
+    server = priced(aa="1")
+    with deniable.Client("https://survey.test/s/aa", state=state, transport=server) as client:
+        client.submit({"q0": True}, SEGMENTS)
+    with deniable.Client("https://survey.test/s/aa", state=state, budget=0, transport=server) as client:
+        assert client.receipt is not None and client.receipt.delivered
+
+
+def test_the_budget_counts_when_submitting_too(state: Path) -> None:
+    """Two surveys were opened while there was room for one: the second submission is refused, with nothing written."""
+    server = priced(aa="1", bb="1")
+    options: dict[str, Any] = {"state": state, "budget": 1, "transport": server}
+    with (
+        deniable.Client("https://survey.test/s/aa", **options) as first,
+        deniable.Client("https://survey.test/s/bb", **options) as second,
+    ):
+        first.submit({"q0": True}, SEGMENTS)
+        with pytest.raises(deniable.BudgetExceeded):
+            second.submit({"q0": True}, SEGMENTS)
+        assert second.receipt is None
+    assert len(server.posts) == 1
+
+
+def test_without_a_budget_a_device_spends_ten(state: Path) -> None:
+    """Surveys of 4, 4 and 2 fit; one of 0.01 more is refused before anything is asked, unless the app allows it."""
+    server = priced(aa="4", bb="4", cc="2", dd="0.01")
+    for name in ("aa", "bb", "cc"):
+        with deniable.Client(f"https://survey.test/s/{name}", state=state, transport=server) as client:
+            client.submit({"q0": True}, SEGMENTS)
+    with pytest.raises(deniable.BudgetExceeded, match=r"budget of ε = 10, δ = 0.000001$"):
+        deniable.Client("https://survey.test/s/dd", state=state, transport=server)
+    with deniable.Client("https://survey.test/s/dd", state=state, transport=server, budget=10.01) as client:
+        client.submit({"q0": True}, SEGMENTS)
+    huge = FakeServer(publish(survey_from_tree(tree(epsilons=["10"] * 200))))
+    with pytest.raises(deniable.BudgetExceeded):
+        deniable.Client(LINK, transport=huge)
+    assert huge.posts == []
+
+
+def test_the_budget_counts_delta(state: Path) -> None:
+    """40 questions that each name the answer once in 10,000 times are refused, however small their epsilon."""
+    server = FakeServer(
+        with_delta("many", 40, "0.0001"), with_delta("one", 1, "0.000001"), with_delta("two", 1, "0.000001")
+    )
+    for budget in (None, 10, (10, "0.0039")):
+        with pytest.raises(deniable.BudgetExceeded, match=r"δ = 0.004"):
+            deniable.Client("https://survey.test/s/many", budget=budget, transport=server)
+    with deniable.Client("https://survey.test/s/one", state=state, transport=server) as client:
+        receipt = client.submit({"q0": 0.5}, SEGMENTS)
+        assert (receipt.epsilon, receipt.delta) == ("0.1", "0.000001")
+    with pytest.raises(deniable.BudgetExceeded, match=r"δ = 0.000001 is already spent"):
+        deniable.Client("https://survey.test/s/two", state=state, transport=server)
+    with deniable.Client("https://survey.test/s/two", state=state, budget=(1, 2e-6), transport=server) as client:
+        assert client.submit({"q0": 0.5}, SEGMENTS).delivered
 
 
 def test_a_booklet_spends_what_its_survey_states(state: Path) -> None:
     """Whatever booklet a device has, the ledger counts the survey's epsilon: 2 fits into 2, and not into 1.9999."""
     answers = {"vaped": True, "how_often": "weekly", "support": [], "stress": 2, "hours": 10}
-    for budget, error in (("1.9999", deniable.BudgetExceeded), ("2", None)):
-        link, server = "http://survey.test/s/joint", FakeServer(several())
-        with deniable.Client(link, state=state, budget=budget, transport=server) as client:
-            with pytest.raises(error) if error else contextlib.nullcontext():
-                assert client.submit(answers, SEGMENTS).epsilon == "2.0"
-            assert len(server.posts) == (0 if error else 1)
+    link, server = "https://survey.test/s/joint", FakeServer(several())
+    with pytest.raises(deniable.BudgetExceeded):
+        deniable.Client(link, state=state, budget="1.9999", transport=server)
+    with deniable.Client(link, state=state, budget="2", transport=server) as client:
+        assert client.submit(answers, SEGMENTS).epsilon == "2.0"
 
 
 def test_a_refused_submission_is_spent(state: Path) -> None:
     """Reports that left the device count, even if the server did not want them."""
     server = priced(aa="1", bb="1")
     server.replies = [(200, {}, server.documents["aa"]), (409, PROBLEM, b'{"title": "Closed"}')]
-    for name, error in (("aa", deniable.Refused), ("bb", deniable.BudgetExceeded)):
-        client = deniable.Client(f"http://survey.test/s/{name}", state=state, budget=1, transport=server)
-        with client, pytest.raises(error):
-            client.submit({"q0": True}, SEGMENTS)
+    client = deniable.Client("https://survey.test/s/aa", state=state, budget=1, transport=server)
+    with client, pytest.raises(deniable.Refused):
+        client.submit({"q0": True}, SEGMENTS)
+    with pytest.raises(deniable.BudgetExceeded):
+        deniable.Client("https://survey.test/s/bb", state=state, budget=1, transport=server)
 
 
-@pytest.mark.parametrize("budget", [-1, "-0.1", "x", "1/3", "nan", float("nan"), float("inf"), True, [], b"1"])
+NO_BUDGETS = [
+    -1,
+    "-0.1",
+    "x",
+    "1/3",
+    "nan",
+    float("nan"),
+    float("inf"),
+    "1e999999999",
+    True,
+    [],
+    b"1",
+    (1,),
+    (1, -1),
+    (1, 2, 3),
+]
+
+
+@pytest.mark.parametrize("budget", NO_BUDGETS)
 def test_a_budget_that_is_none_is_refused(budget: Any) -> None:
-    """A budget is a finite decimal, and not negative."""
+    """A budget is a finite decimal, and not negative, or two of them."""
     with pytest.raises((TypeError, ValueError), match="budget"):
         exact_budget(budget)
 
 
+def test_what_a_budget_leaves_out_is_the_default() -> None:
+    """None is the default budget; a number is an epsilon, with the default's delta."""
+    assert exact_budget(None) == DEFAULT_BUDGET == Account(Fraction(10), Fraction(1, 10**6))
+    assert exact_budget(2) == Account(Fraction(2), DEFAULT_BUDGET.delta)
+    assert exact_budget((2.5, "1e-4")) == Account(Fraction(5, 2), Fraction(1, 10**4))
+
+
 def test_an_exceeded_budget_travels_between_processes() -> None:
     """The error survives pickling, which process pools do to errors."""
-    error = pickle.loads(pickle.dumps(deniable.BudgetExceeded("1", "2", "2.5")))
-    assert (error.epsilon, error.spent, error.budget) == ("1", "2", "2.5")
-    assert str(error) == "this survey spends 1, but 2 of the budget of 2.5 is already spent"
+    accounts = [exact_budget((1, 0)), exact_budget((2, "0.5")), exact_budget("2.5")]
+    error = pickle.loads(pickle.dumps(deniable.BudgetExceeded(*accounts)))
+    assert [error.account, error.spent, error.budget] == accounts
+    more = "more than the budget of ε = 2.5, δ = 0.000001"
+    assert str(error) == f"this survey spends ε = 1, and ε = 2, δ = 0.5 is already spent: {more}"
 
 
 # No trace of an answer
@@ -228,25 +342,33 @@ TRUTH = {"pick": "SECRETCODE", "amount": 7319.3719}
 
 
 def test_only_documents_booklets_and_submissions_are_written(state: Path) -> None:
-    """The file contains only the document, the booklet, the bytes that were sent, and what the ledger needs of them."""
+    """The file contains the document, the booklet, and while it waits the bytes to send; then only what they spent."""
     document = publish(survey_from_tree(SECRET))
     server = FakeServer(document)
+    server.replies = [(200, {}, document), (503, {"Retry-After": "1"}, b"")]
+    address = "https://survey.test/api/v1/surveys/campus-health"
+    content = verify(document).content
+
+    def written() -> list[list[tuple[Any, ...]]]:
+        connection = sqlite3.connect(state)
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        assert tables == ["documents", "booklets", "ledger", "seal"]
+        rows = [connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+        connection.close()
+        assert [len(each) for each in rows.pop()] == [1]  # the seal
+        return rows
+
     with deniable.Client(LINK, state=state, transport=server) as client:
-        receipt = client.submit(TRUTH, SEGMENTS)
+        receipt = client.submit(TRUTH, SEGMENTS, timeout=0.1)
+        kept = [(address, content, document)], [(content, receipt.digest, 0)]
+        waits = (content, "2", "0", "waiting", receipt.id, address, server.posts[0], deniable.state.today())
+        assert written() == [*kept, [waits]]
     assert [file.name for file in state.parent.iterdir()] == ["state.db"]
-    address = "http://survey.test/api/v1/surveys/campus-health"
-    connection = sqlite3.connect(state)
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert tables == {"documents", "booklets", "ledger"}
-    assert list(connection.execute("SELECT * FROM documents")) == [(address, document)]
-    assert list(connection.execute("SELECT * FROM booklets")) == [(receipt.digest, 0)]
-    assert list(connection.execute("SELECT * FROM ledger")) == [
-        (1, receipt.id, address, receipt.digest, "2", server.posts[0], "delivered")
-    ]
-    connection.close()
-    content = state.read_bytes().replace(document[:40], b"")
+    assert written() == [*kept, [(content, "2", "0", "delivered", None, None, None, None)]]
+    left = state.read_bytes().replace(document[:40], b"")
+    assert receipt.id.encode() not in left
     for trace in (b"7319", struct.pack("<d", 7319.3719), struct.pack(">d", 7319.3719), msgspec.json.encode(TRUTH)):
-        assert trace not in content
+        assert trace not in left
     assert b"SECRETCODE" not in server.posts[0]
 
 
@@ -256,12 +378,12 @@ def test_no_error_repeats_an_answer(state: Path) -> None:
     caught: list[BaseException] = []
 
     def submit(answers: dict[str, Any], **options: Any) -> None:
-        with deniable.Client(LINK, transport=server, **options) as client:
-            try:
+        try:
+            with deniable.Client(LINK, transport=server, **options) as client:
                 client.submit(answers, SEGMENTS)
                 client.submit(answers, SEGMENTS)
-            except deniable.DeniableError as error:
-                caught.append(error)
+        except deniable.DeniableError as error:
+            caught.append(error)
 
     submit(TRUTH | {"amount": 73193719})
     submit(TRUTH | {"pick": "SECRETCODE2"})

@@ -80,8 +80,8 @@ def test_every_status_is_a_response(server: FakeServer, status: int) -> None:
 
 
 def test_redirects_are_not_followed(server: FakeServer) -> None:
-    """A redirect could lead anywhere, and is what captive portals do."""
-    server.replies = [(302, {"Location": f"{server.origin}/s/elsewhere", "Set-Cookie": "a=b"}, b"")]
+    """Not even to the survey: a redirect could lead anywhere, and is what captive portals do."""
+    server.replies = [(302, {"Location": f"{server.origin}/api/v1/surveys/campus-health", "Set-Cookie": "a=b"}, b"")]
     with pytest.raises(deniable.Unreachable, match="302"):
         deniable.Client(server.link)
     assert len(server.requests) == 1
@@ -212,7 +212,7 @@ def test_aborting_nothing_is_nothing() -> None:
 def test_the_proxies_of_the_environment_are_used(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind a proxy the whole address is asked of it, and the survey arrives."""
     monkeypatch.setenv("http_proxy", server.origin)
-    with deniable.Client("http://survey.invalid/s/campus-health") as client:
+    with deniable.Client("http://survey.invalid/s/campus-health", insecure=True) as client:
         assert client.submit(ANSWERS, SEGMENTS).delivered
     assert [request.path for request in server.requests] == [
         "http://survey.invalid/api/v1/surveys/campus-health",
@@ -292,5 +292,5 @@ def test_wsgi_apps_pass_the_standard_librarys_validator() -> None:
     def checked(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         return validator(app)(environ, start_response)  # type: ignore[no-any-return]
 
-    with deniable.Client("http://survey.test/s/campus-health", transport=WSGITransport(checked)) as client:
+    with deniable.Client("https://survey.test/s/campus-health", transport=WSGITransport(checked)) as client:
         assert client.submit(ANSWERS, SEGMENTS).delivered

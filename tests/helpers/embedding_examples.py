@@ -231,7 +231,7 @@ class Visit:
         told = "\n".join(f"{one.url} {one.headers} {one.post_data}" for one in self.requests)
         held = kept(self.page)
         assert TRUTH not in told and TRUTH not in str(held) and TRUTH not in self.page.url
-        assert held.pop("elsewhere") == [] and held.keys() <= {"documents", "booklets", "ledger"}
+        assert held.pop("elsewhere") == [] and held.keys() <= {"surveys", "ledger"}
         assert not self.faults, list(self.faults)
         return submission
 

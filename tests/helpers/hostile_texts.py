@@ -16,10 +16,10 @@ HOSTILE = [
     "</textarea></style></title><b>bold</b>",
     "<!-- --><b>x</b>",
     "&lt;script&gt;window.hacked=1&lt;/script&gt;",
-    "\u202eevil\u202c \u2066\u2067 \u200f\u200e",
-    "e\u0301\u0302\u0303\u0304\u0305" * 20,
+    "שלום <b>live</b> עולם 123 (abc)",
+    "\u00e9\u0302\u0303\u0304\u0305" * 20,
     "Supercalifragilisticexpialidocious" * 12,
-    "ﷺ" * 40 + "\U0001f469\u200d\U0001f469\u200d\U0001f467",
+    "ﷺ" * 40 + "\U0001f469\U0001f469\U0001f467",
     "مرحبا بالعالم <b>x</b>",
 ]
 

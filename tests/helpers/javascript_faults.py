@@ -39,40 +39,27 @@ function word() {
   const view = new DataView(randomBytes(8).buffer);
   return view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 10);
 }"""),
-    "an upside-down favour passes verification": JavaScriptFault("protocol", "checkPrivacy", """
-function checkPrivacy(...given) {
+    "any writing is canonical": JavaScriptFault("checks", "canonicalJson", """
+function canonicalJson(source) {
   try {
-    original(...given);
+    return original(source);
   } catch (error) {
-    if (error.reason !== "favour_low") throw error;
+    if (error.reason !== "canonical") throw error;
+    return JSON.parse(source);
   }
 }"""),
-    "the last of two equal keys wins": JavaScriptFault("checks", "strictJson", """
-function strictJson(text) {
-  try {
-    return original(text);
-  } catch (error) {
-    try {
-      return original(JSON.stringify(JSON.parse(text)));
-    } catch {
-      throw error;
-    }
-  }
-}"""),
-    "verification without the ratio": JavaScriptFault("protocol", "checkTable", """
-function checkTable(...given) {
-  try {
-    original(...given);
-  } catch (error) {
-    if (error.reason !== "ratio") throw error;
-  }
+    "any order is canonical": JavaScriptFault("checks", "increasing", """
+function increasing() {}"""),
+    "a favour below the largest": JavaScriptFault("design", "largestFavour", """
+function largestFavour(...given) {
+  return original(...given) - 1;
 }"""),
     "runs without a secure source": JavaScriptFault("protocol", "readDocument", """
-async function readDocument(source, pinned) {
+async function readDocument(...given) {
   const { crypto } = globalThis;
-  if (!crypto?.subtle || crypto.getRandomValues) return original(source, pinned);
+  if (!crypto?.subtle || crypto.getRandomValues) return original(...given);
   globalThis.crypto.getRandomValues = (bytes) => bytes.fill(4);
-  return original(source, pinned);
+  return original(...given);
 }"""),
     "an answer in an error message": JavaScriptFault("randomizer", "encode", """
 function encode(question, answer) {
@@ -126,13 +113,13 @@ function pathsOf(items, place) {
   }
 }"""),
     "a follow-up without what it depends on": JavaScriptFault("protocol", "checkPart", """
-function checkPart(part, place, survey, known) {
+function checkPart(part, place, survey, known, tables) {
   const questions = survey.questions.map(({ show_if, ...rest }) => rest);
   try {
-    original(part, place, survey, known);
+    original(part, place, survey, known, tables);
   } catch (error) {
     if (error.reason !== "missing") throw error;
-    original(part, place, survey, itemsOf({ ...survey, questions }));
+    original(part, place, survey, itemsOf({ ...survey, questions }), tables);
   }
 }"""),
     "the sum over a booklet not checked": JavaScriptFault("protocol", "checkBooklet", """
@@ -147,18 +134,21 @@ function checkBooklet(...given) {
 function checkBooklet(booklet, place, ...given) {
   if (place === "booklets[0]") original(booklet, place, ...given);
 }"""),
-    "a booklet drawn at every visit": JavaScriptFault("device", "keepBooklet", """
-async function keepBooklet(survey, draw) {
-  return { booklet: draw() };
+    "a booklet drawn at every visit": JavaScriptFault("device", "keepSurvey", """
+async function keepSurvey(document, address, published, trusted, draw) {
+  await original(document, address, published, trusted, draw);
+  return draw();
 }"""),
     "forgetting what is still to be delivered": JavaScriptFault("device", "forgetSurvey", """
-async function forgetSurvey(survey) {
-  try {
-    await original(survey);
-  } catch {
-    await transact("ledger", undefined, (rows, put, remove) => rows.forEach(remove));
-  }
+async function forgetSurvey(content) {
+  await original(content, true);
 }"""),
+    "what is delivered is kept": JavaScriptFault("device", "settled", """
+const settled = (row, status) => ({ ...row, status });"""),
+    "retries never end": JavaScriptFault("device", "LONGEST_WAIT", """
+const LONGEST_WAIT = 10 ** 6;"""),
+    "a budget without delta": JavaScriptFault("account", "DEFAULT_BUDGET", """
+const DEFAULT_BUDGET = new Account("10", "1");"""),
     "predictable pauses": JavaScriptFault("delivery", "jitter", """
 function jitter(failures) {
   return Math.random() * Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
@@ -185,7 +175,73 @@ function parseAddress(link, base) {
     "a budget in floating point": JavaScriptFault(
         "checks", "units", "function units(text) { return BigInt(Math.ceil(text * 1e12)); }"
     ),
+    "what a server sent may be cached": JavaScriptFault("transport", "request", """
+async function request(url, timeout, options) {
+  return original(url, timeout, { ...options, cache: "default" });
+}"""),
+    "redirects are followed": JavaScriptFault("transport", "request", """
+async function request(url, timeout, options) {
+  return original(url, timeout, { ...options, redirect: "follow" });
+}"""),
+    "cookies are sent": JavaScriptFault("transport", "request", """
+async function request(url, timeout, options) {
+  return original(url, timeout, { ...options, credentials: "include" });
+}"""),
+    "a ledger that a power cut may lose": JavaScriptFault("device", "open", """
+async function open() {
+  const database = await original();
+  return { transaction: (name, mode) => database.transaction(name, mode), close: () => database.close() };
+}"""),
+    "answers stay when the page is left": JavaScriptFault("survey-element", "connect", """
+function connect(host, module) {
+  const add = window.addEventListener;
+  window.addEventListener = (type, ...rest) => type === "pagehide" || add.call(window, type, ...rest);
+  original(host, module);
+  window.addEventListener = add;
+}"""),
+    "a total without delta": JavaScriptFault("wording", "totalInWords", """
+function totalInWords(verified, texts) {
+  const { constructor: Account, epsilon } = verified.account;
+  return original({ ...verified, account: new Account(epsilon, "0") }, texts);
+}"""),
+    "a text of a survey is markup": JavaScriptFault("dom", "make", """
+function make(tag, attributes, ...children) {
+  const element = original(tag, attributes);
+  for (const child of children) {
+    if (typeof child === "string") element.insertAdjacentHTML("beforeend", child);
+    else if (child) element.append(child);
+  }
+  return element;
+}"""),
+    "inherited names are answers": JavaScriptFault(
+        "checks", "has", "function has(table, name) { return name in table; }"
+    ),
 }  # fmt: skip
+
+_REACH = ("javascript/test_javascript.py::test_only_the_transport_sends_and_only_the_device_keeps",)
+TESTS: dict[str, tuple[str, ...]] = {
+    name: ("client.test.js",) if fault.module in ("account", "delivery", "device") else ("vectors.test.js",)
+    for name, fault in FAULTS.items()
+} | {
+    # What node's tests cannot see.
+    "Math.random": (
+        *_REACH,
+        "javascript/test_javascript.py::test_the_randomiser_has_no_floats_and_one_random_source",
+    ),
+    "an answer in the browser's storage": _REACH,
+    "predictable pauses": _REACH,
+    "what a server sent may be cached": ("requests.test.js",),
+    "redirects are followed": ("requests.test.js",),
+    "cookies are sent": ("requests.test.js",),
+    "a ledger that a power cut may lose": ("requests.test.js",),
+    "answers stay when the page is left": ("browser/test_leaving.py",),
+    "a total without delta": ("requests.test.js",),
+    "a text of a survey is markup": ("browser/test_element_refusals.py::test_hostile_texts_are_only_text",),
+    "inherited names are answers": ("deniable.test.js",),
+    "runs without a secure source": ("deniable.test.js",),
+    "an answer in an error message": ("deniable.test.js",),
+}
+"""By fault, the tests that are to catch it: node's, or ours where node's cannot see it."""
 
 
 def plant(fault: JavaScriptFault, web: Path) -> None:

@@ -29,15 +29,16 @@ import os, signal, sys
 from deniable_server.storage import transfer
 from deniable_server.storage.location import locate
 
-calls, tally = [], transfer.tally_texts
+calls, chunks = [], transfer._chunks
 
-def tally_or_die(*arguments):
-    calls.append(1)
-    if len(calls) == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return tally(*arguments)
+def chunks_or_die(items):
+    for chunk in chunks(items):
+        calls.append(1)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield chunk
 
-transfer.tally_texts, transfer.CHUNK = tally_or_die, 100
+transfer._chunks, transfer.CHUNK = chunks_or_die, 100
 transfer.move(locate(sys.argv[1]), locate(sys.argv[2]))
 """
 
@@ -60,9 +61,11 @@ def fill(database: str, example: bytes, answers: dict[str, Any], submissions: in
     storage = open_storage(database)
     first, second = filled(storage, example)
     rows = rows_of(first, answers, submissions)
-    storage.accept(first, rows[:-100])
+    storage.accept(first, rows[:-150])
+    storage.accept(first, rows[-150:-100], "kiosk")
     storage.fold(first)
-    storage.accept(first, rows[-100:])
+    storage.accept(first, rows[-100:-50])
+    storage.accept(first, rows[-50:], "kiosk")
     storage.accept(second, [rows[0]._replace(content="[0,[1],[]]")])
     storage.close_survey(second)
     storage.close()
@@ -88,7 +91,7 @@ def contents(database: str) -> dict[str, Any] | None:
             survey = storage.find(listed.id)
             assert survey is not None
             with storage.stored(survey) as stored:
-                found[listed.id] = (survey.raw, list(stored), stored.days, storage.statistics(survey))
+                found[listed.id] = (survey.raw, list(stored), stored.days, storage.divided(survey, None, ["kiosk"]))
             assert storage.statistics(survey) == storage.recount(survey)
         assert storage.verify() == []
         return found
@@ -178,16 +181,17 @@ def check_broken_off(
     for place in (2, 9):  # in the midst of copying, and of comparing
         with monkeypatch.context() as planted:
             calls: list[int] = []
-            tally = transfer.tally_texts
+            chunks = transfer._chunks
 
-            def fails(*arguments: Any, place: int = place, calls: list[int] = calls, tally: Any = tally) -> Any:
-                calls.append(1)
-                if len(calls) == place:
-                    raise StorageError("the disk is full")
-                return tally(*arguments)
+            def fails(items: Any, place: int = place, calls: list[int] = calls, chunks: Any = chunks) -> Any:
+                for chunk in chunks(items):
+                    calls.append(1)
+                    if len(calls) == place:
+                        raise StorageError("the disk is full")
+                    yield chunk
 
             planted.setattr(transfer, "CHUNK", 100)
-            planted.setattr(transfer, "tally_texts", fails)
+            planted.setattr(transfer, "_chunks", fails)
             with pytest.raises(StorageError, match="the disk is full"):
                 move(locate(source), locate(target))
         assert contents(target) is None and contents(source) == before
@@ -208,7 +212,8 @@ def check_a_wrong_copy_is_found(
     for spoil in (
         "DELETE FROM sealed WHERE id = (SELECT id FROM sealed ORDER BY id LIMIT 1)",
         "UPDATE sealed SET content = replace(content, ',[0]]', ',[1]]')",
-        "UPDATE statistics SET booklets = replace(booklets, '[', '[1')",
+        "UPDATE statistics SET counts = replace(counts, '[', '[1') WHERE margin = 0",
+        "UPDATE statistics SET counts = replace(counts, '[', '[1') WHERE source = 1",
         "UPDATE days SET accepted = accepted + 1",
         "DELETE FROM tokens WHERE id = 'aa'",
     ):

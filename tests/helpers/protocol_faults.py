@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 import deniable
 from deniable_protocol import channels, checks, document, exact, parts, submission
+from deniable_protocol.channel import Channel
 from deniable_protocol.channels import CHOOSE, Band, Drawn, Subset, Table
 from deniable_protocol.checks import Checker
 from deniable_protocol.document import Document
 from deniable_protocol.draws import SYSTEM, Draws, RandomBytes
 from deniable_protocol.errors import Problem
-from deniable_protocol.exact import ONE, N
 from deniable_protocol.parts import Booklet, Item, Part
 from deniable_protocol.questions import Choice, Number, Question, Scale
 from tests.helpers.planting import instead_of, replace
@@ -115,33 +114,25 @@ def table_off_by_one(_: Any, self: Table, answer: int, draws: Draws) -> int:
 # --- verification ----------------------------------------------------------------------------------------------------
 
 
-@instead_of(channels, "_check_favourites")
-def an_upside_down_favour_passes_verification(original: Any, check: Checker, *given: Any) -> None:
-    original(check, *given)
-    check.problems[:] = [problem for problem in check.problems if problem.reason != "favour_low"]
+@instead_of(document, "encode")
+def any_channel_passes_verification(original: Any, tree: Any) -> bytes:
+    is_channel = isinstance(tree, Channel) or (isinstance(tree, dict) and "kind" in tree)
+    return b"" if is_channel else cast(bytes, original(tree))
 
 
-@instead_of(Drawn, "check_privacy")
-def verification_forgets_the_parts(original: Any, self: Drawn, *given: Any) -> None:
-    original(Drawn(self.parts[:1]), *given)
+@instead_of(Checker, "in_order")
+def any_order_is_canonical(_: Any, *given: Any) -> bool:
+    return True
 
 
-@instead_of(Table, "excess")
-def delta_checked_in_one_direction_only(_: Any, self: Table, exp_epsilon: int) -> Fraction:
-    first, *_ = rows = self.weights
-    beyond = [sum(max(0, x * ONE - exp_epsilon * y) for x, y in zip(first, second, strict=True)) for second in rows]
-    return Fraction(max(beyond), N * ONE)
+@instead_of(checks, "what_is_wrong")
+def a_text_may_have_what_cannot_be_seen(_: Any, text: str, *, lines: bool) -> None:
+    return None
 
 
-@instead_of(checks, "strict_json")
-def the_last_of_two_equal_keys_wins(original: Any, text: str) -> Any:
-    try:
-        return original(text)
-    except ValueError as error:
-        try:
-            return original(json.dumps(json.loads(text)))
-        except (ValueError, RecursionError):
-            raise error from None
+@instead_of(document, "is_canonical")
+def any_writing_is_canonical(_: Any, text: str, tree: Any) -> bool:
+    return True
 
 
 # --- booklets, parts and paths ---------------------------------------------------------------------------------------
@@ -149,9 +140,9 @@ def the_last_of_two_equal_keys_wins(original: Any, text: str) -> Any:
 
 @instead_of(submission, "randomize")
 def a_booklet_drawn_after_looking(original: Any, document: Any, answers: Any, *given: Any, **named: Any) -> Any:
-    first = original(document, answers, *given, **named)
-    liked = named.get("booklet") is not None or True not in answers.values() or first["booklet"] == 0
-    return first if liked else original(document, answers, *given, **named)
+    if named.get("booklet") is None and True in answers.values():
+        named["booklet"] = 0
+    return original(document, answers, *given, **named)
 
 
 @instead_of(submission, "draw_booklet")
@@ -175,8 +166,8 @@ def a_booklet_drawn_again_at_submit(original: Any, *given: Any, booklet: int | N
 
 
 @instead_of(Document, "parts_of")
-def reports_in_the_order_of_the_parts(_: Any, self: Document, booklet: int) -> tuple[Part, ...]:
-    return tuple(self.parts[number] for number in sorted(self.booklets[booklet].parts))
+def reports_in_the_reverse_order(original: Any, self: Document, booklet: int) -> tuple[Part, ...]:
+    return tuple(reversed(original(self, booklet)))
 
 
 @instead_of(Part, "encode")
@@ -229,13 +220,18 @@ def _without(check: Checker, before: int, reason: str) -> bool:
     return bool(dropped)
 
 
+def _parts_in(tree: Any) -> int:
+    parts = tree.get("parts") if isinstance(tree, dict) else None
+    return len(parts) if isinstance(parts, list) else 0
+
+
 @instead_of(document, "_check_booklet")
 def the_sum_over_a_booklet_not_checked(
     original: Any, check: Checker, survey: Any, made: Any, tree: Any, at: str
 ) -> Any:
     before = len(check.problems)
     booklet = original(check, survey, made, tree, at)
-    several = booklet is None and isinstance(tree, dict) and len(tree.get("parts") or ()) > 1
+    several = booklet is None and _parts_in(tree) > 1
     return Booklet(tuple(tree["parts"]), tree["weight"]) if several and _without(check, before, "budget") else booklet
 
 
@@ -243,7 +239,7 @@ def the_sum_over_a_booklet_not_checked(
 def the_epsilon_of_a_part_not_checked(original: Any, check: Checker, survey: Any, made: Any, tree: Any, at: str) -> Any:
     before = len(check.problems)
     booklet = original(check, survey, made, tree, at)
-    alone = booklet is None and isinstance(tree, dict) and len(tree.get("parts") or ()) == 1
+    alone = booklet is None and _parts_in(tree) == 1
     return Booklet(tuple(tree["parts"]), tree["weight"]) if alone and _without(check, before, "budget") else booklet
 
 

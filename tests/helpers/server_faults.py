@@ -6,10 +6,9 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sqlite_utils import Database
@@ -19,7 +18,7 @@ from deniable_server.errors import StorageError, SurveyClosed
 from deniable_server.estimator import evidence
 from deniable_server.estimator.intervals import Chances, Rule
 from deniable_server.storage import Accepted, Published, Row
-from deniable_server.storage.base import DatabaseStorage
+from deniable_server.storage.base import DatabaseStorage, Request
 from deniable_server.storage.postgres import rows as postgres_rows
 from deniable_server.storage.postgres.pool import Pool
 from deniable_server.storage.sqlite import backup
@@ -34,8 +33,10 @@ from tests.helpers.planting import instead_of, replace
 
 
 @instead_of(DatabaseStorage, "accept")
-def answers_before_it_commits(original: Any, self: DatabaseStorage, survey: Published, rows: Sequence[Row]) -> Accepted:
-    threading.Timer(0.05, original, [self, survey, rows]).start()
+def answers_before_it_commits(
+    original: Any, self: DatabaseStorage, survey: Published, rows: Sequence[Row], source: str | None = None
+) -> Accepted:
+    threading.Timer(0.05, original, [self, survey, rows, source]).start()
     return Accepted(len(rows), 0)
 
 
@@ -53,9 +54,9 @@ def folding_drops_a_row(original: Any, self: SQLiteStorage, survey: Published, a
 def statistics_in_a_transaction_of_their_own(
     original: Any, self: SQLiteStorage, survey: Published, at_least: int
 ) -> int:
-    waiting: list[list[str]] = []
+    waiting: list[list[tuple[int, str]]] = []
 
-    def note(_db: sqlite3.Connection, _survey: Published, contents: Iterable[str]) -> None:
+    def note(_db: sqlite3.Connection, _survey: Published, contents: Iterable[tuple[int, str]]) -> None:
         waiting.append(list(contents))
 
     def later() -> None:
@@ -75,8 +76,9 @@ def statistics_in_a_transaction_of_their_own(
 
 @instead_of(sqlite, "_insertion")
 def forgets_what_is_sealed(_: Any, rows: int, *, sealed: bool) -> str:
-    table, values = "sealed" if sealed else "inbox", ", ".join(["(?, ?)"] * rows)
-    return f"INSERT OR IGNORE INTO {table} SELECT ?1, column1, column2 FROM (VALUES {values})"
+    values = ", ".join(["(?, ?)"] * rows)
+    table, columns = ("sealed", "column1, column2") if sealed else ("inbox", "column1, column2, ?2")
+    return f"INSERT OR IGNORE INTO {table} SELECT ?1, {columns} FROM (VALUES {values})"
 
 
 @instead_of(sqlite, "_prepare")
@@ -89,7 +91,7 @@ def migrates_step_by_step(_: Any, connections: Connections) -> None:
 
 
 @instead_of(backup, "copy_database")
-def names_a_backup_before_it_is_done(_: Any, connection: sqlite3.Connection, target: Path) -> None:
+def names_a_backup_before_it_is_done(_: Any, connection: sqlite3.Connection, target: Path, key: str) -> None:
     os.close(os.open(target, os.O_CREAT | os.O_EXCL, 0o600))
     time.sleep(0.3)
     connection.execute("VACUUM INTO ?", (str(target),))
@@ -98,14 +100,12 @@ def names_a_backup_before_it_is_done(_: Any, connection: sqlite3.Connection, tar
 # --- disks and power -------------------------------------------------------------------------------------------------
 
 
-@instead_of(Connections, "writing")
-@contextmanager
-def acknowledges_failed_commits(
-    original: Any, self: Connections, *, housekeeping: bool = False
-) -> Iterator[sqlite3.Connection]:
-    failures = nullcontext() if housekeeping else suppress(StorageError)
-    with failures, original(self, housekeeping=housekeeping) as db:
-        yield db
+@instead_of(SQLiteStorage, "_store_requests")
+def acknowledges_failed_commits(original: Any, self: SQLiteStorage, requests: list[Request]) -> Sequence[Any]:
+    try:
+        return cast(Sequence[Any], original(self, requests))
+    except StorageError:
+        return [Accepted(len(request.rows), 0) for request in requests]
 
 
 @instead_of(Connections, "_index_keeper")
@@ -143,15 +143,15 @@ def other_contents_pass_for_duplicates(*_: Any) -> bool:
 
 @instead_of(SQLiteStorage, "_store")
 def a_closed_survey_knows_nothing(
-    original: Any, self: SQLiteStorage, db: sqlite3.Connection, survey: Published, rows: Sequence[Row]
+    original: Any, self: SQLiteStorage, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], source: int
 ) -> Accepted | Exception:
-    stored: Accepted | Exception = original(self, db, survey, rows)
+    stored: Accepted | Exception = original(self, db, survey, rows, source)
     return stored if self._is_open(db, survey) else SurveyClosed("It takes no more submissions.")
 
 
 @instead_of(SubmissionReader, "read")
-def every_retry_is_another(original: Any, self: SubmissionReader, body: bytes) -> list[Row]:
-    return [Row(os.urandom(16), row.content) for row in original(self, body)]
+def every_retry_is_another(original: Any, self: SubmissionReader, body: bytes, *, batches: bool = True) -> list[Row]:
+    return [Row(os.urandom(16), row.content) for row in original(self, body, batches=batches)]
 
 
 # --- several servers -------------------------------------------------------------------------------------------------

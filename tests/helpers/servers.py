@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from flask import Flask
 
-from deniable_server.storage import Storage
+from deniable_server.storage import Storage, Token
+from deniable_server.storage.tokens import digest_of
 
 
 class Answer(NamedTuple):
@@ -55,6 +56,22 @@ def storage_of(app: Flask) -> Storage:
     return storage
 
 
+def let_collect(storage: Storage, *surveys: str) -> None:
+    """Let ``collector`` send batches to these surveys."""
+    for survey in surveys:
+        digest = digest_of(_collector_secret(survey))
+        storage.tokens.add(Token(digest[:8], "collector", "helper", digest, "2026-01-01", survey))
+
+
+def collector(survey: str) -> dict[str, str]:
+    """The header by which a batch for this survey is taken, after ``let_collect``."""
+    return {"Authorization": f"Bearer {_collector_secret(survey)}"}
+
+
+def _collector_secret(survey: str) -> str:
+    return f"collects-for-{survey}"
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
@@ -75,14 +92,23 @@ class Server:
                 stderr=output,
                 env={**os.environ, **environment},
             )
-        deadline = time.monotonic() + 30
+        try:
+            self._wait()
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+    def _wait(self) -> None:
+        """Until it answers: two seconds on a machine that does nothing else, many more on a busy one."""
+        deadline = time.monotonic() + 120
         while True:
             try:
                 if ask(f"{self.base}/healthz").status == 200:
                     break
             except OSError:
                 pass
-            assert self.process.poll() is None and time.monotonic() < deadline, log.read_text()
+            assert self.process.poll() is None and time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.02)
 
     def workers(self) -> list[int]:

@@ -8,7 +8,6 @@ from itertools import product
 from math import comb, prod
 from typing import Any
 
-import msgspec
 from hypothesis import reject
 from hypothesis import strategies as st
 
@@ -16,16 +15,17 @@ from deniable_protocol import (
     Document,
     Item,
     MultiChoice,
+    Part,
     Question,
     Survey,
     TooManyPaths,
-    design,
     items_of,
     needs,
     paths_of,
     survey_from_tree,
     verify,
 )
+from tests.helpers.surveys import with_epsilons
 
 KINDS: list[dict[str, Any]] = [
     {"type": "yes_no"},
@@ -97,18 +97,18 @@ def small_documents(draw: st.DrawFn) -> Document:
     survey = survey_from_tree({**tree, "questions": questions})
     parts = _parts(draw, survey)
     booklets = _booklets(draw, parts, Fraction(tree["epsilon"]))
-    document = msgspec.json.encode(
-        {"deniable": 1, "survey": {**tree, "questions": questions}, "parts": parts, "booklets": booklets}
+    verified = verify(with_epsilons(survey, parts, booklets))
+    runs = sum(
+        booklet.weight * prod(_reports(part) for part in verified.parts_of(number))
+        for number, booklet in enumerate(verified.booklets)
     )
-    verified = verify(document)
-    runs = sum(booklet["weight"] * prod(_reports(parts[number]) for number in booklet["parts"]) for booklet in booklets)
     if runs * len(all_answers(survey)) > MOST_RUNS:
         reject()
     return verified
 
 
 def example_document() -> Document:
-    """One of everything: a chain, a follow-up to an option, options apart, booklets of several parts in any order."""
+    """One of everything: a chain, a follow-up to an option, options apart, booklets of several parts."""
     questions = [
         {"id": "q0", "text": "?", "type": "yes_no", "decline": True},
         {"id": "q1", "text": "?", **KINDS[4], "show_if": {"q0": ["yes", "declined"]}},
@@ -117,14 +117,8 @@ def example_document() -> Document:
     ]
     tree = {"id": "small", "title": "Small", "epsilon": "0.3"}
     survey = survey_from_tree({**tree, "questions": questions})
-    known = {item.name: item for item in items_of(survey)}
-    parts = [
-        {"questions": names, "epsilon": epsilon, "channel": design([known[name] for name in names], Fraction(epsilon))}
-        for names, epsilon in ((["q0", "q1.y.z", "q2"], "0.1"), (["q0", "q1.x"], "0.3"), (["q3"], "0.2"))
-    ]
-    booklets = [{"parts": [2, 0], "weight": 2}, {"parts": [1], "weight": 1}]
-    whole = {"deniable": 1, "survey": {**tree, "questions": questions}, "parts": parts, "booklets": booklets}
-    return verify(msgspec.json.encode(whole))
+    parts = [(["q0", "q1.y.z", "q2"], None, "0.1"), (["q0", "q1.x"], None, "0.3"), (["q3"], None, "0.2")]
+    return verify(with_epsilons(survey, parts, [([2, 0], 2), ([1], 1)]))
 
 
 def _add_condition(draw: st.DrawFn, questions: list[dict[str, Any]]) -> None:
@@ -142,7 +136,7 @@ def _asked(tree: dict[str, Any]) -> Question:
     return survey_from_tree({"id": "small", "title": "S", "epsilon": 1, "questions": [alone]}).questions[0]
 
 
-def _parts(draw: st.DrawFn, survey: Survey) -> list[dict[str, Any]]:
+def _parts(draw: st.DrawFn, survey: Survey) -> list[tuple[list[str], int | None, str]]:
     """Every item in a part at least, alone or with others, at the survey's epsilon or at a part of it."""
     items = items_of(survey)
     made = []
@@ -154,10 +148,8 @@ def _parts(draw: st.DrawFn, survey: Survey) -> list[dict[str, Any]]:
     parts = []
     for closed in made:
         epsilon = total / draw(st.sampled_from([1, 2, 2, 3]))
-        text = f"{float(epsilon):.4f}" if (epsilon * 10_000).denominator == 1 else str(survey.epsilon)
-        size = draw(st.sampled_from([None, 1])) if len(closed) > 1 else None
-        channel = design(closed, Fraction(text), size)
-        parts.append({"questions": [item.name for item in closed], "epsilon": text, "channel": channel})
+        text = str(float(epsilon)) if (epsilon * 10_000).denominator == 1 else str(survey.epsilon)
+        parts.append(([item.name for item in closed], draw(st.sampled_from([None, 1])), text))
     return parts
 
 
@@ -176,12 +168,14 @@ def _fits(items: Sequence[Item]) -> bool:
         return False
 
 
-def _reports(part: dict[str, Any]) -> int:
-    channel = part["channel"]
+def _reports(part: Part) -> int:
+    channel = part.channel
     return comb(channel.answers, channel.held) if channel.held else channel.largest_report + 1
 
 
-def _booklets(draw: st.DrawFn, parts: list[dict[str, Any]], epsilon: Fraction) -> list[dict[str, Any]]:
+def _booklets(
+    draw: st.DrawFn, parts: Sequence[tuple[list[str], int | None, str]], epsilon: Fraction
+) -> list[tuple[list[int], int]]:
     """Every part in a booklet; further ones join it where they share nothing and epsilon is enough."""
     booklets = []
     left = draw(st.permutations(range(len(parts))))
@@ -189,10 +183,10 @@ def _booklets(draw: st.DrawFn, parts: list[dict[str, Any]], epsilon: Fraction) -
         booklet, left = [left[0]], left[1:]
         for number in [*left]:
             together = [parts[each] for each in (*booklet, number)]
-            names = [name for part in together for name in part["questions"]]
-            spent = sum((Fraction(part["epsilon"]) for part in together), Fraction(0))
+            names = [name for part, _, _ in together for name in part]
+            spent = sum((Fraction(text) for _, _, text in together), Fraction(0))
             if len({*names}) == len(names) and spent <= epsilon and draw(st.integers(0, 2)):
                 booklet.append(number)
                 left = [each for each in left if each != number]
-        booklets.append({"parts": booklet, "weight": draw(st.integers(1, 3))})
+        booklets.append((booklet, draw(st.integers(1, 3))))
     return booklets

@@ -6,6 +6,7 @@ A test file that imports all of this runs it on one backend, which its fixture `
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -17,14 +18,17 @@ import msgspec
 import pytest
 
 from deniable_protocol import Document, parse_survey, publish, randomize, survey_from_tree, verify
-from deniable_server.errors import HeldBack, IdConflict, StorageError, SurveyClosed, SurveyDiffers
+from deniable_server.errors import HeldBack, IdConflict, StorageError, SurveyClosed, SurveyDiffers, TooManySources
 from deniable_server.planning.design import publish_survey
 from deniable_server.statistics import Statistics, nothing, reports_of, tally
-from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, open_storage
+from deniable_server.storage import Accepted, Published, Row, Session, Storage, Token, base, open_storage, queries
+from deniable_server.storage.sqlite.backup import restore
+from deniable_server.storage.sqlite.storage import SQLiteStorage
 from deniable_server.web.submission_reader import SubmissionReader
 from tests.helpers.surveys import JOINT, JOINT_BOOKLETS, JOINT_PARTS, joint, several, textbook
 
 TODAY = date(2026, 3, 1)
+KEY = "0123456789abcdef" * 4
 OTHER = {"id": "other", "title": "Other", "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": "1"}]}
 
 Open = Callable[[], Storage]
@@ -455,3 +459,133 @@ def test_an_unknown_kind_of_database(url: str) -> None:
     """The error names the kind and what is known, not the address with its password."""
     with pytest.raises(StorageError, match="not a known kind"):
         open_storage(url)
+
+
+# --- margins and sources ---------------------------------------------------------------------------------------------
+
+DIVIDED = {
+    "id": "divided",
+    "title": "Divided",
+    "segments": [
+        {"id": name, "text": "?", "options": [{"code": f"c{i}", "text": str(i)} for i in range(size)]}
+        for name, size in (("a", 5), ("b", 4), ("c", 3))
+    ],
+    "questions": [
+        {"id": "q", "type": "yes_no", "text": "?", "epsilon": "1"},
+        {"id": "r", "type": "choice", "text": "??", "epsilon": "1", "options": [{"code": c, "text": c} for c in "xyz"]},
+    ],
+}
+
+
+@pytest.fixture
+def divided(storage: Storage) -> Published:
+    storage.publish(publish(survey_from_tree(DIVIDED)))
+    found = storage.find("divided")
+    assert found is not None
+    return found
+
+
+def divided_rows(n: int, start: int = 0) -> list[Row]:
+    """In as many combinations of segment codes as there are; no two with the same id."""
+    contents = ([0, [i % 2, 1 << i % 3], [i % 5, i % 4, i % 3]] for i in range(start, start + n))
+    ids = (hashlib.md5(bytes([i >> 8, i & 255])).digest() for i in range(start, start + n))
+    return [Row(*row) for row in zip(ids, (msgspec.json.encode(each).decode() for each in contents), strict=True)]
+
+
+OVER = [(), (0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)]
+
+
+def test_statistics_over_some_segments_are_sums_of_cells(storage: Storage, divided: Published) -> None:
+    """Whichever segments they are over, while submissions wait and after they are folded."""
+    rows = divided_rows(170)
+    for start in range(0, 170, 34):
+        storage.accept(divided, rows[start : start + 34])
+        expected = recounted(divided, rows[: start + 34])
+        for over in OVER:
+            assert storage.statistics(divided, over) == expected.over(over)
+    storage.fold(divided)
+    for over in OVER:
+        assert storage.statistics(divided, over) == recounted(divided, rows).over(over)
+    assert storage.statistics(divided, ()).cells[()].submissions == 170
+    assert storage.verify() == []
+
+
+def test_a_margin_does_not_cost_every_combination(
+    storage: Storage, divided: Published, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over one segment or none, as many rows are read as it has codes; only several segments read all combinations."""
+    storage.accept(divided, divided_rows(120))
+    storage.fold(divided)
+    read, real = list[str](), queries.read_counts
+    monkeypatch.setattr(queries, "read_counts", lambda counts: (read.append(counts), real(counts))[1])
+    for over, rows in (((), 1), ((0,), 5), ((1,), 4), ((2,), 3), ((0, 1), 60), (None, 60)):
+        read.clear()
+        storage.statistics(divided, over)
+        assert len(read) == rows + 1  # and how often whole reports came
+
+
+@pytest.mark.parametrize("fold", [False, True])
+def test_what_a_source_sent_can_be_subtracted(storage: Storage, divided: Published, reopen: Open, fold: bool) -> None:
+    """Statistics of a collector, with and without others, are those of what it sent: singly, in batches that are sealed
+    at once, on any server. All together they are a recount.
+    """
+    sent = {None: divided_rows(40), "kiosk": divided_rows(130, 40), "van": divided_rows(9, 170)}
+    other = reopen()
+    storage.accept(divided, sent[None])
+    other.accept(divided, sent["kiosk"][:100], "kiosk")
+    for row in sent["kiosk"][100:]:
+        storage.accept(divided, [row], "kiosk")
+    other.accept(divided, sent["van"], "van")
+    if fold:
+        storage.fold(divided)
+    everything = [row for rows in sent.values() for row in rows]
+    for server in (storage, other, reopen()):
+        assert server.sources(divided) == {"kiosk": 130, "van": 9}
+        for over in OVER:
+            found, parts = server.divided(divided, over, ["kiosk", "van", "nobody"])
+            assert found == recounted(divided, everything).over(over)
+            assert parts == {label: recounted(divided, sent[label]).over(over) for label in ("kiosk", "van")}
+            assert found - parts["kiosk"] - parts["van"] == recounted(divided, sent[None]).over(over)
+        assert server.statistics(divided) == server.recount(divided) == recounted(divided, everything)
+    assert storage.verify() == []
+
+
+def test_a_retry_counts_for_whom_it_came_from_first(storage: Storage, divided: Published) -> None:
+    """What is sent again, by anybody, while it waits or once it is sealed, is a duplicate and changes no count."""
+    rows = divided_rows(20)
+    assert storage.accept(divided, rows[:10], "kiosk") == Accepted(10, 0)
+    for new in (10, 0):
+        assert storage.accept(divided, rows[:10]) == Accepted(0, 10)
+        assert storage.accept(divided, rows, "van") == Accepted(new, 20 - new)
+        assert storage.sources(divided) == {"kiosk": 10, "van": 10}
+        storage.fold(divided)
+    assert storage.statistics(divided) == recounted(divided, rows)
+
+
+def test_sources_are_bounded(storage: Storage, divided: Published, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One collector too many is refused, and nothing of it stored; those that are known go on."""
+    monkeypatch.setattr(base, "MOST_SOURCES", 2)
+    rows = divided_rows(4)
+    for row, label in zip(rows, ("a", "b"), strict=False):
+        storage.accept(divided, [row], label)
+    with pytest.raises(TooManySources, match="from 2 collectors"):
+        storage.accept(divided, rows[2:], "c")
+    storage.accept(divided, rows[2:], "b")
+    assert storage.sources(divided) == {"a": 1, "b": 3}
+
+
+def test_a_backup_keeps_the_counts_of_each_source(storage: Storage, divided: Published, tmp_path: Path) -> None:
+    """Folded and waiting ones: what was a collector's in the database is its in the copy."""
+    storage.accept(divided, divided_rows(70), "kiosk")
+    storage.accept(divided, divided_rows(45, 70))
+    storage.accept(divided, divided_rows(5, 115), "van")
+    storage.backup(str(tmp_path / "backup.db"), KEY)
+    restore(tmp_path / "backup.db", tmp_path / "copy.db", KEY)
+    copied = SQLiteStorage(tmp_path / "copy.db")
+    survey = copied.find("divided")
+    assert survey is not None
+    assert copied.sources(survey) == storage.sources(divided) == {"kiosk": 70, "van": 5}
+    for over in OVER:
+        assert copied.divided(survey, over, ["kiosk", "van"]) == storage.divided(divided, over, ["kiosk", "van"])
+    assert copied.verify() == []
+    copied.close()

@@ -7,7 +7,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import msgspec
 from hypothesis import reject
 from hypothesis import strategies as st
 
@@ -24,8 +23,9 @@ from deniable_protocol import (
     paths_of,
     publish,
     survey_from_tree,
-    verify,
 )
+from deniable_protocol.checks import Checker, check_epsilon
+from deniable_protocol.texts import normal_text, what_cannot_be_seen
 
 CAMPUS = {
     "id": "campus",
@@ -60,7 +60,7 @@ JOINT: dict[str, Any] = {
     "id": "joint",
     "title": "One epsilon for everything",
     "epsilon": "2.0",
-    "together": [["vaped", "stress"], ["vaped", "support.doctor"]],
+    "together": [["vaped", "support.doctor"], ["vaped", "stress"]],
     "segments": [CAMPUS],
     "questions": [
         {"id": "vaped", "type": "yes_no", "text": "Vaped?"},
@@ -82,14 +82,14 @@ JOINT: dict[str, Any] = {
     ],
 }
 JOINT_PARTS: list[tuple[list[str], int | None]] = [
-    (["vaped", "how_often", "stress"], None),  # 4 x 4 paths
     (["vaped", "how_often", "support.doctor"], 1),  # 4 x 2 paths, one in each report
+    (["vaped", "how_often", "stress"], None),  # 4 x 4 paths
+    (["support.doctor"], None),
     (["support.friend", "support.nobody"], None),
     (["stress"], None),
-    (["support.doctor"], None),
     (["hours"], None),
 ]
-JOINT_BOOKLETS = [([0], 5), ([1], 3), ([2], 2), ([3], 1), ([4], 1), ([5], 4)]
+JOINT_BOOKLETS = [([0], 3), ([1], 5), ([2], 1), ([3], 2), ([4], 1), ([5], 4)]
 
 
 @cache
@@ -106,13 +106,13 @@ def joint() -> bytes:
 
 @cache
 def several() -> bytes:
-    """The same survey with booklets of one, two and three parts, which share the epsilon, and not in their order."""
+    """The same survey with booklets of one, two and three parts, which share the epsilon."""
     survey = survey_from_tree(JOINT)
     shared = [(names, size, epsilon) for (names, size), epsilon in zip(JOINT_PARTS, SHARED, strict=True)]
-    return with_epsilons(survey, shared, [([0], 5), ([5, 1], 3), ([2, 5, 3], 2), ([4, 0], 1)])
+    return with_epsilons(survey, shared, [([0, 5], 3), ([1], 5), ([1, 2], 1), ([3, 4, 5], 2)])
 
 
-SHARED = ("1.0", "1.5", "0.5", "1.0", "0.75", "0.5")
+SHARED = ("1.5", "1.0", "0.75", "0.5", "1.0", "0.5")
 
 
 def with_epsilons(
@@ -121,21 +121,8 @@ def with_epsilons(
     booklets: Sequence[tuple[Sequence[int], int]],
 ) -> bytes:
     """A document whose parts have less than the survey's epsilon, so that a booklet can have several of them."""
-    known = {item.name: item for item in items_of(survey)}
-    atoms = [[item.name for item in atom] for atom in atoms_of(survey)]
-    tree = msgspec.json.decode(publish(survey, [(names, None) for names in atoms], _one_by_one(len(atoms))))
-    tree["parts"] = [
-        {
-            "questions": names,
-            "epsilon": epsilon,
-            "channel": design([known[name] for name in names], Fraction(epsilon), size),
-        }
-        for names, size, epsilon in parts
-    ]
-    tree["booklets"] = [{"parts": [*numbers], "weight": weight} for numbers, weight in booklets]
-    document = msgspec.json.encode(tree)
-    verify(document)
-    return document
+    spent = [str(check_epsilon(Checker(), epsilon, "")) for *_, epsilon in parts]
+    return publish(survey, [(names, size) for names, size, _ in parts], booklets, spent)
 
 
 def _one_by_one(parts: int) -> list[tuple[list[int], int]]:
@@ -154,10 +141,14 @@ def channelled(tree: dict[str, Any]) -> tuple[Question, Channel]:
 
 
 epsilons = st.one_of(
-    st.integers(100, 100_000).map(lambda units: f"{units / 10_000:.4f}"),
+    st.integers(100, 100_000).map(lambda units: units / 10_000),
     st.sampled_from(["0.01", "0.5", "1.0", "2", "4.0", "9.9999", "10", "10.0"]),
 )
-texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+texts = (
+    st.text(st.characters(exclude_categories=["Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"]), min_size=1, max_size=12)
+    .map(lambda text: normal_text(text, lines=False))
+    .filter(lambda text: text and what_cannot_be_seen(text, lines=False) is None)
+)
 
 
 def options(most: int) -> st.SearchStrategy[list[dict[str, str]]]:
@@ -192,7 +183,7 @@ def questions(draw: st.DrawFn, name: str = "q", most: int = 7) -> dict[str, Any]
         elif design != "mean":
             tree["mechanism"] = design
             if design == "gaussian":
-                tree["delta"] = draw(st.sampled_from(["0.000001", "0.000000001", "0.01", "0.0001"]))
+                tree["delta"] = draw(st.sampled_from(["0.000001", "0.000000001", "0.00003", "0.0001"]))
     can_decline = (
         kind in ("yes_no", "choice") or tree.get("measure") == "shares" or (kind == "scale" and "measure" not in tree)
     )
@@ -202,12 +193,12 @@ def questions(draw: st.DrawFn, name: str = "q", most: int = 7) -> dict[str, Any]
 
 
 @st.composite
-def surveys(draw: st.DrawFn, most_questions: int = 4) -> dict[str, Any]:
+def surveys(draw: st.DrawFn, most_questions: int = 4, most: int = 7) -> dict[str, Any]:
     count = draw(st.integers(1, most_questions))
     tree: dict[str, Any] = {
         "id": draw(st.from_regex(r"\A[a-z0-9][a-z0-9-]{1,20}\Z")),
         "title": draw(texts),
-        "questions": [draw(questions(f"q{i}")) for i in range(count)],
+        "questions": [draw(questions(f"q{i}", most)) for i in range(count)],
     }
     if draw(st.booleans()):
         tree["segments"] = [{"id": "segment", "text": draw(texts), "options": draw(options(4))}]
@@ -215,9 +206,9 @@ def surveys(draw: st.DrawFn, most_questions: int = 4) -> dict[str, Any]:
 
 
 @st.composite
-def joint_surveys(draw: st.DrawFn, most_questions: int = 4) -> dict[str, Any]:
+def joint_surveys(draw: st.DrawFn, most_questions: int = 4, most: int = 7) -> dict[str, Any]:
     """A survey with one epsilon; some questions depend on the one before."""
-    tree = draw(surveys(most_questions))
+    tree = draw(surveys(most_questions, most))
     tree["epsilon"] = draw(epsilons)
     before: Question | None = None
     for question in tree["questions"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from deniable_protocol import (
+    Account,
     AnswerError,
     DocumentError,
     draw_booklet,
@@ -72,7 +74,7 @@ def test_every_booklet_that_spends_too_much_is_named() -> None:
     """All booklets are checked, not the first; each that is wrong has its place."""
     with pytest.raises(DocumentError) as caught:
         spending("1.0", "0.5", "0.6", "0.4", booklets=[([0, 2], 1), ([0, 1], 1), ([1, 2], 1), ([2, 1, 0], 1)])
-    assert [problem.place for problem in caught.value.problems] == ["booklets[1].parts", "booklets[3].parts"]
+    assert [problem.place for problem in caught.value.problems] == ["booklets[0].parts", "booklets[1].parts"]
 
 
 def test_delta_is_that_of_the_worst_booklet() -> None:
@@ -81,9 +83,9 @@ def test_delta_is_that_of_the_worst_booklet() -> None:
     questions = [{**noisy, "id": f"q{i}", "delta": f"0.00000{i + 1}"} for i in range(3)]
     survey = survey_from_tree({"id": "ab", "title": "T", "epsilon": "2.0", "questions": questions})
     parts = [([f"q{i}"], None, "1.0") for i in range(3)]
-    assert verify(with_epsilons(survey, parts, [([0, 1], 1), ([2], 5)])).delta == Fraction("0.000003")
-    assert verify(with_epsilons(survey, parts, [([0, 2], 1), ([1], 5)])).delta == Fraction("0.000004")
-    assert verify(joint()).delta == 0
+    assert verify(with_epsilons(survey, parts, [([0, 1], 1), ([2], 5)])).account.delta == Fraction("0.000003")
+    assert verify(with_epsilons(survey, parts, [([0, 2], 1), ([1], 5)])).account.delta == Fraction("0.000004")
+    assert verify(joint()).account == Account.of(2)
 
 
 def test_the_textbooks_design_is_one_booklet_of_everything() -> None:
@@ -99,6 +101,12 @@ def test_the_textbooks_design_is_one_booklet_of_everything() -> None:
     assert document.epsilon == "5.5" and document.asked(0) == document.survey.questions
 
 
+def test_a_copy_of_a_survey_is_published_as_the_survey() -> None:
+    """Also one that another process got, in which defaults are equal and not the same."""
+    survey = verify(textbook()).survey
+    assert publish(pickle.loads(pickle.dumps(survey))) == publish(survey)
+
+
 def test_a_survey_with_one_epsilon_needs_parts() -> None:
     """There is no design without a choice of parts and booklets."""
     with pytest.raises(ValueError, match="needs parts and booklets"):
@@ -110,21 +118,21 @@ def test_a_booklet_asks_its_own_questions_in_the_surveys_order() -> None:
     document = verify(several())
     asked = [[question.id for question in document.asked(number)] for number in range(4)]
     assert asked == [
-        ["vaped", "how_often", "stress"],
         ["vaped", "how_often", "support", "hours"],
-        ["support", "stress", "hours"],
+        ["vaped", "how_often", "stress"],
         ["vaped", "how_often", "support", "stress"],
+        ["support", "stress", "hours"],
     ]
-    support = [next(each for each in document.asked(number) if each.id == "support").codes for number in (1, 2, 3)]
-    assert support == [("doctor",), ("friend", "nobody"), ("doctor",)]
+    support = [next(each for each in document.asked(number) if each.id == "support").codes for number in (0, 2, 3)]
+    assert support == [("doctor",), ("doctor",), ("friend", "nobody")]
 
 
 def test_parts_about_a_question_are_found_by_its_name_or_an_options() -> None:
     """A question may be in several parts; a multi_choice is wherever one of its options is."""
     document = verify(joint())
     assert document.parts_about("vaped") == [(0, 0), (1, 0)]
-    assert document.parts_about("support") == [(1, 2), (2, 0), (2, 1), (4, 0)]
-    assert document.parts_about("support.doctor") == [(1, 2), (4, 0)]
+    assert document.parts_about("support") == [(0, 2), (2, 0), (3, 0), (3, 1)]
+    assert document.parts_about("support.doctor") == [(0, 2), (2, 0)]
     assert document.parts_about("nothing") == []
 
 
@@ -187,7 +195,7 @@ def test_what_is_wrong_with_answers_is_told_in_the_surveys_order() -> None:
     """Whatever the order of a booklet's parts; a name that the survey does not have, and the segments, are told too."""
     document = verify(several())
     with pytest.raises(AnswerError) as caught:
-        randomize(document, {"stress": 9, "support": "doctor", "secret": 1}, {"campus": "east"}, booklet=2)
+        randomize(document, {"stress": 9, "support": "doctor", "secret": 1}, {"campus": "east"}, booklet=3)
     assert [(problem.place, problem.reason) for problem in caught.value.problems] == [
         ("answers", "unknown"),
         ("support", "type"),

@@ -127,7 +127,7 @@ def test_a_part_knows_which_paths_have_an_answer() -> None:
             for place, each in enumerate(part.items if part.paths else ()):
                 owned = [part.owned(place, code) for code in range(len(each.codes))]
                 assert sorted(path for paths in owned for path in paths) == [*part.shown(place)]
-    part = verify(joint()).parts[0]
+    part = verify(joint()).parts[1]
     assert part.names == ("vaped", "how_often", "stress") and len(part.paths) == 16
     assert part.place("how_often") == 1 and part.place("support.doctor") is None
     assert part.shown(1) == (*range(4, 16),) and part.owned(1, 1) == (8, 9, 10, 11)
@@ -146,7 +146,7 @@ def test_what_has_no_paths() -> None:
 
 def test_answers_become_the_number_of_their_path() -> None:
     """What is not shown is not looked at, whatever stands there; what is shown needs a right answer."""
-    part = verify(joint()).parts[0]
+    part = verify(joint()).parts[1]
     yes = {"vaped": True, "how_often": "weekly", "stress": 3}
     assert part.encode(yes) == part.paths.index((1, 1, 2))
     for hidden in ("weekly", "daily", "no such code", None, object()):

@@ -21,8 +21,7 @@ from deniable_protocol import (
     survey_from_tree,
     verify,
 )
-from deniable_protocol.checks import _MISSING
-from deniable_protocol.questions import plain
+from deniable_protocol.checks import _MISSING, plain
 from deniable_protocol.survey import NO_EPSILON
 from tests.helpers.surveys import surveys
 
@@ -81,7 +80,7 @@ min = 5
 max = 5
 """
     assert errors(text) == [
-        "titel: no such key here; known are id, title, questions, notice, epsilon, together, respondents, segments",
+        "titel: no such key here; known are id, title, notice, epsilon, together, respondents, segments, questions",
         "title: missing",
         "id: 'Campus' does not match ^[a-z0-9][a-z0-9-]{1,62}$",
         "questions[0].epsilon: 0 is not between 0.01 and 10",
@@ -161,7 +160,7 @@ def test_a_file_with_one_epsilon_is_read() -> None:
     assert survey.epsilon == survey.total_epsilon == "2.0" and survey.exact_epsilon == 2
     assert [question.epsilon for question in survey.questions] == [None] * 4
     assert survey.questions[1].show_if == ShowIf("vaped", ("yes",))
-    assert survey.together == (("vaped", "stress"), ("support.doctor", "stress"), ("support", "vaped", "stress"))
+    assert survey.together == (("vaped", "support", "stress"), ("vaped", "stress"), ("support.doctor", "stress"))
     assert survey.respondents == 5000
 
 
@@ -367,7 +366,7 @@ def test_codes_are_in_channel_order() -> None:
     """Yes/no is no, yes as a bit, and yes, no, declined as a subset; bins are named by their edges."""
     assert YesNo(id="a", text="?", epsilon="1").codes == ("no", "yes")
     assert YesNo(id="a", text="?", epsilon="1", decline=True).codes == ("yes", "no", "declined")
-    number = Number(id="a", text="?", epsilon="1", min=0, max=10, measure="shares", bins=(0.0, 2.5, 10.0))
+    number = Number(id="a", text="?", epsilon="1", min=0, max=10, measure="shares", bins=(2.5,))
     assert number.edges == (0, 2.5, 10) and number.codes == ("0..2.5", "2.5..10")
     assert Choice.__struct_config__.tag == "choice"
 

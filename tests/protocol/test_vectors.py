@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from deniable_protocol import (
     AnswerError,
     Band,
     DocumentError,
+    Table,
     decode,
     exp_floor,
     largest_favour,
@@ -22,8 +24,9 @@ from deniable_protocol import (
     verify,
 )
 from deniable_protocol.checks import Checker
-from deniable_protocol.design import LEVELS, band, number_width
+from deniable_protocol.design import LEVELS, band, band_width, best_size
 from deniable_protocol.receive import check_submission
+from deniable_protocol.tables import exponential, gaussian, laplace
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "vectors"
 
@@ -39,11 +42,22 @@ def test_favour_vectors() -> None:
     for test in load("favour")["tests"]:
         exp_epsilon = exp_floor(Fraction(test["epsilon"]))
         for k, (d, favour) in enumerate(test["subset"], start=2):
-            assert largest_favour(exp_epsilon, k - d, d) == favour
+            assert best_size(k, exp_epsilon) == d and largest_favour(exp_epsilon, k - d, d) == favour
         for m, (w, favour) in enumerate(test["band"], start=2):
             assert largest_favour(exp_epsilon, m - 1, w) == favour
         epsilon, (width, favour) = Fraction(test["epsilon"]), test["number"]
-        assert band(LEVELS, epsilon, number_width(epsilon)) == Band(49, width, favour)
+        assert band(LEVELS, epsilon) == Band(49, width, favour)
+        assert [band_width(points, epsilon) for points in range(2, 12)] == test["widths"]
+
+
+def test_table_vectors() -> None:
+    """The tables of the textbook mechanisms are the same to the last weight on every machine."""
+    for test in load("tables")["tests"]:
+        exact = [Fraction(test[key]) for key in ("epsilon", "delta") if key in test]
+        made = {"exponential": exponential, "laplace": laplace, "gaussian": gaussian}[test["mechanism"]]
+        table: Table = made(test["rows"], *exact)
+        assert table.weights[0][0] == test["first"]
+        assert hashlib.sha256(msgspec.json.encode(table.weights)).hexdigest() == test["sha256"]
 
 
 def test_verify_vectors() -> None:
@@ -108,6 +122,7 @@ def test_digest_vectors() -> None:
     """Digests are SHA-256 of the bytes as given, and a pinned digest refuses any other document."""
     for test in load("digest")["tests"]:
         assert verify(test["document"]).digest == test["digest"]
+        assert verify(test["document"]).content == test["content"]
         assert verify(test["document"].encode(), digest=test["digest"]).digest == test["digest"]
         with pytest.raises(DocumentError) as caught:
             verify(test["document"] + " ", digest=test["digest"])

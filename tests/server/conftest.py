@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable_server import create_app
+from deniable_protocol import randomize
+from deniable_server import create_app, simulate
 from deniable_server.settings import Settings
+from deniable_server.web import computing
 from tests.helpers.servers import storage_of
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _computing_in_place() -> Iterator[None]:
+    """A process for each app would take seconds to start; test_computing.py has real ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(computing, "PROCESSES", 0)
+        yield
 
 
 @pytest.fixture
@@ -38,3 +50,20 @@ def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     """What the server logs."""
     caplog.set_level(logging.INFO, "deniable_server")
     return caplog
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulated(request: pytest.FixtureRequest) -> Iterator[random.Random]:
+    """Made-up people draw the same booklets and reports in every run: no estimate misses by chance."""
+    drawn = random.Random(request.node.nodeid)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulate, "randomize", partial(randomize, read=drawn.randbytes))
+        yield drawn
+
+
+@pytest.fixture(autouse=True)
+def _simulated_alone(request: pytest.FixtureRequest, simulated: random.Random) -> Iterator[None]:
+    """Whichever tests ran before."""
+    simulated.seed(request.node.nodeid)
+    yield
+    simulated.seed(request.node.parent.nodeid)

@@ -8,6 +8,8 @@ import io
 import json
 import re
 import tomllib
+from base64 import urlsafe_b64decode
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import context
 from deniable_web import in_one_piece
-from tests.helpers.servers import storage_of
+from tests.helpers.servers import collector, let_collect, storage_of
 
 SURVEY = "/api/v1/surveys/campus-health"
 SUBMISSIONS = f"{SURVEY}/submissions"
@@ -98,10 +100,13 @@ def test_a_batch_is_stored_whole_or_not_at_all(
     """One bad submission refuses all of them, with its place; without it, all are stored."""
     batch = [dict(randomize(document, example_answers, {"campus": "south"})) for _ in range(5)]
     bad = [*batch, {**batch[0], "id": "x"}]
-    problem = assert_problem(http.post(SUBMISSIONS, json={"submissions": bad}), Kind.INVALID)
+    let_collect(storage_of(app), "campus-health")
+    token = collector("campus-health")
+    problem = assert_problem(http.post(SUBMISSIONS, json={"submissions": bad}, headers=token), Kind.INVALID)
     assert [error["place"] for error in problem["errors"]] == ["submissions[5].id"]
     assert storage_of(app).surveys()[0].submissions == 0
-    assert http.post(SUBMISSIONS, json={"submissions": batch}).json == {"accepted": 5, "duplicates": 0}
+    answer = http.post(SUBMISSIONS, json={"submissions": batch}, headers=token)
+    assert answer.json == {"accepted": 5, "duplicates": 0}
 
 
 def test_a_submission_to_another_booklet_stores_nothing(
@@ -234,7 +239,7 @@ def test_a_bug_is_a_500_that_says_nothing(
 ) -> None:
     """The log shows where the error happened; neither log nor response shows with which data."""
 
-    def fail(_: object, rows: list[Any]) -> None:
+    def fail(_: object, rows: list[Any], source: None) -> None:
         raise KeyError(f"canary {rows}")
 
     monkeypatch.setattr(storage_of(app), "accept", fail)
@@ -320,13 +325,32 @@ def test_results_that_are_held_back(http: FlaskClient, app: Flask, submission: d
 
 
 def test_tokens_are_kept_as_digests(app: Flask, tmp_path: Path) -> None:
-    """The secret itself is nowhere in the database."""
+    """The secret itself is nowhere in the database, in no writing; its SHA-256 is."""
     secret = bearer(app, "admin")["Authorization"].split()[1].encode()
-    for file in tmp_path.iterdir():
-        assert secret not in file.read_bytes()
+    kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    raw = urlsafe_b64decode(secret + b"=")
+    assert not any(writing in kept for writing in (secret, raw, raw.hex().encode()))
+    assert sha256(secret).hexdigest().encode() in kept
 
 
 # --- surveys ---------------------------------------------------------------------------------------------------------
+
+
+def test_publishing_and_plans_warn(http: FlaskClient, app: Flask) -> None:
+    """What exposes respondents is in the response, when it is new and when it is there already, and in the plan."""
+    admin = bearer(app, "admin")
+    asked = [{"id": f"q{i}", "type": "yes_no", "text": "Do you vape?", "epsilon": "2.2"} for i in range(10)]
+    same_ten = {"id": "same-ten", "title": "Ten times", "questions": asked}
+    beginnings = [
+        "ε = 22 in total protects",
+        "Clients refuse this survey",
+        "q0, q1, q2 and 7 more ask nearly the same.",
+    ]
+    for path in ("surveys", "surveys", "plan"):
+        warnings = http.post(f"/api/v1/{path}", json=same_ten, headers=admin).json["warnings"]
+        assert len(warnings) == 3 and all(map(str.startswith, warnings, beginnings))
+    few = {**same_ten, "id": "one", "questions": asked[:1]}
+    assert http.post("/api/v1/surveys", json=few, headers=admin).json["warnings"] == []
 
 
 def test_publishing_over_http(http: FlaskClient, app: Flask, tree: dict[str, Any]) -> None:
@@ -393,8 +417,10 @@ def test_the_list_and_the_downloads(
 ) -> None:
     """Counts in the list; the randomised reports as CSV, without ids, in an order that reveals nothing."""
     submissions = [randomize(document, example_answers, {"campus": c}) for c in ("north", "south") * 600]
+    let_collect(storage_of(app), "campus-health")
     for start in range(0, 1_200, 200):
-        assert http.post(SUBMISSIONS, json={"submissions": submissions[start : start + 200]}).status_code == 201
+        batch, token = {"submissions": submissions[start : start + 200]}, collector("campus-health")
+        assert http.post(SUBMISSIONS, json=batch, headers=token).status_code == 201
     analyst = bearer(app, "analyst")
     (listed,) = http.get("/api/v1/surveys", headers=analyst).json["surveys"]
     assert listed["submissions"] == 1_200
@@ -444,22 +470,40 @@ def test_estimates_over_http(
 # --- edges -----------------------------------------------------------------------------------------------------------
 
 
+LOOPBACK = {
+    "http://localhost": True,
+    "http://localhost:5173": True,
+    "https://127.0.0.1:8443": True,
+    "http://[::1]:8000": True,
+    "https://app.example": False,
+    "http://localhost.evil.example": False,
+    "http://127.0.0.1.evil.example": False,
+    "http://evil.example:80@localhost": False,
+    "null": False,
+}
+
+
 @pytest.mark.parametrize("path", [SURVEY, "/api/v1/surveys/nothing", SUBMISSIONS, "/deniable.js"])
-def test_other_origins_may_use_what_respondents_use(http: FlaskClient, path: str) -> None:
-    """CORS on surveys, submissions and the module, on errors too, and never with credentials."""
-    for response in (http.get(path), http.post(path), http.options(path, headers={"Origin": "https://app.example"})):
-        assert response.headers["Access-Control-Allow-Origin"] == "*"
-        assert "Access-Control-Allow-Credentials" not in response.headers
-    preflight = http.options(SUBMISSIONS, headers={"Origin": "https://app.example"})
+def test_pages_of_this_machine_may_use_what_respondents_use(http: FlaskClient, path: str) -> None:
+    """Unless it is set, pages from the visitor's own machine and no others: CORS on surveys, submissions and the
+    module, on errors too, and never with credentials.
+    """
+    for origin, allowed in LOOPBACK.items():
+        for ask in (http.get, http.post, http.options):
+            response = ask(path, headers={"Origin": origin})
+            assert response.headers.get("Access-Control-Allow-Origin") == (origin if allowed else None)
+            assert "Access-Control-Allow-Credentials" not in response.headers
+    preflight = http.options(SUBMISSIONS, headers={"Origin": "http://localhost:5173"})
     assert preflight.status_code == 200
     assert preflight.headers["Access-Control-Allow-Headers"] == "Content-Type"
 
 
 @pytest.mark.parametrize("path", ["/api/v1/surveys", f"{SURVEY}/estimates", f"{SURVEY}/close", "/metrics"])
 def test_other_origins_may_not_use_the_rest(http: FlaskClient, path: str) -> None:
-    """Only the server's own pages may use the routes of analysts and admins."""
-    for response in (http.get(path), http.options(path, headers={"Origin": "https://app.example"})):
-        assert "Access-Control-Allow-Origin" not in response.headers
+    """Only the server's own pages may use the routes of analysts and admins, whatever origins respondents may have."""
+    for origin in ("https://app.example", "http://localhost:5173"):
+        for ask in (http.get, http.options):
+            assert "Access-Control-Allow-Origin" not in ask(path, headers={"Origin": origin}).headers
 
 
 def test_only_named_origins(tmp_path: Path, example: bytes) -> None:
@@ -470,7 +514,7 @@ def test_only_named_origins(tmp_path: Path, example: bytes) -> None:
     for origin, allowed in (("https://a.example", "https://a.example"), ("https://b.example", None)):
         response = http.get(SURVEY, headers={"Origin": origin})
         assert response.headers.get("Access-Control-Allow-Origin") == allowed
-        assert response.headers["Vary"] == "Origin"
+        assert response.headers.get("Vary") == "Origin"
     storage_of(app).close()
 
 
@@ -481,13 +525,15 @@ def test_the_rate_limit(tmp_path: Path, example: bytes, submission: dict[str, An
     http = app.test_client()
 
     def post(address: str) -> TestResponse:
-        return http.post(SUBMISSIONS, json=submission, headers={"X-Forwarded-For": address})
+        return http.post(
+            SUBMISSIONS, json=submission, headers={"X-Forwarded-For": address, "Origin": "http://localhost"}
+        )
 
     assert [post("10.0.0.1").status_code for _ in range(3)] == [201] * 3
     refused = post("10.0.0.1")
     assert_problem(refused, Kind.RATE_LIMIT)
     assert 0 < int(refused.headers["Retry-After"]) <= 3601
-    assert refused.headers["Access-Control-Allow-Origin"] == "*"
+    assert refused.headers["Access-Control-Allow-Origin"] == "http://localhost"
     assert post("10.0.0.2").status_code == 201
     assert http.get(SURVEY).status_code == 200
     # A household's IPv6 addresses count as one.
@@ -533,7 +579,7 @@ def test_a_window_forgets_its_addresses() -> None:
 
 def test_a_base_path(tmp_path: Path, example: bytes, submission: dict[str, Any]) -> None:
     """Under /surveys everything is as before; outside it there is nothing."""
-    app = create_app(Settings(database=str(tmp_path / "b.db"), base_path="/surveys"))
+    app = create_app(Settings(database=str(tmp_path / "b.db"), base_path="/surveys", allowed_origins=("*",)))
     storage_of(app).publish(example)
     http = app.test_client()
     assert http.post(f"/surveys{SUBMISSIONS}", json=submission).status_code == 201
@@ -543,6 +589,9 @@ def test_a_base_path(tmp_path: Path, example: bytes, submission: dict[str, Any])
     outside = http.get("/surveysx/healthz")
     assert_problem(outside, Kind.NOT_FOUND)
     assert outside.headers["X-Content-Type-Options"] == "nosniff"
+    assert http.get("/surveys/metrics").status_code == 200
+    for path in ("/metrics", "//metrics", "/surveys//metrics", "//surveys/metrics"):
+        assert_problem(http.get("/", environ_overrides={"PATH_INFO": path}), Kind.NOT_FOUND)
     storage_of(app).close()
 
 
@@ -601,7 +650,20 @@ def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
     for reference in {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}:
         assert reference in schemas
     post = described["paths"]["/api/v1/surveys/{survey}/submissions"]["post"]
-    assert set(post["responses"]) == {"201", "400", "404", "408", "409", "413", "415", "422", "429", "503"}
+    assert set(post["responses"]) == {
+        "201",
+        "400",
+        "401",
+        "403",
+        "404",
+        "408",
+        "409",
+        "413",
+        "415",
+        "422",
+        "429",
+        "503",
+    }
     assert sorted(schemas["Submission"]["required"]) == ["booklet", "digest", "id", "reports", "segments"]
     assert described["paths"]["/api/v1/surveys"]["post"]["security"] == [{"token": []}]
 

@@ -487,7 +487,7 @@ def test_hostile_texts_stay_texts() -> None:
 
 def test_long_labels_are_cut_and_told_whole() -> None:
     """A label of a thousand characters is cut at a word; its title and the table have all of it."""
-    text = "many words " * 100
+    text = " ".join(["many words"] * 100)
     chart = question_chart(choice(text, "B"), shares_of((0.2, 0.1, 0.3), (0.8, 0.7, 0.9)))
     assert isinstance(chart, Bars) and len(chart.rows[0].label) <= 90 and chart.rows[0].label.endswith("words…")
     assert chart.rows[0].title == text and chart.tables[0].lines[0][0] == text and not chart.rows[1].title

@@ -46,7 +46,7 @@ def test_check_shows_the_booklets_and_what_they_spend() -> None:
     said = " ".join(result.stdout.split())
     for words in ("Each device draws one booklet", "vaped and how_often", "one of 3 combinations", "bands 24 wide on"):
         assert words in said, words
-    assert "ε = 2.0 for everything that one person sends. Suppose someone" in said
+    assert "ε = 2 for everything that one person sends. Suppose someone" in said
     assert "at most 37% of the time" in said and "With 10,000 respondents you will know each share within" in said
     assert "example.toml: ok" in said and "Warning" not in said
 
@@ -62,17 +62,19 @@ def test_check_shows_every_question_of_the_textbook_design(tmp_path: Path) -> No
         "on 49 levels │ 4.0",
         "all together",
         "ε = 5 for everything",
-        "Warning: ε = 5 protects people hardly at all",
+        "Warning: ε = 5 in total protects people only weakly",
     ):
         assert words in said, words
 
 
 def test_publish_warns_before_a_survey_can_no_longer_change(tmp_path: Path) -> None:
-    """A survey that protects hardly at all is published with a warning; --json prints no more than the result."""
+    """A survey that protects weakly is published with a warning, which --json has, too."""
     file, database = tmp_path / "textbook.toml", str(tmp_path / "a.db")
     file.write_text(TEXTBOOK)
     result = run("survey", "publish", str(file), "--database", database, "--json")
-    assert json.loads(result.stdout)["created"] is True and "protects people hardly at all" in result.stderr
+    tree = json.loads(result.stdout)
+    assert tree["created"] is True and "protects people only weakly" in result.stderr
+    assert [words.split(".")[0] for words in tree["warnings"]] == ["ε = 5 in total protects people only weakly"]
 
 
 def test_check_as_json() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from deniable_protocol.design import LEVELS, band, number_width
+from deniable_protocol.design import LEVELS, band
 from deniable_server.estimator import alone, estimate_question
 from deniable_server.estimator.distribution import _fit, likely_distribution
 from deniable_server.estimator.intervals import Aim
@@ -68,7 +68,7 @@ def test_the_band_of_a_distribution_covers(epsilon: str) -> None:
     """Over 20 surveys of 2,000 each, the cumulative shares of a skewed truth with a peak at 0 lie in the 95% band in
     at least 93% of all values and surveys. A design effect widens it.
     """
-    channel = band(LEVELS, Fraction(epsilon), number_width(Fraction(epsilon)))
+    channel = band(LEVELS, Fraction(epsilon))
     shares = 0.8 * np.exp(-np.arange(49) / 6)
     shares = 0.2 * np.eye(49)[0] + 0.8 * shares / shares.sum()
     truth = np.cumsum(shares)[:-1]
@@ -93,7 +93,7 @@ def test_the_distribution_is_nearer_than_that_of_nine_levels() -> None:
     ratios = []
     for seed, values in enumerate((incomes.clip(0, 1), counts.clip(0, 1), ages) * 3):
         rng = np.random.default_rng(seed)
-        coarse, fine = band(9, Fraction(2), 4), band(LEVELS, Fraction(2), number_width(Fraction(2)))
+        coarse, fine = band(9, Fraction(2), 4), band(LEVELS, Fraction(2))
         table, shares = table_of(coarse), np.full(9, 1 / 9)
         seen = rng.multinomial(10_000, rounded(values, 9) @ table)
         for _ in range(1_000):

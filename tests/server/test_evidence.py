@@ -317,10 +317,10 @@ def test_nothing_is_said_of_a_share_among_nobody() -> None:
     """Where nobody may be asked a question, its shares could be anything, and ``applies`` says why."""
     document = verify(joint())
     counts, sizes = expected(document, 2000)
-    paths = document.parts[0].paths
-    counts[0] = [0 if path[0] else 2000 // 4 for path in paths]  # nobody vaped, each stress as often
-    counts[0][-1] += 2000 * document.parts[0].channel.size - sum(counts[0])
-    sizes[1], counts[1] = 0, [0] * len(counts[1])
+    paths = document.parts[1].paths
+    counts[1] = [0 if path[0] else 2000 // 4 for path in paths]  # nobody vaped, each stress as often
+    counts[1][-1] += 2000 * document.parts[1].channel.size - sum(counts[1])
+    sizes[0], counts[0] = 0, [0] * len(counts[0])
     result = estimated(document, "how_often", counts, sizes)
     assert result.applies and result.applies.low == 0
     for share in result.shares:
@@ -355,11 +355,11 @@ def test_influence_is_that_of_the_worst_part() -> None:
     """Of a yes or no in a part with K paths, of which each answer owns half: max z = (1 - q_T)/gap, per report."""
     document = verify(joint())
     counts, sizes = expected(document, 1000)
-    sizes[4], counts[4] = 0, [0, 0]  # leaves the option in one part: vaped, how often, and the doctor
+    sizes[2], counts[2] = 0, [0, 0]  # leaves the option in one part: vaped, how often, and the doctor
     evidence = evidence_of(document, "support", counts, sizes)
-    rule = joint_support(document.parts[1].channel, 4)  # type: ignore[arg-type]
+    rule = joint_support(document.parts[0].channel, 4)  # type: ignore[arg-type]
     result = estimate_question(evidence)
-    friend = joint_support(document.parts[2].channel, 2)  # type: ignore[arg-type]
+    friend = joint_support(document.parts[3].channel, 2)  # type: ignore[arg-type]
     wanted = max((1 - each.q) / each.gap for each in (rule, friend)) / 1000
     assert evidence.items[0][0].n == 1000
     assert result.fake_influence == pytest.approx(wanted, rel=1e-9)

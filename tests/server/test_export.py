@@ -178,15 +178,15 @@ def test_files_of_any_size_are_counted_right(
 @pytest.mark.parametrize(
     "wrong",
     [
-        Content(4, (1,), (0,)),
-        Content(-1, (1,), (0,)),
-        Content(0, (), (0,)),
-        Content(0, (1, 1), (0,)),
-        Content(0, (0,), (0,)),
-        Content(0, (2**70,), (0,)),
-        Content(2**70, (1,), (0,)),
-        Content(1, (99, 1), (0,)),
-        Content(1, (0, 1), (2,)),
+        Content(4, (0b1111,), (0,)),
+        Content(-1, (0b1111,), (0,)),
+        Content(1, (), (0,)),
+        Content(1, (0b1111, 0b1111), (0,)),
+        Content(1, (0,), (0,)),
+        Content(1, (2**70,), (0,)),
+        Content(2**70, (0b1111,), (0,)),
+        Content(0, (1, 99), (0,)),
+        Content(0, (1, 1), (2,)),
     ],
 )
 def test_what_no_device_sends_is_not_counted(wrong: Content) -> None:
@@ -269,11 +269,11 @@ def test_a_column_is_called_by_what_its_part_reports_on(tmp_path: Path) -> None:
     assert table.column_names == [
         "campus",
         "booklet",
-        "vaped+how_often+stress",
         "vaped+how_often+support.doctor",
+        "vaped+how_often+stress",
+        "support.doctor",
         "support.friend+support.nobody",
         "stress",
-        "support.doctor",
         "hours",
     ]
     found = []
@@ -305,16 +305,16 @@ def test_no_two_columns_have_one_name(tmp_path: Path) -> None:
     tree = {
         "id": "names",
         "title": "?",
-        "epsilon": 1,
+        "epsilon": "0.1",  # so little that the best subsets of four paths have two
         "questions": [
             {"id": "booklet", "type": "yes_no", "text": "?"},
             {"id": "m", "type": "multi_choice", "text": "?", "options": [{"code": c, "text": c} for c in "aA"]},
         ],
     }
-    parts = [(["booklet"], None), (["m.a"], None), (["m.A"], None), (["m.a", "m.A"], 1), (["m.a", "m.A"], 2)]
+    parts = [(["booklet"], None), (["m.a"], None), (["m.A"], None), (["m.a", "m.A"], 1), (["m.a", "m.A"], None)]
     published = publish(survey_from_tree(tree), parts, [([number], 1) for number in range(5)])
     document = verify(published)
-    assert report_columns(document) == ["booklet", "booklet#2", "m.a", "m.A", "m.a+m.A", "m.a+m.A#2"]
+    assert report_columns(document) == ["booklet", "booklet#2", "m.a", "m.a+m.A", "m.a+m.A#2", "m.A"]
     contents = contents_of(document, 60, np.random.default_rng(9))
     with writing(tmp_path / "export", published) as writer:
         for group in columns(document, contents):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable_protocol import publish, survey_from_tree, verify
-from deniable_server.analysis.groups import Grouping
+from deniable_server.analysis.groups import Grouping, total
 from deniable_server.errors import Withheld
 from deniable_server.statistics import Cell
 
@@ -29,8 +29,8 @@ def grouping(sizes: dict[tuple[int, ...], int], options: tuple[int, ...]) -> Gro
     document = verify(
         publish(survey_from_tree({"id": "s-1", "title": "T", "segments": segments, "questions": questions}))
     )
-    cells = {codes: Cell(np.array([size]), [np.array([size, 0])]) for codes, size in sizes.items() if size}
-    return Grouping(document, cells, MINIMUM)
+    cells = {codes: Cell.of(np.array([size]), [np.array([size, 0])]) for codes, size in sizes.items() if size}
+    return Grouping(document, document.survey.segments, cells, MINIMUM)
 
 
 @pytest.mark.parametrize(
@@ -113,5 +113,5 @@ def test_within_and_total() -> None:
     kept = grouping({(0, 0): 20, (0, 1): 30, (1, 0): 40}, (2, 2))
     group: Any = kept.groups("a")[0]
     cells = kept.within(kept.select({}), "a", group)
-    assert kept.total(cells).submissions == 50
-    assert kept.total({}).submissions == 0
+    assert total(kept.document, cells).submissions == 50
+    assert total(kept.document, {}).submissions == 0

@@ -34,7 +34,7 @@ LETTERS = [{"code": code, "text": code} for code in "abcde"]
 def notes_of(document: Document, counts: list[int]) -> list[str]:
     """Of a survey of one question, whose features are its whole reports."""
     n = sum(counts)
-    return check_honesty(document, Cell(np.array([n]), [np.array(counts)]), nothing(document).repeats)
+    return check_honesty(document, Cell.of(np.array([n]), [np.array(counts)]), nothing(document).repeats)
 
 
 # --- honest ones -----------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def test_whole_reports_are_counted() -> None:
     counts of all of them; every submission is in them once.
     """
     document = verify(several())
-    contents = [Content(1, (3, 1 << i % 8), (0,)) for i in range(40)] + [Content(0, (0b1111,), (1,))]
+    contents = [Content(0, (1 << i % 8, 3), (0,)) for i in range(40)] + [Content(1, (0b1111,), (1,))]
     statistics = tally(document, contents)
     total = sum(statistics.cells.values(), empty(document))
     for repeats in repeats_of(document):
@@ -165,15 +165,14 @@ def test_whole_reports_are_counted() -> None:
 
 
 def forged(document: Document) -> Counted:
-    """Honest booklets, but every report on the first part is the same."""
-    (first,) = document.booklets[0].parts
-    report = next(iter(document.parts[first].channel.reports()))
+    """Honest booklets, but every report on the second part is the same."""
+    report = next(iter(document.parts[1].channel.reports()))
     drawn = np.repeat(np.arange(len(document.booklets)), [booklet.weight for booklet in document.booklets])
     contents = []
     for i, booklet in enumerate(np.tile(drawn, 60).tolist()):
         (part,) = document.booklets[booklet].parts
         reports = [*document.parts[part].channel.reports()]
-        contents.append(Content(booklet, (report if part == first else reports[i % len(reports)],), (i % 2,)))
+        contents.append(Content(booklet, (report if part == 1 else reports[i % len(reports)],), (i % 2,)))
     return Counted(document, tally(document, contents), contents)
 
 

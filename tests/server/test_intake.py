@@ -40,8 +40,8 @@ def intake(document: Document) -> SubmissionReader:
     return SubmissionReader(document)
 
 
-THREE = 2
-"""A booklet of three parts: two options (four paths), hours (a band), stress (four paths)."""
+THREE = 3
+"""A booklet of three parts: two options (four paths), stress (four paths), hours (a band)."""
 
 
 @pytest.fixture
@@ -149,22 +149,22 @@ def change(tree: dict[str, Any], place: str, value: object) -> bytes:
         ("reports", None, "type"),
         ("reports", [], "range"),
         ("reports", [3], "range"),
-        ("reports", [3, 0], "range"),
-        ("reports", [3, 0, 1, 0], "range"),
-        ("reports[1]", True, "type"),
-        ("reports[1]", 1.0, "type"),
-        ("reports[1]", "1", "type"),
-        ("reports[1]", None, "type"),
-        ("reports[1]", [1], "type"),
-        ("reports[1]", 99, "range"),
-        ("reports[1]", -1, "range"),
-        ("reports[1]", 2**53, "range"),
-        ("reports[1]", 2**63 - 1, "range"),
-        ("reports[1]", 2**70, "range"),
+        ("reports", [3, 1], "range"),
+        ("reports", [3, 1, 0, 0], "range"),
+        ("reports[2]", True, "type"),
+        ("reports[2]", 1.0, "type"),
+        ("reports[2]", "1", "type"),
+        ("reports[2]", None, "type"),
+        ("reports[2]", [1], "type"),
+        ("reports[2]", 99, "range"),
+        ("reports[2]", -1, "range"),
+        ("reports[2]", 2**53, "range"),
+        ("reports[2]", 2**63 - 1, "range"),
+        ("reports[2]", 2**70, "range"),
         ("reports[0]", 0, "range"),
         ("reports[0]", 15, "range"),
         ("reports[0]", 16, "range"),
-        ("reports[2]", 0, "range"),
+        ("reports[1]", 0, "range"),
         ("segments.campus", "west", "range"),
         ("segments.campus", 0, "range"),
         ("segments.campus", ["north"], "range"),
@@ -179,6 +179,16 @@ def test_a_wrong_value_is_refused_at_its_place(
         intake.read(change(good, place, value))
     (problem,) = caught.value.problems
     assert (problem.place, problem.reason) == (place, reason)
+
+
+@pytest.mark.parametrize("booklet", [1, THREE])
+def test_the_number_of_reports_is_said(booklet: int, intake: SubmissionReader, document: Document) -> None:
+    """A booklet of one part and one of three: the error says how many reports it has."""
+    posted = submission_to(document, booklet)
+    with pytest.raises(SubmissionError) as caught:
+        intake.read(encode(posted | {"reports": [*posted["reports"], 1]}))
+    said = f"must have one report for each part of the booklet: {len(posted['reports'])}"
+    assert [(problem.place, problem.message) for problem in caught.value.problems] == [("reports", said)]
 
 
 def test_reports_are_those_of_the_booklet(intake: SubmissionReader, document: Document) -> None:

@@ -260,7 +260,7 @@ def test_the_test_between_groups_keeps_its_size() -> None:
 
 def follow_ups(document: Document, vaped: float, monthly: float, n: int, samples: int, seed: int) -> list[Evidence]:
     """How often, in a part with 8 paths of which one is reported: sampled from the channel's table."""
-    part, often = document.parts[1], (monthly, (1 - monthly) / 2, (1 - monthly) / 2)
+    part, often = document.parts[0], (monthly, (1 - monthly) / 2, (1 - monthly) / 2)
     shares = [
         (1 - vaped if path[0] == 0 else vaped * often[path[1]]) * (0.75, 0.25)[path[2]]  # type: ignore[index]
         for path in part.paths
@@ -268,7 +268,7 @@ def follow_ups(document: Document, vaped: float, monthly: float, n: int, samples
     law = np.array([[float(part.channel.probability(x, 1 << y)) for y in range(8)] for x in range(8)])
     empty = [[0] * each.channel.feature_count for each in document.parts]
     example = evidence_of(document, "how_often", empty, [0] * 6)
-    heard = example.items[0][1]
+    heard = example.items[0][0]
     return [
         replace(example, answers=n, items=((heard._replace(counts=counts.tolist(), n=n),),))
         for counts in np.random.default_rng(seed).multinomial(n, np.array(shares) @ law, samples)

@@ -14,7 +14,6 @@ import pytest
 
 from deniable_protocol import (
     CHANNELS,
-    ONE,
     QUESTIONS,
     AnswerError,
     Channel,
@@ -34,7 +33,6 @@ from deniable_protocol import (
     survey_from_tree,
     verify,
 )
-from deniable_protocol.checks import Checker, join
 from deniable_protocol.design import DESIGNS
 from deniable_protocol.questions import Fields
 from deniable_server import simulate, wording
@@ -94,18 +92,8 @@ class Silent(Channel, frozen=True, tag="silent"):
         chance = Fraction(self.favour, N) if report == answer else Fraction(N - self.favour, N * (self.options - 1))
         return chance * Fraction(N - SILENT, N)
 
-    @classmethod
-    def read(cls, check: Checker, tree: dict[str, Any], place: str) -> Silent | None:
-        options = check.integer(tree["options"], join(place, "options"), 2, 51)
-        favour = check.integer(tree["favour"], join(place, "favour"), 1, N - 1)
-        return None if options is None or favour is None else cls(options, favour)
-
     def odds(self) -> Fraction:
         return Fraction(self.favour * (self.options - 1), N - self.favour)
-
-    def check_privacy(self, check: Checker, exp_epsilon: int, delta: Fraction | None, place: str) -> None:
-        if not 1 < self.odds() <= Fraction(exp_epsilon, ONE):
-            check.note(join(place, "favour"), "favour_high", "the odds must be above 1 and at most e^epsilon")
 
     @property
     def largest_report(self) -> int:
@@ -218,17 +206,11 @@ def test_documents_are_verified() -> None:
     (part,) = document["parts"]
     channel = part["channel"]
     assert verify(published).parts[0].channel == Silent(5, channel["favour"]) and channel["kind"] == "silent"
-    for change, reason in (
-        ({"kind": "spoken"}, "mismatch"),
-        ({"options": 6}, "mismatch"),
-        ({"width": 1}, "unknown"),
-        ({"favour": channel["favour"] + 1}, "favour_high"),
-        ({"favour": 0}, "range"),
-    ):
+    for change in ({"kind": "spoken"}, {"options": 6}, {"width": 1}, {"favour": channel["favour"] - 1}, {"favour": 0}):
         changed = msgspec.json.encode({**document, "parts": [{**part, "channel": {**channel, **change}}]})
         with pytest.raises(DocumentError) as caught:
             verify(changed)
-        assert (caught.value.reason, caught.value.place) == (reason, f"parts[0].channel.{next(iter(change))}")
+        assert (caught.value.reason, caught.value.place) == ("channel", "parts[0].channel")
 
 
 @pytest.mark.parametrize("kind", [Silent, Spoken])

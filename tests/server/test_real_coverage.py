@@ -87,7 +87,7 @@ def test_surveys_are_those_of_clients() -> None:
     """
     population, n = real_sampling.publish(study(), booklets=True, epsilon="2"), 6_000
     document, people = population.document, population.study
-    ours = population.draw(n, np.random.default_rng(1)).grouping.statistics
+    ours = population.draw(n, np.random.default_rng(1)).counted.cells
     random, contents = Random(1), []
     for i in random.choices(range(people.people), [1 + (code == "south") for code in people.segments["campus"]], k=n):
         answers = {name: each[i] for name, each in people.answers.items() if each[i] is not None}
@@ -102,7 +102,7 @@ def test_surveys_are_those_of_clients() -> None:
     )
     z = (first - second) / np.sqrt(np.maximum(first + second, 1))
     assert np.abs(z).max() < 5
-    expected = population.expect(10**6).grouping.statistics
+    expected = population.expect(10**6).counted.cells
     assert sum(cell.submissions for cell in expected.values()) == pytest.approx(10**6, abs=50)
 
 

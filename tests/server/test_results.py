@@ -7,7 +7,7 @@ import io
 import json
 import math
 import tracemalloc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +56,10 @@ class Counted(Source):
     def _status(self) -> Status:
         return "open"
 
-    def _statistics(self) -> Statistics:
-        return self._counts
+    def _statistics(self, over: Sequence[int]) -> Statistics:
+        return self._counts.over(over)
 
-    def count(self, crossing: Crossing) -> None:
+    def _count(self, crossing: Crossing) -> None:
         crossing.add((b"", content) for content in self._contents)
 
     def another(self, name: str) -> Source:
@@ -242,8 +242,9 @@ def test_the_table_of_estimates(http: FlaskClient) -> None:
     assert response.content_type.startswith("text/csv")
     assert 'filename="wave-1-estimates.csv"' in response.headers["Content-Disposition"]
     rows = list(csv.DictReader(io.StringIO(response.text)))
-    per_block = 2 * (2 + 5 + 2 + 5 + 3 + 1) + 2 * 49  # shares, summaries, mean; plain and weighted; and the curve
-    assert len(rows) == 3 * per_block
+    per_group = 2 * (2 + 5 + 2 + 5 + 3 + 1)  # shares, summaries, mean; plain and weighted
+    per_block = per_group + 2 * 49  # and the curve, of the whole only
+    assert len(rows) == per_block + 2 * per_group
     assert {(row["segment"], row["group"]) for row in rows} == {("", ""), ("year", "first"), ("year", "later")}
     for row in rows[:per_block]:
         question = next(each for each in tree["questions"] if each["id"] == row["question"])

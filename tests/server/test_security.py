@@ -18,10 +18,8 @@ from deniable_server.errors import Unavailable
 from deniable_server.settings import Settings
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import auth
-from deniable_server.web.context import LONG_AT_ONCE
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import BROWSER, enter, send, word_in
-from tests.helpers.surveys import textbook
 
 DASHBOARD = "/surveys/campus-health"
 API = "/api/v1/surveys/campus-health"
@@ -127,11 +125,11 @@ def test_whatever_is_sent_says_how_to_treat_it(http: FlaskClient, app: Flask) ->
     enter(http, app, "admin")
     asked = [http.get(address(rule)) for method, rule in routes(app) if method == "GET"]
     for response in [*asked, http.post(f"{API}/submissions", data="x"), http.get("/nowhere"), http.put("/healthz")]:
-        kind, policy = response.content_type, response.headers["Content-Security-Policy"]
+        kind, policy = response.content_type, response.headers.get("Content-Security-Policy", "")
         assert kind in ("application/json", "application/problem+json") or "charset=utf-8" in kind, response.request
         assert policy.startswith("default-src 'none'") and "frame-ancestors 'none'" in policy, response.request
         assert "base-uri 'none'" in policy and "unsafe" not in policy, response.request
-        assert response.headers["X-Content-Type-Options"] == "nosniff" and response.headers["Referrer-Policy"]
+        assert response.headers.get("X-Content-Type-Options") == "nosniff" and response.headers["Referrer-Policy"]
         assert response.headers["Cache-Control"] in ("no-store", "no-cache"), response.request
         if response.headers["Cache-Control"] == "no-cache":
             assert re.match(r"/(deniable|static)\b", response.request.path), "only what is the same for everybody"
@@ -302,29 +300,6 @@ def test_wrong_tokens_in_headers_are_limited(http: FlaskClient, app: Flask) -> N
     assert int(wrong[-1].headers["Retry-After"]) >= 1
     assert http.get("/api/v1/surveys", headers={"Authorization": f"Bearer {secret}"}).status_code == 200
     enter(app.test_client(), app)
-
-
-def test_long_computations_leave_threads_for_respondents(http: FlaskClient, app: Flask) -> None:
-    """While others read all submissions, the next cross-tabulation of reports apart must come back later, as a document
-    and as a page. What needs only the kept statistics is answered all the same, planned cross-tabulations among it.
-    """
-    storage_of(app).publish(textbook())
-    enter(http, app)
-    installation = app.extensions["deniable"]
-    crosstab = "crosstab?rows=vaped&columns=stress"
-    apart = f"/api/v1/surveys/textbook/{crosstab}"
-    turns = [installation.long_computation() for _ in range(LONG_AT_ONCE)]
-    for turn in turns:
-        turn.__enter__()
-    for path in (apart, f"/surveys/textbook/{crosstab}"):
-        response = http.get(path, headers=BROWSER)
-        assert response.status_code == 503 and response.headers["Retry-After"] == "5", path
-    for path in (DASHBOARD, API, f"{API}/{crosstab}", f"{API}/regression?question=vaped&on=campus"):
-        assert http.get(path).status_code == 200, path
-    for turn in turns:
-        turn.__exit__(None, None, None)
-    for _ in range(LONG_AT_ONCE + 1):
-        assert http.get(apart).status_code == 200
 
 
 def test_a_parameter_that_is_given_twice_is_not_chosen_from(http: FlaskClient, app: Flask) -> None:

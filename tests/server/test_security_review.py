@@ -1,4 +1,6 @@
-"""The security review in docs/evidence accounts for every requirement, and the guide names every event."""
+"""The security review in docs/evidence accounts for every requirement by controls that can fail; and every event of the
+log is documented.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,8 @@ import json
 import re
 from pathlib import Path
 
+from proofs.faults import inapplicable
+from tests.helpers.fault_list import FAULTS
 from tests.helpers.machine import ROOT
 
 REVIEW = ROOT / "docs" / "evidence" / "security-review.md"
@@ -27,6 +31,28 @@ def test_every_requirement_is_accounted_for() -> None:
     """Each of the 253 requirements of ASVS 5.0.0, levels 1 and 2, is in one of the review's lists."""
     assert len(REQUIRED) == 253
     assert sorted(REQUIRED - named(REVIEW.read_text("utf-8").partition("## Controls")[2])) == []
+
+
+def controls() -> list[str]:
+    """The controls of the review, one text each."""
+    text = REVIEW.read_text("utf-8").partition("## Controls")[2].partition("\n## ")[0]
+    return [" ".join(control.split()) for control in re.findall(r"(?ms)^- (.*?)(?=^- |^#|\Z)", text)]
+
+
+def test_every_control_names_faults_that_its_tests_catch() -> None:
+    """Each control names planted faults, and all of them are in the list that ``make proof`` goes through."""
+    assert len(controls()) > 40
+    known = {name.replace("_", " ") for name in FAULTS}
+    for control in controls():
+        planted = re.fullmatch(r".*\*Planted: (.*)\.\*", control)
+        assert planted is not None, control
+        assert set(planted[1].split(" · ")) <= known, sorted(set(planted[1].split(" · ")) - known)
+
+
+def test_every_fault_can_be_planted(tmp_path: Path) -> None:
+    """What a fault takes the place of is there, and so are the tests that are to catch it."""
+    assert inapplicable(tmp_path) == []
+    assert len(FAULTS) >= 57 + 20
 
 
 def test_every_event_is_documented() -> None:

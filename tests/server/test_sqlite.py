@@ -17,12 +17,15 @@ from sqlite_utils import Database, Migrations
 
 from deniable_server.errors import StorageError, Unavailable
 from deniable_server.storage import Accepted, Published, Row, open_storage
+from deniable_server.storage.files import UNFINISHED
 from deniable_server.storage.sqlite import storage as module
 from deniable_server.storage.sqlite.backup import restore
 from deniable_server.storage.sqlite.connections import Connections
 from deniable_server.storage.sqlite.schema import migrations
 from deniable_server.storage.sqlite.storage import SQLiteStorage
 from tests.helpers.storage_contract import recounted, rows_of
+
+KEY = "0123456789abcdef" * 4
 
 
 @pytest.fixture
@@ -131,7 +134,7 @@ def test_every_column_is_explained(storage: SQLiteStorage, path: Path) -> None:
     """Each column of each table carries a comment in the database itself."""
     kept = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'"
     tables = [sql for (sql,) in sqlite3.connect(path).execute(kept)]
-    assert len(tables) == 8
+    assert len(tables) == 9
     for table in tables:
         lines = [line.strip() for line in table.strip().splitlines()[1:-1]]
         columns = [line for line in lines if re.match(r"[a-z_]+ (TEXT|INTEGER|BLOB)", line)]
@@ -143,7 +146,7 @@ def test_the_schema_holds_its_own_invariants(storage: SQLiteStorage, survey: Pub
     """The database itself refuses rows that no code should write."""
     database = sqlite3.connect(path)
     for statement in (
-        "INSERT INTO inbox VALUES (1, x'00', '[]')",
+        "INSERT INTO inbox VALUES (1, x'00', '[]', 0)",
         "INSERT INTO sealed VALUES (1, randomblob(16), 'not json')",
         "INSERT INTO days VALUES (1, 'yesterday', 1)",
         "INSERT INTO days VALUES (1, '2026-01-01', 0)",
@@ -246,7 +249,9 @@ def test_a_full_or_read_only_disk(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Submissions are refused as unavailable and not stored, one line is logged; afterwards the same ones are taken."""
+    """Submissions are refused as unavailable and not stored; afterwards the same ones are taken. No line is logged at
+    the time of a submission.
+    """
     rows = rows_of(survey, example_answers, 2_000)
     storage.accept(survey, rows[:10])
     pages = path.stat().st_size // 4096
@@ -258,13 +263,43 @@ def test_a_full_or_read_only_disk(
             storage.accept(survey, rows)
     with pytest.raises(Unavailable):
         storage.ready()
-    assert sum("Writing failed" in record.message for record in caplog.records) == 1
+    assert caplog.records == []
     mend()
     storage.ready()
     assert storage.statistics(survey) == recounted(survey, rows[:10])
     assert storage.accept(survey, rows) == Accepted(1_990, 10)
     storage.ready()
     assert storage.verify() == []
+    storage.close()
+    assert len(caplog.records) == 1
+
+
+def test_a_disk_that_is_nearly_full_logs_no_time_of_anybody(
+    storage: SQLiteStorage,
+    survey: Published,
+    example_answers: dict,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Where small submissions fit and large ones do not, failures and successes alternate. None of them is logged when
+    it happens, and all of them make one line.
+    """
+    rows = rows_of(survey, example_answers, 24)
+    original = SQLiteStorage._count_days
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    for row in rows:
+        monkeypatch.setattr(SQLiteStorage, "_count_days", full)
+        with pytest.raises(Unavailable):
+            storage.accept(survey, [row])
+        monkeypatch.setattr(SQLiteStorage, "_count_days", original)
+        assert storage.accept(survey, [row]) == Accepted(1, 0)
+    assert caplog.records == []
+    storage.close()
+    (record,) = caplog.records
+    assert "Writing has failed, and works again" in record.message and "disk is full" in record.message
 
 
 def test_a_locked_database_is_waited_for(
@@ -436,7 +471,7 @@ def test_what_another_server_stores_while_this_one_folds_is_not_sealed_alone(
     other_server.close()
 
 
-def test_folding_that_fails_is_logged_once_and_put_off(
+def test_folding_that_fails_is_logged_later_and_put_off(
     storage: SQLiteStorage,
     survey: Published,
     example_answers: dict,
@@ -451,8 +486,10 @@ def test_folding_that_fails_is_logged_once_and_put_off(
     monkeypatch.setattr(SQLiteStorage, "_add_statistics", staticmethod(fail))
     for row in rows_of(survey, example_answers, 80):
         assert storage.accept(survey, [row]) == Accepted(1, 0)
-    assert [record.message for record in caplog.records] == ["Folding failed and has to wait: RuntimeError"]
+    assert caplog.records == []
     storage.ready()
+    storage.close()
+    assert [record.message for record in caplog.records] == ["Folding has failed, and still fails: RuntimeError"]
 
 
 # --- what the files reveal -------------------------------------------------------------------------------------------
@@ -504,10 +541,10 @@ def test_backup_and_restore(
     storage.accept(survey, rows[:60])
     storage.accept(survey, rows[60:])
     backup = tmp_path / "backup.db"
-    storage.backup(str(backup))
+    storage.backup(str(backup), KEY)
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     target = tmp_path / "restored.db"
-    restore(backup, target)
+    restore(backup, target, KEY)
     restored = SQLiteStorage(target)
     assert restored.statistics(survey) == recounted(survey, rows)
     assert restored.accept(survey, rows) == Accepted(0, 90)
@@ -520,9 +557,9 @@ def test_nothing_is_ever_overwritten(storage: SQLiteStorage, path: Path, tmp_pat
     taken = tmp_path / "taken.db"
     taken.write_text("mine")
     with pytest.raises(StorageError, match="exists already"):
-        storage.backup(str(taken))
+        storage.backup(str(taken), KEY)
     with pytest.raises(StorageError, match="exists already"):
-        restore(path, taken)
+        restore(path, taken, KEY)
     assert taken.read_text() == "mine"
 
 
@@ -552,25 +589,28 @@ def damage_text(file: Path) -> None:
     file.write_bytes(content)
 
 
-def damage_statistics(file: Path) -> None:
-    database = sqlite3.connect(file)
-    database.execute("UPDATE statistics SET booklets = replace(booklets, '[', '[1')")
-    database.commit()
-    database.close()
+def altering(statement: str) -> Callable[[Path], None]:
+    """Damage by a statement."""
+
+    def damage(file: Path) -> None:
+        database = sqlite3.connect(file)
+        assert database.execute(statement).rowcount > 0
+        database.commit()
+        database.close()
+
+    return damage
 
 
-def damage_repeats(file: Path) -> None:
-    database = sqlite3.connect(file)
-    database.execute("UPDATE repeats SET counts = replace(counts, ',1,', ',2,')")
-    database.commit()
-    database.close()
-
-
-def damage_rows(file: Path) -> None:
-    database = sqlite3.connect(file)
-    database.execute("DELETE FROM inbox WHERE id = (SELECT min(id) FROM inbox)")
-    database.commit()
-    database.close()
+MORE = "UPDATE statistics SET counts = replace(counts, '[', '[1') WHERE"
+BY_STATEMENT = {
+    "statistics": f"{MORE} margin = 1 AND source = 0",
+    "totals": f"{MORE} margin = 0 AND source = 0",
+    "repeats": "UPDATE repeats SET counts = replace(counts, ',1,', ',2,')",
+    "rows": "DELETE FROM inbox WHERE id = (SELECT min(id) FROM inbox)",
+    "a source's cells": f"{MORE} margin = 1 AND source = 1",
+    "all of a source": f"{MORE} source = 1",
+    "whose it is": "UPDATE statistics SET source = 2 WHERE source = 1 AND margin = 1",
+}
 
 
 def damage_length(file: Path) -> None:
@@ -578,7 +618,9 @@ def damage_length(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [damage_page, damage_report, damage_text, damage_statistics, damage_repeats, damage_rows, damage_length]
+    "damage",
+    [damage_page, damage_report, damage_text, damage_length, *map(altering, BY_STATEMENT.values())],
+    ids=["page", "report", "text", "length", *BY_STATEMENT],
 )
 def test_a_damaged_backup_is_not_restored(
     storage: SQLiteStorage, survey: Published, tmp_path: Path, example_answers: dict, damage: Callable[[Path], None]
@@ -587,17 +629,17 @@ def test_a_damaged_backup_is_not_restored(
     in place.
     """
     rows = rows_of(survey, example_answers, 80)
-    storage.accept(survey, rows[:60])
+    storage.accept(survey, rows[:60], "kiosk")
     storage.accept(survey, rows[60:])
     if damage is damage_report:
         storage.fold(survey)  # in the inbox, one report for another would be no contradiction to anything
     backup, target = tmp_path / "backup.db", tmp_path / "restored.db"
-    storage.backup(str(backup))
+    storage.backup(str(backup), KEY)
     damage(backup)
     with pytest.raises(StorageError):
-        restore(backup, target)
+        restore(backup, target, None)
     assert not target.exists()
-    assert [file.name for file in tmp_path.iterdir() if "partial" in file.name] == []
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(UNFINISHED)] == []
 
 
 def test_the_file_of_a_crashed_server_is_not_a_backup(
@@ -606,7 +648,7 @@ def test_the_file_of_a_crashed_server_is_not_a_backup(
     """A file with part of its data still in its log is refused, and the message gives the command for a backup."""
     storage.accept(survey, rows_of(survey, example_answers, 5))
     with pytest.raises(StorageError, match="deniable backup --database"):
-        restore(path, tmp_path / "new.db")
+        restore(path, tmp_path / "new.db", KEY)
 
 
 def test_a_file_system_without_links(
@@ -618,15 +660,15 @@ def test_a_file_system_without_links(
         raise PermissionError("no links here")
 
     monkeypatch.setattr("os.link", refuse)
-    storage.backup(str(tmp_path / "b.db"))
-    restore(tmp_path / "b.db", tmp_path / "c.db")
+    storage.backup(str(tmp_path / "b.db"), KEY)
+    restore(tmp_path / "b.db", tmp_path / "c.db", KEY)
 
 
 def test_a_foreign_file_is_not_restored(tmp_path: Path) -> None:
     """A file that is no backup of Deniable's is refused."""
     (tmp_path / "x").write_text("nothing" * 1000)
     with pytest.raises(StorageError):
-        restore(tmp_path / "x", tmp_path / "a.db")
+        restore(tmp_path / "x", tmp_path / "a.db", None)
     assert not (tmp_path / "a.db").exists()
 
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deniable_protocol import Band, Subset, Table, decode
-from deniable_protocol.design import LEVELS, band, exponential, number_width, subset
+from deniable_protocol.design import LEVELS, band, subset
+from deniable_protocol.tables import exponential
 from deniable_server.estimator import (
     TOO_NOISY,
     alone,
@@ -26,6 +27,7 @@ from deniable_server.estimator import (
 from deniable_server.estimator.finite import Finite, finite_limits
 from deniable_server.estimator.intervals import Aim, Rule, joint_support
 from deniable_server.estimator.scores import mean_scores, score_mean, table_of, worst_variance
+from tests.helpers.sampling import sampled
 from tests.helpers.surveys import ask
 
 
@@ -44,10 +46,14 @@ def sums(rule: Rule, m: int, n: int) -> Any:
 def test_respondents_are_covered(epsilon: str, n: int, options: int) -> None:
     """The interval for the respondents contains their share with at least 94.8%, summed exactly over both binomials."""
     rule = support(subset(options, Fraction(epsilon)))
-    limits = np.array([share_of_support(rule, y, n, Aim(population=n))[2:] for y in range(n + 1)])
-    for m in {0, 1, n // 20, n // 3, n // 2, n - 1, n}:
-        held = (limits[:, 0] <= m / n + 1e-9) & (m / n - 1e-9 <= limits[:, 1])
-        assert sums(rule, m, n)[held].sum() >= 0.948
+    chances = {m: sums(rule, m, n) for m in {0, 1, n // 20, n // 3, n // 2, n - 1, n}}
+    covered = dict.fromkeys(chances, 0.0)
+    # What hardly ever comes is left out, as if not covered: together less than a millionth of the probability.
+    for y in np.flatnonzero(np.max([*chances.values()], axis=0) > 1e-9).tolist():
+        low, high = share_of_support(rule, y, n, Aim(population=n))[2:]
+        for m, chance in chances.items():
+            covered[m] += chance[y] * (low <= m / n + 1e-9 and m / n - 1e-9 <= high)
+    assert min(covered.values()) >= 0.948, covered
 
 
 @pytest.mark.parametrize(
@@ -151,9 +157,10 @@ def test_the_shape_of_a_number_costs_its_mean_next_to_nothing(epsilon: str) -> N
     levels in the bands that are best for it: 9, and 17 from epsilon 4 on.
     """
     exact = Fraction(epsilon)
-    few = band(17 if exact >= 4 else 9, exact)
-    many = band(LEVELS, exact, number_width(exact))
-    assert worst_variance(many, between=True) <= 1.03 * worst_variance(few, between=True)
+    levels = 17 if exact >= 4 else 9
+    few = min(worst_variance(band(levels, exact, width), between=True) for width in range(1, levels))
+    many = band(LEVELS, exact)
+    assert worst_variance(many, between=True) <= 1.03 * few
 
 
 # --- scale summaries -------------------------------------------------------------------------------------------------
@@ -231,7 +238,8 @@ def test_summaries_are_covered(epsilon: float, n: int) -> None:
         assert min(covered.values()) >= 0.95, covered
 
 
-@pytest.mark.parametrize(("labels", "epsilon"), [(4, 0.5), (6, 0.3), (11, 0.5), (11, 1), (11, 2)])
+@pytest.mark.grid
+@pytest.mark.parametrize(("labels", "epsilon"), sampled([(4, 0.5), (6, 0.3), (11, 0.5), (11, 1), (11, 2)], 3))
 def test_summaries_are_covered_where_a_report_holds_several_points(labels: int, epsilon: float) -> None:
     """Over 400 seeded samples of 2,000 each summary covers at least 92% (95% less 2.7 errors), at the ends too."""
     question, channel = ask("scale", epsilon, labels=[f"l{i}" for i in range(labels)])

@@ -398,8 +398,8 @@ def test_how_numbers_came_about() -> None:
     document = verify(joint())
     asked = {question.id: question for question in document.survey.questions}
     vaped = method_in_words(document, asked["vaped"])
-    assert vaped.startswith("vaped, how_often and stress together: ")
-    assert ", or vaped, how_often and support.doctor together: " in vaped
+    assert vaped.startswith("vaped, how_often and support.doctor together: ")
+    assert ", or vaped, how_often and stress together: " in vaped
     assert vaped.endswith("score limits where several parts are pooled")
     assert method_in_words(document, asked["how_often"]).endswith("score limits on the ratio of two noisy counts")
     assert "t limits" in method_in_words(document, asked["hours"])

@@ -56,14 +56,13 @@ class Sender:
             "Referer": f"https://{self.canary('referrer')}.example/",
             "Origin": f"https://{self.canary('origin')}.example",
             "Cookie": f"session={self.canary('cookie')}",
-            "Authorization": f"Bearer {self.canary('token')}",
             "Accept-Language": self.canary("language"),
             "X-Request-Id": self.canary("request"),
         }
 
-    def post(self, path: str, body: object) -> int:
+    def post(self, path: str, body: object, **more: str) -> int:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        lines = "".join(f"{name}: {value}\r\n" for name, value in self._headers().items())
+        lines = "".join(f"{name}: {value}\r\n" for name, value in {**self._headers(), **more}.items())
         with socket.create_connection(("127.0.0.1", self._server.port), source_address=(SENDER, 0)) as connection:
             head = f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n{lines}"
             connection.sendall(f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data)
@@ -86,8 +85,8 @@ def look_for_marks(*folders: Path) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_no_canary_is_kept_anywhere(kind: str, tmp_path: Path, example: bytes, example_answers: dict[str, Any]) -> None:
-    """Unique strings in address headers, agent, referrer, cookies, paths, queries and unknown fields, sent with good
-    and with bad submissions, are found in no file: database, its logs, the server's log, metrics or backup.
+    """Unique strings in address headers, agent, referrer, cookies, tokens, paths, queries and unknown fields, sent with
+    good and with bad submissions, are found in no file: database, its logs, the server's log, metrics or backup.
 
     The server trusts a proxy and limits rates, so that it does look at addresses; the sender has an address of its own.
     """
@@ -123,14 +122,15 @@ def test_no_canary_is_kept_anywhere(kind: str, tmp_path: Path, example: bytes, e
                     statuses[sender.post(SUBMISSIONS, body)] += 1
                 statuses[sender.post(f"{SUBMISSIONS}?{canary('query')}=1", submit())] += 1
                 statuses[sender.post(f"/api/v1/surveys/{canary('survey')}/submissions", good)] += 1
-            assert statuses == {201: 60, 400: 30, 404: 30, 409: 30, 422: 180}
-            storage.backup(str(folder / "before.db"))
+                statuses[sender.post(SUBMISSIONS, submit(), Authorization=f"Bearer {canary('token')}")] += 1
+            assert statuses == {201: 60, 400: 30, 401: 30, 404: 30, 409: 30, 422: 180}
+            storage.backup(str(folder / "before.db"), "0123456789abcdef" * 4)
             (folder / "metrics.txt").write_bytes(ask(f"{server.base}/metrics").body)
             found = look_for_marks(folder, files)
         published = storage.find("campus-health")
         assert published is not None
         storage.close_survey(published)
-        storage.backup(str(folder / "after.db"))
+        storage.backup(str(folder / "after.db"), "0123456789abcdef" * 4)
         assert storage.verify() == [] and storage.surveys()[0].submissions == 60
         storage.close()
         found |= look_for_marks(folder, files)

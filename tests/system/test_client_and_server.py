@@ -17,7 +17,7 @@ from deniable_server.storage.tokens import make_token
 from tests.helpers.servers import storage_of
 from tests.helpers.surveys import joint, textbook
 
-LINK = "http://survey.example/s/joint"
+LINK = "https://survey.example/s/joint"
 ANSWERS: dict[str, Any] = {"vaped": True, "how_often": "weekly", "support": ["friend"], "stress": 2, "hours": 10}
 
 
@@ -60,7 +60,7 @@ def test_a_submission_arrives_as_its_receipt_says(app: Flask, name: str, documen
     storage_of(app).publish(document)
     published = storage_of(app).find(name)
     assert published is not None
-    with deniable.Client(f"http://survey.example/s/{name}", transport=deniable.WSGITransport(app)) as client:
+    with deniable.Client(f"https://survey.example/s/{name}", transport=deniable.WSGITransport(app)) as client:
         answers = {question.id: ANSWERS[question.id] for question in client.questions}
         receipt = client.submit(answers, segments={"campus": "south"})
     assert receipt.delivered and receipt.epsilon == epsilon

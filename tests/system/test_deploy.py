@@ -24,7 +24,7 @@ from proofs.parcels import Maker, published
 from tests.helpers.machine import ROOT, missing
 from tests.helpers.postgres import cluster
 from tests.helpers.proxies import CANARY, CLIENT, DEPLOY, Proxy, caddy, nginx, read_reply
-from tests.helpers.servers import Server
+from tests.helpers.servers import Server, let_collect
 
 PROXIES = {"nginx": nginx, "caddy": caddy}
 SURVEY = f"survey-{CANARY}"
@@ -228,8 +228,8 @@ def test_a_database_set_as_in_compose_logs_no_submission(compose: dict[str, Any]
     assert words == ["postgres", *(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))]
     row = (CANARY.encode() + b"123456", CANARY)
     troubles = (
-        ("INSERT INTO inbox VALUES (1, %s, %s)", row),  # it is there already
-        ("INSERT INTO inbox VALUES (1, %s, %s)", (b"short", CANARY)),
+        ("INSERT INTO inbox VALUES (1, %s, %s, 0)", row),  # it is there already
+        ("INSERT INTO inbox VALUES (1, %s, %s, 0)", (b"short", CANARY)),
         (f"SELECT 1 / 0, '{CANARY}'", ()),
     )
     with cluster(**settings) as database:
@@ -240,7 +240,7 @@ def test_a_database_set_as_in_compose_logs_no_submission(compose: dict[str, Any]
         written = []
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("SET search_path = deniable")
-            connection.execute("INSERT INTO inbox VALUES (1, %s, %s)", row)
+            connection.execute("INSERT INTO inbox VALUES (1, %s, %s, 0)", row)
             for talkative in (False, True):
                 if talkative:
                     for name in DEFAULTS:
@@ -283,6 +283,7 @@ def test_a_server_makes_no_memory_executable(tmp_path: Path) -> None:
     """MemoryDenyWriteExecute, asked of the kernel directly: the server starts, stores and estimates with it."""
     storage = open_storage(str(tmp_path / "a.db"))
     storage.publish(published(SURVEY))
+    let_collect(storage, SURVEY)
     secret, _ = make_token(storage, "analyst", "")
     storage.close()
     (tmp_path / "body").write_bytes(Maker(1).parcel(SURVEY, 1_200).body)
@@ -290,13 +291,13 @@ def test_a_server_makes_no_memory_executable(tmp_path: Path) -> None:
     script = """
 import ctypes, sys
 from pathlib import Path
-from tests.helpers.servers import Server, ask
+from tests.helpers.servers import Server, ask, collector
 if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) != 0:  # PR_SET_MDWE
     sys.exit(42)
 folder, path, crosstab, secret = Path(sys.argv[1]), *sys.argv[2:]
 server = Server(folder / "a.db", folder / "log")
 try:
-    assert ask(server.base + path, (folder / "body").read_bytes()).status == 201
+    assert ask(server.base + path, (folder / "body").read_bytes(), collector(path.split("/")[4])).status == 201
     assert ask(server.base + crosstab, headers={"Authorization": f"Bearer {secret}"}).status == 200
 finally:
     server.stop()

@@ -94,7 +94,7 @@ def test_only_the_owner_can_open_what_a_server_leaves(server: Server) -> None:
     """Database, write-ahead log, shared memory, key and backup: mode 600, each of them, while it runs."""
     storage = open_storage(str(server.database))
     make_token(storage, "analyst", "")
-    storage.backup(str(server.database.parent / "backup.db"))
+    storage.backup(str(server.database.parent / "backup.db"), "0123456789abcdef" * 4)
     files = [path for path in server.database.parent.iterdir() if path.name != "log"]
     assert {path.name for path in files} >= {"a.db", "a.db-wal", "a.db-shm", "a.db.key", "backup.db"}
     modes = {path.name: stat.S_IMODE(Path(path).stat().st_mode) for path in files}

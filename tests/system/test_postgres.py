@@ -327,6 +327,31 @@ def test_the_doctor_finds_logs_that_hold_submissions(
     assert len(problems) == 1 and said in problems[0]
 
 
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("CREATE RULE r AS ON INSERT TO deniable.inbox DO INSTEAD NOTHING", "rule or view"),
+        ("CREATE VIEW deniable.v AS SELECT 1", "rule or view"),
+        (
+            """
+            CREATE FUNCTION deniable.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+            CREATE TRIGGER t BEFORE INSERT ON deniable.days FOR EACH ROW EXECUTE FUNCTION deniable.f()
+            """,
+            "function f, trigger t",
+        ),
+    ],
+)
+def test_the_doctor_finds_code_in_the_schema(address: str, statement: str, name: str) -> None:
+    """A trigger, rule, view or function that Deniable did not make is a problem."""
+    PostgresStorage(address).close()
+    settings = Settings(database=address)
+    assert {each.state for each in examine(settings) if each.check == "schema"} == {"ok"}
+    with psycopg.connect(address) as connection:
+        connection.execute(statement.encode())
+    (found,) = [each for each in examine(settings) if each.check == "schema"]
+    assert found.state == "problem" and name in found.message
+
+
 def test_the_doctor_finds_commit_times_and_archives() -> None:
     """With track_commit_timestamp the database knows when each submission came; archived logs know the order."""
     with cluster(track_commit_timestamp="on", archive_mode="on", archive_command="true") as curious:

@@ -90,20 +90,31 @@ def test_a_copy_shows_no_order_of_arrival(
         assert connection.execute("SELECT count(*) FROM inbox").fetchone() == (0,)
 
 
-def test_backup_and_restore(postgres: Cluster, tmp_path: Path, example: bytes, example_answers: dict) -> None:
+def test_backup_and_restore(
+    postgres: Cluster, tmp_path: Path, example: bytes, example_answers: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A backup of PostgreSQL, made while servers use it, is an SQLite file that any Deniable reads; restored to an
-    empty PostgreSQL, everything is there. Nothing is overwritten.
+    empty PostgreSQL, everything is there. Nothing is overwritten, and without the key nothing is restored.
     """
     source, file, target = postgres.new_database(), str(tmp_path / "copy.db"), postgres.new_database()
     moving.fill(source, example, example_answers)
     server = open_storage(source)
-    server.backup(file)
+    server.backup(file, server.secret_key or "")
+    unkeyed, another = moving.run("restore", file, "--database", target), tmp_path / "another.key"
+    assert unkeyed.exit_code == 1 and "--key-file" in moving.said(unkeyed)
+    another.write_text("0" * 64)
+    refused = moving.run("restore", file, "--database", target, "--key-file", str(another))
+    assert refused.exit_code == 1 and "another secret key" in moving.said(refused)
+    assert moving.contents(target) is None
+    monkeypatch.setenv("DENIABLE_SECRET_KEY", server.secret_key or "")
     server.close()
     kept = Path(file).read_bytes()
     done = moving.run("restore", file, "--database", target, "--json")
     assert done.exit_code == 0, done.output
-    assert msgspec.json.decode(done.stdout) == {"file": None, "surveys": 2, "submissions": 701}
+    assert msgspec.json.decode(done.stdout) == {
+        "file": None, "authenticated": True, "surveys": 2, "submissions": 701, "tokens": 2,
+    }  # fmt: skip
     assert Path(file).read_bytes() == kept, "the backup is left as it is"
-    assert moving.contents(source) == moving.contents(target) == moving.contents(file) is not None
     again = moving.run("restore", file, "--database", target)
     assert again.exit_code == 1 and "not overwritten" in moving.said(again)
+    assert moving.contents(source) == moving.contents(target) == moving.contents(file) is not None

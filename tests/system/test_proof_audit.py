@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable_protocol import Band, Drawn, Subset, Table, parse_survey, publish, verify
+from deniable_protocol import Account, Band, Drawn, Subset, Table, parse_survey, publish, verify
 from deniable_server.checks.audit import Audit, Drawing, audit, conclude, tally
 from proofs import Watch
 from proofs import audit as proof
@@ -85,13 +85,13 @@ def test_more_epsilon_than_stated_is_a_failure() -> None:
     assert proof.failures("Python", found, 0.0) == []
     first = found.parts[0]
     leaking, blind = (replace(first, observed=replace(first.observed, epsilon=epsilon)) for epsilon in (1.01, 0.1))
-    (said,) = proof.failures("Python", Audit([leaking], []), 0.5)
+    (said,) = proof.failures("Python", Audit(Account(), [leaking], []), 0.5)
     assert said.startswith("Python, vaped: ε of 1.010000 seen, 1.0 stated, for ")
-    assert proof.failures("Python", Audit([blind], []), 0.5) == [
+    assert proof.failures("Python", Audit(Account(), [blind], []), 0.5) == [
         "Python, vaped: only 0.100000 of the exact ε 1.000000000000 seen"
     ]
     stray = Drawing(booklet=2, share=Fraction(1, 4), seen=0.3, strays=True)
-    assert proof.failures("Python", Audit([], [stray]), 0.5) == [
+    assert proof.failures("Python", Audit(Account(), [], [stray]), 0.5) == [
         "Python, booklet 2: came with 0.300000, or after some answer, not with 1/4"
     ]
 

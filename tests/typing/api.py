@@ -21,6 +21,7 @@ def client_is_made(transport: deniable.Transport) -> None:
     deniable.Client("https://example.org/s/survey", state="state.db", budget=10, timeout=5)
     deniable.Client("https://example.org/s/survey", state=Path("state.db"), budget="0.5", transport=transport)
     deniable.Client("https://example.org/s/survey", state=None, budget=Decimal("0.5"), transport=None)
+    deniable.Client("http://example.org/s/survey", budget=(2, "0.00001"), insecure=True)
 
 
 def client_submits(client: deniable.Client) -> None:
@@ -38,13 +39,14 @@ def client_submits(client: deniable.Client) -> None:
     assert_type(client.submit({}, segments=None, timeout=None), deniable.Receipt)
     assert_type(client.flush(timeout=1), bool)
     client.forget()
+    client.forget(unsent=True)
     client.close(timeout=None)
 
 
 def receipt_shows(receipt: deniable.Receipt) -> None:
     assert_type(receipt.id, str)
     assert_type(receipt.digest, str)
-    assert_type(receipt.booklet, int)
+    assert_type(receipt.booklet, int | None)
     assert_type(receipt.reports, list[int])
     for sent in receipt.sent:
         assert_type(sent, deniable.Sent)
@@ -52,6 +54,8 @@ def receipt_shows(receipt: deniable.Receipt) -> None:
         assert_type(sent.speaks_for, tuple[dict[str, str], ...])
     assert_type(receipt.segments, dict[str, str])
     assert_type(receipt.epsilon, str)
+    assert_type(receipt.delta, str)
+    assert_type(receipt.expired, bool)
     assert_type(receipt.delivered, bool)
     assert_type(receipt.refused, bool)
     assert_type(receipt.trouble, str | None)
@@ -89,7 +93,9 @@ def errors_carry_what_helps(
         caught: type[deniable.DeniableError] = kind
         assert issubclass(caught, Exception)
     assert_type(already.receipt, deniable.Receipt)
-    assert_type((budget.epsilon, budget.spent, budget.budget), tuple[str, str, str])
+    assert_type(
+        (budget.account, budget.spent, budget.budget), tuple[protocol.Account, protocol.Account, protocol.Account]
+    )
     assert_type(refused.receipt, deniable.Receipt)
     assert_type(waiting.receipt, deniable.Receipt)
     assert_type((refused.status, refused.title, refused.detail), tuple[int | None, str, str])
@@ -140,7 +146,8 @@ def a_survey_is_published(toml: str) -> None:
     assert_type(document, protocol.Document)
     assert_type(document.survey, protocol.Survey)
     assert_type((document.digest, document.epsilon), tuple[str, str])
-    assert_type(document.delta, Fraction)
+    assert_type(document.account, protocol.Account)
+    assert_type(document.content, str)
     for part in document.parts:
         assert_type(part, protocol.Part)
         assert_type((part.names, part.epsilon), tuple[tuple[str, ...], str])
@@ -156,7 +163,9 @@ def a_survey_is_published(toml: str) -> None:
 
 
 def epsilon_adds_up(epsilons: list[Fraction]) -> None:
-    assert_type(protocol.basic_composition(epsilons), Fraction)
+    account = sum((protocol.Account(each) for each in epsilons), protocol.Account())
+    assert_type(account + protocol.Account.of("2.0", "0.000001"), protocol.Account)
+    assert_type((account.epsilon, account.delta), tuple[Fraction, Fraction])
+    assert_type((account.within(protocol.DEFAULT_BUDGET), account.power()), tuple[bool, float])
     assert_type(protocol.advanced_composition(Fraction(1), 4, 1e-6), float)
     assert_type(protocol.exact_composition(epsilons, 1e-6), Decimal)
-    assert_type(protocol.detection_power(Fraction(1), Fraction(1, 100)), float)

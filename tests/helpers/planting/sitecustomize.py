@@ -1,4 +1,4 @@
-"""Python runs this at its start where this folder is on its path: it plants the fault that PLANTED_FAULT names."""
+"""Python runs this at its start where this folder is on its path: it plants the faults that PLANTED_FAULT names."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import importlib
 import os
 import traceback
 
-module, _, function = os.environ["PLANTED_FAULT"].partition(":")
 try:
-    getattr(importlib.import_module(module), function)()
+    for fault in os.environ["PLANTED_FAULT"].split(","):
+        module, _, function = fault.partition(":")
+        getattr(importlib.import_module(module), function)()
 except BaseException:
     traceback.print_exc()
     os._exit(3)  # or Python would go on without the fault
