@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test check check-slow check-rest system thorough lint types wheel-test vectors screenshots bench proof clean
+.PHONY: demo test check check-slow check-rest system thorough lint types wheel-test bundle vectors screenshots bench proof clean
 
 # In an environment of its own: only what running takes, about 290 MB.
 demo: .venv-demo/.installed
@@ -51,6 +51,10 @@ docs: $(VENV)/.installed
 # The wheel in a clean environment without extras, tested with the sources gone.
 wheel-test: $(VENV)/.installed
 	$(BIN)/python tests/wheel.py
+
+# What the server sends to browsers, built from client/web/src; needs npm. A check compares it with what is committed.
+bundle:
+	cd client/web && npm ci --no-audit --no-fund --ignore-scripts && npm run --silent build
 
 vectors: $(VENV)/.installed
 	$(BIN)/python shared/vectors/generate.py

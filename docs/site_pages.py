@@ -23,7 +23,7 @@ PAGES = {
 
 FILES = {
     "LICENSE": "files/LICENSE.txt",
-    "client/web/deniable_web/deniable/texts.js": "files/texts.js",
+    "client/web/src/deniable/texts.js": "files/texts.js",
     "server/deniable_server/example.toml": "files/example.toml",
     "server/deniable_server/pages/static/icon.svg": "images/icon.svg",
 }

@@ -159,6 +159,8 @@ def _in_javascript(name: str, folder: Path) -> str | None:
     fault, tests = JAVASCRIPT[name]
     web = _copied(folder)
     javascript_faults.plant(fault, web)
+    if any(test.startswith("browser/") for test in tests):
+        javascript_faults.build(web)
     for test in tests:
         if test.endswith(".test.js"):
             run = _run([find_node() or "node", "--test", str(web / "test" / test)])

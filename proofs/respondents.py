@@ -220,7 +220,7 @@ class Proof:
             page.on(
                 "request", lambda each, sent=sent: sent.append(each.post_data or "") if each.method == "POST" else None
             )
-            page.goto(f"{base}/s/respondents")
+            page.goto(f"{base}/s/respondents?one-page")
             ready(page)
             self._answer(page, person)
             review(page)

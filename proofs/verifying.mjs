@@ -1,7 +1,7 @@
 // Verifies documents: one in base64 per line in; per line out its digest, survey, parts and booklets, or why it is refused.
 import { createInterface } from "node:readline";
 
-import { DeniableError, verify } from "../client/web/deniable_web/deniable.js";
+import { DeniableError, verify } from "../client/web/src/deniable.js";
 
 async function result(bytes) {
   let text;

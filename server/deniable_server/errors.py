@@ -19,6 +19,7 @@
         ├── HeldBack                    results are not shown yet
         ├── PlanError                   what is wanted of a plan is out of range
         ├── AuditError                  the audit could not run
+        ├── CannotCompare               a server that is to be verified gave nothing to compare
         ├── ExportError                 an export cannot be written or read
         ├── SimulationError             the simulation cannot go on
         ├── SettingError                a setting cannot be used
@@ -167,6 +168,10 @@ class PlanError(ServerError):
 
 class AuditError(ServerError):
     """The audit itself could not run."""
+
+
+class CannotCompare(ServerError):
+    """A server that is to be verified cannot be reached, or has no such survey."""
 
 
 class ExportError(ServerError):

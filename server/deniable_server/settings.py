@@ -146,6 +146,10 @@ class Settings:
         default=DEFAULT_MINIMUM_GROUP,
         metadata=_whole(1, 10**6) | {"help": "Merge or withhold groups with fewer submissions than this."},
     )
+    logo: str = field(
+        default="",
+        metadata={"help": "A picture for the page of respondents: PNG, JPEG or WebP, at most 200 kB."},
+    )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:

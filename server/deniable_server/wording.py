@@ -204,7 +204,7 @@ def independence_in_words(test: Independence, *, anytime: bool = False) -> str:
 
 # --- what epsilon and delta mean --------------------------------------------------------------------------------------
 # Everything that is said about protection comes from the account of all that one person sends. The web client says the
-# same, under "meaning" and "strength" in texts.js; a test compares words and figures.
+# same, under "meaning" in texts/en.js; a test compares words and figures.
 
 WEAK = 50
 """Percent. A guess that succeeds more often than this is more often right than not: the protection is called weak."""
@@ -215,14 +215,6 @@ SUPPOSE = (
 )
 
 Strength: TypeAlias = Literal["fair", "weak", "hardly"]
-
-STRENGTHS: dict[Strength, str] = {
-    "fair": "What is sent may or may not be what you answered. The truth is stored nowhere: anyone who wants to know "
-    "it has to guess from what was sent.",
-    "weak": "Your answers are only weakly protected: what is sent may give them away.",
-    "hardly": "Your answers are hardly protected: what is sent can give them away nearly always.",
-}
-"""What respondents are told first. Only where a guess fails more often than not is it meant to reassure."""
 
 
 def found_percent(account: Account) -> float:

@@ -13,7 +13,10 @@ from deniable_protocol import verify
 from deniable_server.storage import open_storage
 from tests.helpers.questionnaire import (
     API,
+    ONE_PAGE,
+    SENT,
     SURVEY,
+    THANKS,
     Faults,
     alert,
     embed,
@@ -58,44 +61,57 @@ def tab_to(page: Page, name: str, text: str = "") -> None:
 
 
 def test_the_whole_survey_by_keyboard(page: Page, server: Server, everything: bytes) -> None:
-    """Tab, arrows, Space and Enter are enough; the receipt shows what was posted and what is stored."""
+    """Tab, arrows, Space and Enter are enough, screen by screen; what it shows is what was posted and stored."""
     faults = Faults(page)
-    open_survey(page, server)
+    page.goto(server.base + SURVEY)
+    page.get_by_role("button", name="Start", exact=True).wait_for()
     bodies: list[Any] = []
     page.on("request", lambda request: request.method == "POST" and bodies.append(json.loads(request.post_data or "")))
 
-    tab_to(page, "answer-campus")
-    press(page, "Space", "ArrowDown")  # South
+    def go_on(question: str, *, text: str = "Next") -> None:
+        tab_to(page, "", text)
+        press(page, "Enter")
+        page.wait_for_function(f"(seen) => ({FOCUSED})()[1] === seen", arg=question)  # a screen reader goes on here
+
+    go_on("Have you vaped in the last 30 days?", text="Start")
     tab_to(page, "answer-vaped")
     press(page, "Space")  # Yes
+    go_on("Have you been harassed on campus this year?")
     tab_to(page, "answer-harassed")
     press(page, "ArrowUp")  # from the first to the last: Prefer not to say
+    go_on("What did you use most in the last month?")
     tab_to(page, "answer-substance")
     press(page, "Space", "ArrowDown", "ArrowDown", "ArrowDown")
+    go_on("Which kinds of support have you used?")
     for option in ("A doctor", "A peer group"):
         tab_to(page, "", option)
         press(page, "Space")
+    go_on("How stressed have you felt this month?")
     tab_to(page, "answer-stress")
     press(page, "Space", "ArrowRight", "ArrowRight", "ArrowRight")
+    go_on("How satisfied are you with your life?")
     tab_to(page, "answer-wellbeing")
     press(page, "Space", "ArrowRight")
+    go_on("How many alcoholic drinks did you have last week?")
     tab_to(page, "drinks-number")
     page.keyboard.type("12.5")
+    go_on("How much do you owe, apart from student loans?")
     tab_to(page, "debt-number")
     page.keyboard.type("1200")
-    expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
-    tab_to(page, "", "Review before sending")
-    press(page, "Enter")
-    assert page.evaluate(FOCUSED)[1] == "Review before sending"
+    press(page, "Enter")  # in a field, it is Next
+    expect(page.locator("#progress-text")).to_have_text("9 of 9")
+    tab_to(page, "answer-campus")
+    press(page, "Space", "ArrowDown")  # South
+    go_on("Check your answers", text="Check your answers")
     answers = page.locator(".answer").all_text_contents()
     assert [answer.replace("\u2068", "").replace("\u2069", "") for answer in answers] == [
         "Yes", "Prefer not to say", "Cannabis", "A doctor, A peer group", "4: Quite", "2: Unsatisfied", "12.5 drinks",
         "1,200 EUR", "South",
     ]  # fmt: skip
-    tab_to(page, "", "Send")
+    go_on(THANKS, text="Send")
+    expect(status(page)).to_have_text(SENT)
+    tab_to(page, "", "See what was sent")
     press(page, "Enter")
-    expect(status(page)).to_have_text("Sent. The server has stored what left this device.")
-    assert page.evaluate(FOCUSED)[1] == "Your receipt"
 
     (body,) = bodies
     raw = page.locator(".raw").all_text_contents()
@@ -114,8 +130,10 @@ def test_the_whole_survey_by_keyboard(page: Page, server: Server, everything: by
 
 
 def test_a_true_answer_stays_in_the_page(page: Page, server: Server) -> None:
-    """A telltale answer is in no request, storage, cookie, address, event or saved receipt, and goes with the page."""
-    open_survey(page, server)
+    """A telltale answer is in no request, storage, cookie, address, history, event or saved file, and goes when it is
+    sent.
+    """
+    open_survey(page, server, mode="")
     requests: list[str] = []
     page.on("request", lambda request: requests.append(f"{request.url} {request.headers} {request.post_data}"))
     events = page.evaluate_handle(
@@ -123,14 +141,22 @@ def test_a_true_answer_stays_in_the_page(page: Page, server: Server) -> None:
         " document.addEventListener(`deniable-${name}`, (e) => seen.push(`${name} ${JSON.stringify(e.detail)}`));"
         " return seen; }"
     )
+    entries = page.evaluate_handle(
+        "() => { const seen = []; const push = history.pushState; history.pushState = function (...given) {"
+        " seen.push(JSON.stringify(given)); return push.apply(this, given); }; return seen; }"
+    )
     fill(page)
-    page.locator("#drinks-number").fill("7.319")
-    page.locator("#debt-number").fill("7319,5")
+    for name, question, number in (("drinks", "How many", "7.319"), ("debt", "How much do you owe", "7319,5")):
+        review(page)
+        page.get_by_role("button", name=f"Change: {question}").click()
+        page.locator(f"#{name}-number").fill(number)
     review(page)
-    send(page)
     assert "7,319.5 EUR" in shadow_text(page) and "7.319 drinks" in shadow_text(page)
+    send(page)
+    assert "7,319" not in shadow_text(page) and "7.319" not in shadow_text(page)
+    page.get_by_text("See what was sent").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save receipt").click()
+        page.get_by_role("button", name="Save what was sent").click()
     assert download.value.suggested_filename == "deniable-receipt-campus-health.json"
     saved = Path(download.value.path()).read_text("utf-8")
     kept = page.evaluate(
@@ -148,9 +174,10 @@ def test_a_true_answer_stays_in_the_page(page: Page, server: Server) -> None:
             return found;
         }"""
     )
-    told = events.json_value()
+    told, opened = events.json_value(), entries.json_value()
     assert len(told) == 1 and told[0].startswith("submitted") and len(kept) >= 6 and len(requests) == 1
-    for text in (*requests, *kept, *told, saved):
+    assert len(opened) >= 10
+    for text in (*requests, *kept, *told, *opened, saved):
         assert "7319" not in text and "7.319" not in text and "7,319" not in text
     posted = json.loads(requests[0].partition("} {")[2].join(["{", ""]))
     receipt = json.loads(saved)
@@ -158,11 +185,10 @@ def test_a_true_answer_stays_in_the_page(page: Page, server: Server) -> None:
     assert page.locator("deniable-survey").evaluate("(host) => host.shadowRoot.querySelectorAll('input').length") == 0
     page.reload()
     expect(page.get_by_text("already answered on this device")).to_be_visible()
-    assert "7,319" not in shadow_text(page) and "7.319" not in shadow_text(page)
     assert page.locator(".raw").count() == 0
 
 
-@pytest.mark.parametrize("view", ["form", "review", "receipt"])
+@pytest.mark.parametrize("view", ["form", "review", "thanks"])
 def test_who_comes_back_to_the_page_finds_no_answers(page: Page, server: Server, view: str) -> None:
     """Going back to it, as from the browser's memory, and reloading it show no answer in any view."""
     open_survey(page, server)
@@ -170,16 +196,17 @@ def test_who_comes_back_to_the_page_finds_no_answers(page: Page, server: Server,
     page.locator("#debt-number").fill("7319")
     if view != "form":
         review(page)
-    if view == "receipt":
+    if view == "thanks":
         send(page)
     for name in ("pagehide", "pageshow"):
         page.evaluate("(name) => window.dispatchEvent(new PageTransitionEvent(name, {persisted: true}))", name)
     state = """(host) => [...host.shadowRoot.querySelectorAll('input')]
         .filter((input) => input.checked || (input.type === 'text' && input.value)).length"""
     assert page.locator("deniable-survey").evaluate(state) == 0
-    assert "7,319" not in shadow_text(page) and page.locator(".answered").count() == 0
-    if view != "receipt":
-        expect(page.locator("#progress-text")).to_have_text("0 of 9 answered")
+    assert "7,319" not in shadow_text(page) and page.locator(".raw").count() == 0
+    if view != "thanks":
+        ready(page)
+        expect(page.locator("#progress-text")).to_have_text("Answered: 0 of 9")
         field(page, "vaped").get_by_label("Yes").check()
         for leave in (lambda: page.reload(), lambda: (page.goto("about:blank"), page.go_back())):
             leave()
@@ -193,15 +220,15 @@ def test_who_comes_back_to_the_page_finds_no_answers(page: Page, server: Server,
 def test_an_empty_form_says_what_is_missing_and_why(page: Page, server: Server) -> None:
     """Every field says so next to itself, a list at the top leads to each, and the first one has the focus."""
     open_survey(page, server)
-    page.get_by_role("button", name="Review before sending").click()
+    page.get_by_role("button", name="Check your answers").click()
     listed = alert(page)
-    expect(listed).to_contain_text("leaving one out would itself reveal something")
+    expect(listed).to_contain_text("An empty one could give you away.")
     expect(listed.get_by_role("button")).to_have_count(9)
-    assert page.evaluate(FOCUSED)[0] == "answer-campus"
+    assert page.evaluate(FOCUSED)[0] == "answer-vaped"
     for name in ("vaped", "harassed", "substance", "support", "stress", "wellbeing", "drinks", "debt"):
         error = page.locator(f"#{name}-error")
         expect(error).to_be_visible()
-        assert "Leaving it out would itself reveal something" in error.inner_text()
+        assert "could give you away" in error.inner_text()
         described = page.locator(
             f"#{name}-field [aria-describedby~='{name}-error'], #{name}-field[aria-describedby~='{name}-error']"
         )
@@ -227,7 +254,7 @@ def test_none_of_these_is_an_answer_that_has_to_be_meant(page: Page, server: Ser
     boxes = {name: support.get_by_label(name) for name in ("A doctor", "A peer group", "None of these")}
     for name in ("A doctor", "A peer group"):
         boxes[name].uncheck()
-    page.get_by_role("button", name="Review before sending").click()
+    page.get_by_role("button", name="Check your answers").click()
     expect(page.locator("#support-error")).to_be_visible()
     boxes["A doctor"].check()
     boxes["None of these"].check()
@@ -254,7 +281,7 @@ def test_numbers(page: Page, server: Server) -> None:
     ]:
         page.locator("#drinks-number").fill(text)
         expect(error).to_be_hidden()
-        page.get_by_role("button", name="Review before sending").click()
+        page.get_by_role("button", name="Check your answers").click()
         expect(error).to_contain_text(says)
         assert not text.strip() or text not in error.inner_text()
         assert page.evaluate(FOCUSED)[0] == "drinks-number"
@@ -270,7 +297,7 @@ def test_a_number_that_can_be_read_in_two_ways_is_not_guessed(page: Page, server
     open_survey(page, server)
     fill(page)
     page.locator("#debt-number").fill("1,200")
-    page.get_by_role("button", name="Review before sending").click()
+    page.get_by_role("button", name="Check your answers").click()
     expect(page.locator("#debt-error")).to_contain_text("without thousands separators")
     page.locator("#debt-number").fill("1 200")
     review(page)
@@ -299,10 +326,9 @@ def test_an_answer_can_be_changed_in_the_review(page: Page, server: Server) -> N
     page.get_by_role("button", name="Change: How stressed").click()
     assert page.evaluate(FOCUSED)[0] == "answer-stress"
     field(page, "stress").get_by_label("A little").check()
-    expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
+    expect(page.locator("#progress-text")).to_have_text("Answered: 9 of 9")
     review(page)
     expect(page.locator(".answer").nth(4)).to_contain_text("A little")
-    expect(page.get_by_text("That you take part")).to_be_visible()
 
 
 def test_targets_are_large_and_complete_no_history(page: Page, server: Server) -> None:
@@ -320,23 +346,34 @@ def test_targets_are_large_and_complete_no_history(page: Page, server: Server) -
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1200, "light")])
 def test_every_view_is_accessible(browser: Browser, server: Server, scheme: Any, width: int) -> None:
-    """axe finds nothing in the form, its errors, the review, the receipt and a message; nothing sticks out."""
+    """axe finds nothing in any view and its errors; nothing sticks out."""
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, locale="en-GB")
     page = context.new_page()
     faults = Faults(page)
-    open_survey(page, server)
+    page.goto(server.base + ONE_PAGE)
+    found = {}
+    for name in ("How can that be?", "Who could learn my answers?"):
+        page.get_by_role("button", name=name).click()
+        page.get_by_role("heading", name=name).wait_for()
+        found[name] = violations(page)
+        assert not overflows(page)
+        page.get_by_role("button", name="Got it").click()
+    page.get_by_role("button", name="Start", exact=True).wait_for()
+    found["start"] = violations(page)
+    ready(page)
     for summary in page.locator("deniable-survey summary").all():
         summary.click()
-    found = {"form": violations(page)}
+    found["form"] = violations(page)
     assert not overflows(page)
-    page.get_by_role("button", name="Review before sending").click()
+    page.get_by_role("button", name="Check your answers").click()
     found["errors"] = violations(page)
     fill(page)
     review(page)
     found["review"] = violations(page)
     assert not overflows(page)
     send(page)
-    found["receipt"] = violations(page)
+    page.get_by_text("See what was sent").click()
+    found["thanks"] = violations(page)
     assert not overflows(page)
     page.route(f"**{API}", lambda route: route.abort())
     page.goto(server.base + SURVEY + "#" + "0" * 64)
@@ -350,10 +387,10 @@ def test_every_view_is_accessible(browser: Browser, server: Server, scheme: Any,
 def test_right_to_left(page: Page, server: Server) -> None:
     """In a page that runs from right to left, controls start on the right, and nothing sticks out."""
     page.set_viewport_size({"width": 360, "height": 800})
-    page.goto(
-        embed(page, server.base, f'<deniable-survey src="{SURVEY}"></deniable-survey>', root='lang="ar" dir="rtl"')
-    )
-    ready(page)
+    element = f'<deniable-survey one-page src="{SURVEY}"></deniable-survey>'
+    page.goto(embed(page, server.base, element, root='lang="ar" dir="rtl"'))
+    page.locator(".start .wide button").click()
+    field(page, "vaped").wait_for()
     radio = field(page, "vaped").locator("input").first.bounding_box()
     label = field(page, "vaped").locator(".option").first.bounding_box()
     assert radio is not None and label is not None
@@ -362,34 +399,26 @@ def test_right_to_left(page: Page, server: Server) -> None:
     assert violations(page) == []
 
 
-GERMAN = {
-    "progress": "{done} von {total} beantwortet",
-    "yes": "Ja",
-    "no": "Nein",
-    "declined": "Keine Angabe",
-    "none": "Nichts davon",
-    "cases": "{count} von {total}",
-    "section": {"questions": "Fragen", "review": "Vor dem Absenden", "receipt": "Ihre Quittung"},
-    "button": {"review": "Durchsehen", "send": "Absenden", "change": "Ändern"},
-    "line": {"bit": "In mindestens {opposite} Fällen wird das Gegenteil gesendet."},
-    "error": {"choose": "Bitte wählen Sie eine Antwort."},
-    "status": {"sent": "Gesendet."},
+OWN = {
+    "answered": "{done} von {total} beantwortet",
+    "yes": "Jawohl",
+    "button": {"review": "Durchsehen", "send": "Absenden"},
+    "line": {"bit": "Das Gegenteil: mindestens {count} von {total} Mal."},
+    "error": {"choose": "Bitte wählen."},
 }
 
 
 def test_a_page_can_bring_its_own_words(page: Page, server: Server) -> None:
-    """Texts that the page sets take the place of the English ones, numbers follow its language, the rest stays."""
-    setting = f"document.querySelector('deniable-survey').texts = {json.dumps(GERMAN)}"
+    """Texts that the page sets take the place of ours, numbers follow its language, the rest stays."""
+    setting = f"document.querySelector('deniable-survey').texts = {json.dumps(OWN)}"
     script = f"addEventListener('DOMContentLoaded', () => {{ {setting} }});"
-    page.goto(
-        embed(page, server.base, f'<deniable-survey src="{SURVEY}"></deniable-survey>', root='lang="de"', script=script)
-    )
+    element = f'<deniable-survey one-page lang="de" src="{SURVEY}"></deniable-survey>'
+    page.goto(embed(page, server.base, element, script=script))
+    expect(page.get_by_text("We ask so that the health service can plan.")).to_be_visible()
+    page.locator(".start .wide button").click()
     page.get_by_role("button", name="Durchsehen").click()
     expect(page.locator("#progress-text")).to_have_text("0 von 9 beantwortet")
-    expect(page.locator("#vaped-error")).to_have_text("Bitte wählen Sie eine Antwort.")
-    expect(field(page, "vaped")).to_contain_text("In mindestens 26 von 100 Fällen wird das Gegenteil gesendet.")
-    expect(page.get_by_role("heading", name="Fragen")).to_be_visible()
+    expect(page.locator("#vaped-error")).to_have_text("Bitte wählen.")
+    expect(field(page, "vaped")).to_contain_text("Das Gegenteil: mindestens 26 von 100 Mal.")
     expect(field(page, "debt")).to_contain_text("50.000")
-    expect(page.get_by_text("How your answer is protected").first).to_be_visible()
-    field(page, "vaped").get_by_label("Ja").check()
-    expect(page.get_by_text("We ask so that the health service can plan.")).to_be_visible()  # without hide-notice
+    field(page, "vaped").get_by_label("Jawohl").check()

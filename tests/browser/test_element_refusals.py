@@ -16,6 +16,8 @@ from deniable_server.storage import open_storage
 from tests.helpers.embedder_site import until
 from tests.helpers.questionnaire import (
     API,
+    ONE_PAGE,
+    SENT,
     SURVEY,
     Faults,
     alert,
@@ -82,10 +84,18 @@ def test_hostile_texts_are_only_text(browser: Browser, server: Server, width: in
     faults = Faults(page)
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
-    open_survey(page, server, "/s/hostile")
+    page.goto(f"{server.base}/s/hostile?one-page")
+    for more in ("How can that be?", "Who could learn my answers?"):
+        page.get_by_role("button", name=more).click()
+        page.get_by_role("heading", name=more).wait_for()
+        assert not overflows(page)
+        page.get_by_role("button", name="Got it").click()
+        page.get_by_role("button", name="Start", exact=True).wait_for()
+        assert not overflows(page)
+    ready(page)
     loaded = len(requests)
     assert not overflows(page)
-    page.get_by_role("button", name="Review before sending").click()
+    page.get_by_role("button", name="Check your answers").click()
     assert not overflows(page)
     for name in ("s", "yes", "choice", "multi", "scale"):
         field(page, name).locator("input").first.check()
@@ -97,6 +107,7 @@ def test_hostile_texts_are_only_text(browser: Browser, server: Server, width: in
     review(page)
     assert not overflows(page)
     send(page)
+    page.get_by_text("See what was sent").click()
     assert not overflows(page)
     assert page.evaluate("globalThis.harmed") is None
     foreign = "script, img, iframe, a, b:not(.point), [onload], [onerror]"
@@ -130,10 +141,14 @@ EVERY_MECHANISM = publish(
 def test_every_mechanism_is_explained(page: Page, server: Server) -> None:
     """Textbook channels, fifty options and an epsilon of 10 have their words, honest ones, before and after."""
     faults = Faults(page)
-    page.goto(embed(page, server.base, '<deniable-survey src="/s/mechanisms" budget="14 0.000001"></deniable-survey>'))
+    page.goto(
+        embed(
+            page, server.base, '<deniable-survey one-page src="/s/mechanisms" budget="14 0.000001"></deniable-survey>'
+        )
+    )
+    expect(page.locator(".promise")).to_contain_text("But they are hardly protected: what is sent gives them away")
     ready(page)
-    assert "Your answers are hardly protected" in shadow_text(page)
-    assert "In at least 45 of 1,000,000 cases the opposite" in field(page, "hardly").inner_text()
+    assert "at least 45 times in 1,000,000, your device sends the opposite" in field(page, "hardly").inner_text()
     assert "only weakly protected" in field(page, "hardly").inner_text()
     field(page, "gaussian").locator("summary").click()
     assert "δ = 0.000001" in field(page, "gaussian").inner_text()
@@ -173,7 +188,7 @@ def test_no_name_of_a_question_confuses_the_form(page: Page, server: Server) -> 
     ids = "(host) => [...host.shadowRoot.querySelectorAll('[id]')].map((element) => element.id)"
     found = page.locator("deniable-survey").evaluate(ids)
     assert len(set(found)) == len(found) > 10
-    page.get_by_role("button", name="Review before sending").click()
+    page.get_by_role("button", name="Check your answers").click()
     for name in ("progress", "field", "error", "number", "hint"):
         expect(field(page, name).locator(".error")).to_be_visible()
     page.get_by_label("A number from 0 to 10").fill("3")
@@ -182,20 +197,25 @@ def test_no_name_of_a_question_confuses_the_form(page: Page, server: Server) -> 
 
 
 def test_weak_protection_is_shown_in_every_view(page: Page, server: Server) -> None:
-    """Weak protection is named below the question, in the review, and in what the receipt says about the report."""
+    """Weak protection is named before anything is asked, below the question, in the review, and with what was sent."""
     weak = "This answer is only weakly protected"
-    open_survey(page, server, "/s/odd-names")
+    hardly = "But they are hardly protected: what is sent gives them away nearly always."
+    page.goto(f"{server.base}/s/odd-names?one-page")
+    expect(page.locator(".promise")).to_contain_text(hardly)
+    ready(page)
     expect(field(page, "hint")).to_contain_text(f"{weak}: what is sent may give it away.")
     expect(field(page, "number")).not_to_contain_text("weakly")
     for name in ("progress", "error", "number", "hint"):
         field(page, name).locator("input").first.check()
     page.locator("#field-number").fill("3")
     review(page)
-    expect(page.get_by_text(f"{weak}: what is sent may give it away.")).to_have_count(1)
+    expect(page.locator(".review > .weak")).to_contain_text(hardly)
     send(page)
+    page.get_by_text("See what was sent").click()
+    expect(page.get_by_text("Chance has changed this only a little: it may give your answers away.")).to_be_visible()
     cells = page.locator("td.why > div").all_text_contents()
     assert [cell.startswith(weak) for cell in cells] == [False, False, False, True, False]
-    assert "nobody can tell" not in shadow_text(page).lower()
+    assert "nobody can" not in shadow_text(page).lower()
 
 
 # --- when it cannot be done -----------------------------------------------------------------------------------------
@@ -241,7 +261,7 @@ def test_an_address_that_names_what_was_verified_already(page: Page, server: Ser
     """Adding the right digest to the address, or taking it away, costs no answer."""
     open_survey(page, server)
     fill(page)
-    for address in ("#" + verify(everything).digest.upper(), SURVEY):
+    for address in ("#" + verify(everything).digest.upper(), ONE_PAGE):
         page.evaluate(
             """(address) => {
               history.replaceState(null, "", address);
@@ -249,7 +269,7 @@ def test_an_address_that_names_what_was_verified_already(page: Page, server: Ser
             }""",
             address,
         )
-        expect(page.locator("#progress-text")).to_have_text("9 of 9 answered")
+        expect(page.locator("#progress-text")).to_have_text("Answered: 9 of 9")
 
 
 def test_a_pinned_link_is_stronger_than_what_was_seen_before(
@@ -324,8 +344,9 @@ def test_a_survey_that_this_device_has_seen_before(page: Page, server: Server) -
     """Without a network the saved copy is shown, with a note that it is a copy."""
     open_survey(page, server)
     answer_with(page, None)
-    open_survey(page, server)
+    page.goto(server.base + SURVEY)
     expect(page.get_by_text("This is a copy of the survey that was kept on this device")).to_be_visible()
+    ready(page)
 
 
 def test_a_closed_survey(context: BrowserContext, tmp_path: Path, everything: bytes) -> None:
@@ -363,12 +384,14 @@ def test_a_budget_that_is_too_small(page: Page, server: Server) -> None:
     script = "addEventListener('DOMContentLoaded', () => document.querySelector('deniable-survey').budget = 9)"
     failed(
         page,
-        embed(page, server.base, f'<deniable-survey src="{SURVEY}"></deniable-survey>', script=script),
+        embed(page, server.base, f'<deniable-survey one-page src="{SURVEY}"></deniable-survey>', script=script),
         title,
         "budget",
     )
     for limit in ("9.9999", "10 x"):
-        page.goto(embed(page, server.base, f'<deniable-survey src="{SURVEY}" budget="{limit}"></deniable-survey>'))
+        page.goto(
+            embed(page, server.base, f'<deniable-survey one-page src="{SURVEY}" budget="{limit}"></deniable-survey>')
+        )
         expect(alert(page)).to_be_visible()
     page.locator("deniable-survey").evaluate("(host) => host.setAttribute('budget', '10 0')")
     ready(page)
@@ -482,7 +505,7 @@ def test_what_waits_for_the_network_is_sent_later(page: Page, server: Server) ->
     pass_time(page, "Not sent yet. It will be sent when the network is back.")
     page.unroute(f"**{API}/submissions")
     page.evaluate("window.dispatchEvent(new Event('online'))")
-    pass_time(page, "Sent. The server has stored what left this device.")
+    pass_time(page, SENT)
 
 
 def pass_time(page: Page, text: str) -> None:

@@ -29,7 +29,7 @@ from tests.helpers.embedding_examples import (
     surveys,
     workshop,
 )
-from tests.helpers.questionnaire import ready, review, status
+from tests.helpers.questionnaire import SENT, ready, review, status
 from tests.helpers.servers import Server
 
 
@@ -64,7 +64,7 @@ def test_react(visit: Visit, host: Host, server: Server, npm: Path) -> None:
     review(page)
     page.get_by_role("button", name="Send it").click()
     expect(page.locator("#thanks")).to_have_text(re.compile(r"^Thank you\. Submission [0-9a-f]{32}\.$"))
-    expect(status(page)).to_have_text("Sent. The server has stored what left this device.")
+    expect(status(page)).to_have_text(SENT)
     visit.check(server, "campus-health")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.helpers.questionnaire import fill, open_survey, review, shadow_text
+from tests.helpers.questionnaire import fill, open_survey, ready, review, shadow_text
 from tests.helpers.servers import Server
 
 FILLED = """(host) => [...host.shadowRoot.querySelectorAll('input')]
@@ -21,6 +21,8 @@ def test_answers_are_gone_as_soon_as_the_page_is_left(page: Page, server: Server
     fill(page)
     assert element.evaluate(FILLED) > 0
     page.evaluate(LEAVE)
+    assert element.evaluate(FILLED) == 0
+    ready(page)
     assert element.evaluate(FILLED) == 0
     fill(page)
     page.locator("#debt-number").fill("7319")

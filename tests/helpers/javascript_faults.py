@@ -11,6 +11,8 @@ from typing import NamedTuple
 import tree_sitter_javascript
 from tree_sitter import Language, Node, Parser
 
+from tests.helpers.npm import bundle, install
+
 
 class JavaScriptFault(NamedTuple):
     """A module of the client, a function in it, and another function of that name."""
@@ -246,7 +248,7 @@ TESTS: dict[str, tuple[str, ...]] = {
 
 def plant(fault: JavaScriptFault, web: Path) -> None:
     """Plant it in this copy of ``client/web``."""
-    path = web / "deniable_web" / "deniable" / f"{fault.module}.js"
+    path = web / "src" / "deniable" / f"{fault.module}.js"
     code = path.read_bytes()
     tree = Parser(Language(tree_sitter_javascript.language())).parse(code).root_node
     name, exported = _declared(tree, fault.name)
@@ -255,6 +257,12 @@ def plant(fault: JavaScriptFault, web: Path) -> None:
         code = code[: exported.start_byte] + code[exported.start_byte + len(b"export ") :]
     faulty = fault.faulty.strip()
     path.write_bytes(code + b"\n" + (f"export {faulty}" if exported else faulty).encode() + b"\n")
+
+
+def build(web: Path) -> None:
+    """Build what the server sends from this copy of ``client/web``."""
+    install(web)
+    bundle(web, web / "deniable_web")
 
 
 def _declared(tree: Node, name: str) -> tuple[Node, Node | None]:

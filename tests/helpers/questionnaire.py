@@ -75,13 +75,25 @@ def embed(page: Page, base: str, element: str, *, root: str = 'lang="en"', scrip
     return f"{base}/host"
 
 
+ONE_PAGE = f"{SURVEY}?one-page"
+"""The example survey on one page: most tests are about single questions, not about the way to them."""
+
+
+def begin(page: Page) -> None:
+    """Wait for the first screen, and press Start."""
+    page.get_by_role("button", name="Start", exact=True).click()
+
+
 def ready(page: Page) -> None:
     """Wait for the questions."""
-    page.get_by_role("button", name="Review before sending").wait_for()
+    begin(page)
+    page.locator("deniable-survey form").wait_for()
 
 
-def open_survey(page: Page, server: Server, path: str = SURVEY) -> None:
-    page.goto(server.base + path)
+def open_survey(page: Page, server: Server, path: str = SURVEY, *, mode: str = "?one-page") -> None:
+    """Open a survey, perhaps with a digest after "#", and press Start."""
+    path, number_sign, digest = path.partition("#")
+    page.goto(server.base + path + mode + number_sign + digest)
     ready(page)
 
 
@@ -97,28 +109,48 @@ def field(page: Page, name: str) -> Locator:
     return page.locator(f"#{name}-field")
 
 
-def fill(page: Page) -> None:
-    """Answer everything that the example survey asks."""
-    field(page, "campus").get_by_label("South").check()
-    field(page, "vaped").get_by_label("Yes").check()
-    field(page, "harassed").get_by_label("Prefer not to say").check()
-    field(page, "substance").get_by_label("Cannabis").check()
-    for option in ("A doctor", "A peer group"):
-        field(page, "support").get_by_label(option).check()
-    field(page, "stress").get_by_label("Quite").check()
-    field(page, "wellbeing").get_by_label("Unsatisfied", exact=False).nth(1).check()
-    page.locator("#drinks-number").fill("12,5")
-    page.locator("#debt-number").fill("1200")
+def go_to(page: Page, control: Locator) -> Locator:
+    """The control, after pressing Next until it is on the screen."""
+    while not control.is_visible():
+        page.get_by_role("button", name="Next", exact=True).click()
+    return control
+
+
+def fill(page: Page, *, drinks: str = "12,5") -> None:
+    """Answer everything that the example survey asks, in its order, on one page or on several screens."""
+
+    def choose(name: str, label: str, **options: Any) -> None:
+        go_to(page, field(page, name).get_by_label(label, **options).last).check()
+
+    choose("vaped", "Yes")
+    choose("harassed", "Prefer not to say")
+    choose("substance", "Cannabis")
+    choose("support", "A doctor")
+    choose("support", "A peer group")
+    choose("stress", "Quite")
+    choose("wellbeing", "Unsatisfied", exact=False)
+    go_to(page, page.locator("#drinks-number")).fill(drinks)
+    go_to(page, page.locator("#debt-number")).fill("1200")
+    choose("campus", "South")
 
 
 def review(page: Page) -> None:
-    page.get_by_role("button", name="Review before sending").click()
-    page.get_by_role("heading", name="Review before sending").wait_for()
+    page.get_by_role("button", name="Check your answers").click()
+    page.get_by_role("heading", name="Check your answers").wait_for()
+
+
+THANKS = "Thank you. Your answers were sent."
+SENT = "Your protected answers were randomised before they left this device. The true ones are gone."
+
+
+def thanked(page: Page) -> None:
+    """Wait until it was sent."""
+    page.get_by_role("heading", name=THANKS).wait_for()
 
 
 def send(page: Page) -> None:
     page.get_by_role("button", name="Send", exact=True).click()
-    page.get_by_role("heading", name="Your receipt").wait_for()
+    thanked(page)
 
 
 def violations(page: Page) -> list[str]:

@@ -231,7 +231,7 @@ def test_both_languages_allow_the_same_characters(node: str, root: Path) -> None
     """Of all 1,114,112 code points, both refuse the same ones in a text: those that PROTOCOL.md lists, and what is not
     in normal form by itself.
     """
-    checks = (root / "client/web/deniable_web/deniable/checks.js").as_uri()
+    checks = (root / "client/web/src/deniable/checks.js").as_uri()
     script = f"""
         const {{ text }} = await import({json.dumps(checks)});
         const refused = [];

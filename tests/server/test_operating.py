@@ -438,7 +438,7 @@ def test_settings_go_through_the_environment_unchanged() -> None:
         "DENIABLE_DATABASE": "x.db", "DENIABLE_BIND": "[::1]:9", "DENIABLE_BASE_PATH": "surveys/",
         "DENIABLE_TRUSTED_PROXIES": "2", "DENIABLE_ALLOWED_ORIGINS": "https://a https://b",
         "DENIABLE_RATE_LIMIT": "5/hour", "DENIABLE_MAX_BODY_BYTES": "5000", "DENIABLE_SECRET_KEY": "k" * 40,
-        "DENIABLE_MINIMUM_GROUP": "25",
+        "DENIABLE_MINIMUM_GROUP": "25", "DENIABLE_LOGO": "logo.png",
     }  # fmt: skip
     settings = Settings.from_environment(environment)
     assert settings.base_path == "/surveys" and settings.rate_limit is not None and settings.rate_limit.seconds == 3600

@@ -23,13 +23,15 @@ NEVER_CALLED = {"eval", "exec", "compile", "__import__", "system", "popen", "ren
 NEVER_IMPORTED = {
     "pickle", "marshal", "shelve", "dill", "yaml", "xml", "lxml", "ldap", "smtplib", "imaplib", "memcache",
 }  # fmt: skip
-# What reaches out: the simulation, which plays respondents against a server that its user names, the command that
-# starts one for the demo, the pool of connections to the database that the operator has named, and the pair of sockets
-# between a server and its own computing process.
-REACHES_OUT = {"simulate.py", "cli/demo.py", "storage/postgres/pool.py", "web/computing.py"}
+# What reaches out: the simulation, which plays respondents against a server that its user names, the commands that
+# start one for the demo and that verify one, the pool of connections to the database that the operator has named, and
+# the pair of sockets between a server and its own computing process.
+REACHES_OUT = {
+    "simulate.py", "checks/served.py", "cli/demo.py", "cli/verify.py", "storage/postgres/pool.py", "web/computing.py",
+}  # fmt: skip
 OTHERS = {
     "urllib.request", "http.client", "requests", "httpx", "aiohttp", "socket", "ftplib", "telnetlib", "asyncio",
-    "psycopg_pool",
+    "psycopg_pool", "deniable.transport",
 }  # fmt: skip
 # Get the name of a table, or a condition, from a constant of their own module.
 GET_OUR_NAMES = {"_size", "_select", "_write", "_entries"}
@@ -164,7 +166,7 @@ def offenders_in(paths: list[Path], pattern: str, comments: str = r"(?!)") -> li
 
 def test_the_clients_listen_to_no_messages() -> None:
     """No module of the browser client sends or takes messages between windows."""
-    modules = sorted((ROOT / "client/web/deniable_web").rglob("*.js"))
+    modules = sorted((ROOT / "client/web/src").rglob("*.js"))
     assert modules and offenders_in(modules, r"\bpostMessage\b|Listener\(\s*[\"']message|\bonmessage\b") == []
 
 

@@ -82,7 +82,7 @@ def test_an_answer_that_a_device_keeps_is_found(tmp_path: Path, browser: Browser
     proof = Proof(Watch(600), 1)
     with published(tmp_path / "a.db", tmp_path) as server:
         page = browser.new_context().new_page()
-        page.goto(f"{server.base}/s/respondents")
+        page.goto(f"{server.base}/s/respondents?one-page")
         respondents.ready(page)
         proof._answer(page, 4)
         respondents.review(page)

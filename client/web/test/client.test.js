@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
 
-import { Client } from "../deniable_web/deniable.js";
-import { jitter, judge, retryAfter } from "../deniable_web/deniable/delivery.js";
-import { sum, units } from "../deniable_web/deniable/checks.js";
-import { exactBudget } from "../deniable_web/deniable/device.js";
-import { gaussian } from "../deniable_web/deniable/tables.js";
+import { Client } from "../src/deniable.js";
+import { jitter, judge, retryAfter } from "../src/deniable/delivery.js";
+import { sum, units } from "../src/deniable/checks.js";
+import { exactBudget } from "../src/deniable/device.js";
+import { gaussian } from "../src/deniable/tables.js";
 import { document, exponential, textbook } from "./surveys.js";
 
 const NOW = 1_790_000_000_000;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { randomize, verify } from "../deniable_web/deniable.js";
+import { randomize, verify } from "../src/deniable.js";
 import { document, EVERY_ANSWER as answers, everyType } from "./surveys.js";
 
 const text = everyType();
@@ -11,8 +11,8 @@ const segments = {};
 
 test("the module's public names", async () => {
   const names = ["Account", "Client", "DEFAULT_BUDGET", "DeniableError", "randomize", "shownQuestions", "verify"];
-  assert.deepEqual(Object.keys(await import("../deniable_web/deniable.js")).sort(), names);
-  const types = readFileSync(new URL("../deniable_web/deniable.d.ts", import.meta.url), "utf8");
+  assert.deepEqual(Object.keys(await import("../src/deniable.js")).sort(), names);
+  const types = readFileSync(new URL("../src/deniable.d.ts", import.meta.url), "utf8");
   assert.deepEqual([...types.matchAll(/^export (?:class|const|function) (\w+)/gm)].map(([, name]) => name).sort(), names);
 });
 

@@ -1,7 +1,7 @@
 // Runs cases that Python made: one JSON case per line in, one result per line out.
 import { createInterface } from "node:readline";
 
-import { DeniableError, verify } from "../deniable_web/deniable.js";
+import { DeniableError, verify } from "../src/deniable.js";
 import { scripted } from "./scripted.js";
 
 async function result({ document, answers, segments, booklet, bytes }) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { Account } from "../deniable_web/deniable/account.js";
+import { Account } from "../src/deniable/account.js";
 import {
   evidence,
   likelihood,
@@ -13,11 +13,12 @@ import {
   protection,
   roundUp,
   roundUpSmall,
-} from "../deniable_web/deniable/explain.js";
-import { verify } from "../deniable_web/deniable.js";
-import { codesOf } from "../deniable_web/deniable/survey.js";
-import { readNumber } from "../deniable_web/deniable/fields.js";
-import { ENGLISH, quoted, Texts } from "../deniable_web/deniable/texts.js";
+} from "../src/deniable/explain.js";
+import { verify } from "../src/deniable.js";
+import { codesOf } from "../src/deniable/survey.js";
+import { readNumber } from "../src/deniable/fields.js";
+import { quoted, Texts } from "../src/deniable/texts.js";
+import ENGLISH from "../src/deniable/texts/en.js";
 import {
   accountInWords,
   answerInWords,
@@ -26,11 +27,11 @@ import {
   strengthOf,
   totalInWords,
   whyInWords,
-} from "../deniable_web/deniable/wording.js";
+} from "../src/deniable/wording.js";
 import { document, everyType } from "./surveys.js";
 
 const vectors = JSON.parse(readFileSync(new URL("../../../shared/vectors/randomize.json", import.meta.url), "utf8"));
-const texts = new Texts(undefined, "en");
+const texts = new Texts(ENGLISH, undefined, "en");
 const close = (a, b) => assert.ok(a === b || Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 
 const N = 2 ** 53;
@@ -234,7 +235,7 @@ test("the published favour for epsilon 1 in words", () => {
   const channel = { kind: "band", levels: 2, width: 1, favour: 6584790284608188 };
   const part = alone(question, channel);
   const { line, bounds } = protectionInWords(part, texts);
-  assert.equal(line, "In at least 26 of 100 cases the opposite of your answer is sent.");
+  assert.equal(line, "Protected: at least 26 times in 100, your device sends the opposite.");
   assert.deepEqual(bounds, [
     "Whatever is sent, one answer makes it at most 2.72 times as likely as another.",
     "For experts: ε = 1.",
@@ -243,7 +244,7 @@ test("the published favour for epsilon 1 in words", () => {
   const why = whyInWords(part, 0, texts).replace(/[\u2068\u2069]/g, "");
   assert.equal(
     why,
-    "At most 74 in 100 people who answer “No” send this, and so do at least 26 in 100 who answer “Yes”." +
+    "At least 26 in 100 people who answer “Yes” send exactly this, too. Of those who answer “No”, at most 74 do." +
       " One answer makes it at most 2.72 times as likely as another.",
   );
 });
@@ -253,7 +254,7 @@ test("a band of numbers in words", () => {
   const channel = { kind: "band", levels: 9, width: 4, favour: 7085216846282137 };
   const plain = (report) => reportInWords(alone(question, channel), report, texts).replace(/[\u2068\u2069]/g, "");
   assert.equal(plain(0), "Near 0 drinks");
-  assert.equal(plain(5), "Somewhere from 10 to 25 drinks"); // of the levels 2 to 5
+  assert.equal(plain(5), "From 10 to 25 drinks"); // of the levels 2 to 5
   assert.equal(plain(11), "Near 40 drinks");
 });
 
@@ -269,14 +270,14 @@ test("how often a guess succeeds is rounded up", () => {
   }
   for (const epsilon of ["10", "2000"]) {
     const total = totalInWords({ parts: [{}, {}], account: new Account(epsilon) }, texts);
-    assert.match(total.join(" "), new RegExp(`ε = ${epsilon}\\..*protects hardly at all`));
+    assert.match(total.join(" "), new RegExp(`protects hardly at all.*ε = ${epsilon}\\.`));
   }
 });
 
 test("the total counts delta: in the figure, in words and in symbols", () => {
   // What two hundred questions at epsilon 0.01 may spend with 0.0001 each: 5% e^2 is 36.95%, and delta adds 2%.
-  const [line, meaning] = totalInWords({ parts: [{}], account: new Account("2", "0.02") }, texts);
-  assert.equal(line, "Everything that is sent, together: ε = 2, δ = 0.02.");
+  const [meaning, experts] = totalInWords({ parts: [{}], account: new Account("2", "0.02") }, texts);
+  assert.equal(experts, "For experts: ε = 2, δ = 0.02.");
   assert.match(meaning, /the truth at most 39% of the time\. This includes δ = 0\.02: .* as if 2 in 100 people sent/);
   for (const [delta, people] of [
     ["0.000001", "1 in 1,000,000"],
@@ -328,9 +329,9 @@ test("small chances are rounded up to two digits", () => {
   }
 });
 
-/** The share that a text such as "at least 26 of 100" names. */
+/** The share that a text such as "at least 26 of 100" or "26 times in 100" names. */
 function share(text) {
-  const [, count, total = "1"] = /(?:^|at (?:least|most) )([\d.,]+)(?: (?:of|in) ([\d,]+))?/i.exec(text);
+  const [, count, total = "1"] = /(?:^|at (?:least|most) )([\d.,]+)(?: (?:of|in|times in) ([\d,]+))?/i.exec(text);
   return Number(count.replaceAll(",", "")) / Number(total.replaceAll(",", ""));
 }
 
@@ -348,15 +349,15 @@ test("no figure promises more protection than there is", () => {
       assert.ok(cases.startsWith(protects ? "at least " : "at most "), cases);
       assert.ok((protects ? chance - share(cases) : share(cases) - chance) >= -1e-15, `${name} ${cases} ${chance}`);
     });
-    const [lost] = /at least [\d,]+ of [\d,]+/.exec(told.line);
+    const [lost] = /at least [\d,]+ times in [\d,]+/i.exec(told.line);
     const giving = chances.filter(([name]) => !PROTECTING.includes(name)).map(([, chance]) => chance);
     assert.ok(share(lost) <= 1 - Math.max(...giving) + 1e-15, told.line);
     for (const report of reportsOf(channel).slice(0, 300)) {
       const { high, low } = evidence(part, report);
       const why = whyInWords(part, report, texts);
-      const said = /(At most [\d,]+ in [\d,]+) .* and so do (at least [\d,]+ in [\d,]+)/.exec(why);
+      const said = /(At least [\d,]+ in ([\d,]+)) people .* (at most [\d,]+) do\./.exec(why);
       if (!said) continue; // too unlikely to be counted in people
-      assert.ok(share(said[1]) >= high - 1e-15 && share(said[2]) <= low + 1e-15, why);
+      assert.ok(share(`${said[3]} in ${said[2]}`) >= high - 1e-15 && share(said[1]) <= low + 1e-15, why);
       checked++;
     }
   }
@@ -366,13 +367,11 @@ test("no figure promises more protection than there is", () => {
 test("a report is called a single answer, a single point, or a range of its width", () => {
   const [narrow, point, range] = unusual;
   const line = (part) => protectionInWords(part, texts).line;
-  assert.equal(line(narrow), "In at least 6 of 100 cases a different answer from yours is sent.");
+  assert.equal(line(narrow), "Protected: at least 6 times in 100, your device sends another answer.");
   assert.equal(reportInWords(narrow, 3, texts), "d");
-  assert.match(line(point), /^One of 17 points is sent\. In at least 5 of 1,000 cases/);
-  assert.match(
-    line(range),
-    /^A range of up to 4 of the 9 points is sent \(at either end it can be a single point\)\. In at least 14 of 100 cases/,
-  );
+  assert.match(line(point), /^Protected: at least 5 times in 1,000, your device sends a number that is not the nearest/);
+  assert.match(line(range), /^Protected: your device sends a rough range, .* At least 14 times in 100/);
+  assert.match(protectionInWords(range, texts).details[0], /a range of up to 4 of 9 points/);
 });
 
 test("between two levels a range contains a number no more often than stated", () => {
@@ -452,28 +451,27 @@ test("several questions in one report are described together: their combinations
   const { line, warning, bounds, chances } = protectionInWords(joint, texts);
   assert.equal(
     line,
-    "Your answers to these questions are sent as one: one of 12 combinations of answers. In at least 80 of 100 cases " +
-      "it is not yours.",
+    "Protected: your answers are sent as one. At least 80 times in 100, your device sends other answers.",
   );
   assert.equal(warning, null);
-  assert.deepEqual(chances.map(({ name }) => name), ["Your combination is sent", "Each other combination is sent"]);
+  assert.deepEqual(chances.map(({ name }) => name), ["Your combination is sent", "A particular other combination is sent"]);
   assert.equal(bounds.at(-1), "For experts: ε = 1.");
   const plain = (part, report) => reportInWords(part, report, texts).replace(/[\u2068\u2069]/g, "");
   assert.equal(plain(joint, 1), "No · none");
   assert.equal(plain(joint, 2 ** 3), "No · Prefer not to say");
   assert.equal(plain(joint, 2 ** 10), "Yes · daily · much");
-  assert.match(whyInWords(joint, 1, texts), /^At most 20 in 100 people with these answers send this, and so do at least/);
+  assert.match(whyInWords(joint, 1, texts), /^At least \d+ in 100 people with any other answers send exactly this, too\. Of those with these answers, at most 20 do\./);
   const support = verified.at(-2).parts[2];
   assert.equal(
     plain(support, 2 ** 0 + 2 ** 3),
     "doctor: no · friend: no; doctor: yes · friend: no · No",
   );
-  assert.match(protectionInWords(support, texts).line, /A set of 2 of the 7 combinations .* yours is not in it\./);
+  assert.match(protectionInWords(support, texts).line, /a set of 2 of the 7 possible combinations .* yours is not in it\./);
   const option = verified.at(-2).parts[3];
   assert.equal(plain(option, 1), "nobody: yes");
-  assert.match(whyInWords(option, 1, texts).replace(/[\u2068\u2069]/g, ""), /who answer “nobody: yes” send this/);
+  assert.match(whyInWords(option, 1, texts).replace(/[\u2068\u2069]/g, ""), /Of those who answer “nobody: yes”, at most/);
   const whole = totalInWords({ parts: [joint], account: new Account("1.0") }, texts);
-  assert.match(whole.join(" "), /from everything that was sent.* at most 13\.6% of the time\.$/);
+  assert.match(whole.join(" "), /from everything that was sent.* at most 13\.6% of the time\. For experts: ε = 1\.$/);
 });
 
 test("numbers are read with a decimal point or comma, and never guessed", () => {
@@ -514,6 +512,7 @@ test("numbers are read with a decimal point or comma, and never guessed", () => 
 
 test("texts can be replaced one by one, by templates and by functions", () => {
   const own = new Texts(
+    ENGLISH,
     {
       yes: "Ja",
       button: { send: () => "Absenden" },
@@ -531,17 +530,17 @@ test("texts can be replaced one by one, by templates and by functions", () => {
   assert.equal(own.say("no"), "No");
   assert.equal(own.say("failure.closed.title"), ENGLISH.failure.closed.title);
   assert.equal(own.number(1234.5), "1.234,5");
-  assert.equal(new Texts(undefined, "not a language!").say("yes"), "Yes");
+  assert.equal(new Texts(ENGLISH, undefined, "not a language!").say("yes"), "Yes");
 });
 
 test("a page's own text that fails or gives none leaves the English one", () => {
   const fails = () => {
     throw new Error("x");
   };
-  const own = new Texts({ yes: fails, no: () => undefined, progress: () => 7, none: () => "" }, "en");
+  const own = new Texts(ENGLISH, { yes: fails, no: () => undefined, progress: () => 7, none: () => "" }, "en");
   assert.equal(own.say("yes"), "Yes");
   assert.equal(own.say("no"), "No");
-  assert.equal(own.say("progress", { done: 1, total: 2 }), "1 of 2 answered");
+  assert.equal(own.say("progress", { done: 1, total: 2 }), "1 of 2");
   assert.equal(own.say("none"), "");
 });
 
@@ -549,7 +548,7 @@ test("a survey's text cannot turn a sentence around, nor fill in another's place
   assert.equal(quoted("a\u202eb\u2069c"), "\u2068abc\u2069");
   assert.equal(
     texts.say("report.drawnYes", { option: "{report} $& {constructor}" }),
-    "About {report} $& {constructor}: yes",
+    "{report} $& {constructor}: yes",
   );
 });
 

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { randomize, shownQuestions, verify } from "../deniable_web/deniable.js";
-import { units } from "../deniable_web/deniable/checks.js";
-import { gaussian } from "../deniable_web/deniable/tables.js";
-import { decode } from "../deniable_web/decode.js";
+import { randomize, shownQuestions, verify } from "../src/deniable.js";
+import { units } from "../src/deniable/checks.js";
+import { gaussian } from "../src/deniable/tables.js";
+import { decode } from "../src/decode.js";
 import { scripted } from "./scripted.js";
 import { band, document, everyAnswer, exponential, SURVEY, tree } from "./surveys.js";
 
@@ -36,7 +36,7 @@ async function refusal(attempt) {
  * word is the least or the largest one, below the favour of the part at hand with F/N and not below it otherwise.
  */
 async function branching() {
-  const folder = new URL("../deniable_web/deniable/", import.meta.url);
+  const folder = new URL("../src/deniable/", import.meta.url);
   const code = readFileSync(new URL("randomizer.js", folder), "utf8")
     .replace("function below(", "function originalBelow(")
     .replace("function word(", "function originalWord(")

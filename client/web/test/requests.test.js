@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Client } from "../deniable_web/deniable.js";
-import { Account } from "../deniable_web/deniable/account.js";
-import { ENGLISH, Texts } from "../deniable_web/deniable/texts.js";
-import { totalInWords } from "../deniable_web/deniable/wording.js";
+import { Client } from "../src/deniable.js";
+import { Account } from "../src/deniable/account.js";
+import { Texts } from "../src/deniable/texts.js";
+import ENGLISH from "../src/deniable/texts/en.js";
+import { totalInWords } from "../src/deniable/wording.js";
 import { textbook } from "./surveys.js";
 
 /** As much of the browser's database as the client uses; `durabilities` notes how surely each transaction is kept. */
@@ -91,7 +92,7 @@ test("the ledger is on disk before anything is sent: every transaction asks the 
 });
 
 test("what is said about all answers together counts delta", () => {
-  const texts = new Texts(ENGLISH, "en");
+  const texts = new Texts(ENGLISH, undefined, "en");
   const percent = (epsilon, delta) => {
     const total = totalInWords({ parts: [{}], account: new Account(epsilon, delta) }, texts).join(" ");
     return Number(/at most ([\d.]+)% of the time/.exec(total)[1]);

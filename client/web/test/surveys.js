@@ -1,6 +1,6 @@
 // Documents for tests, with channels of this module's own making.
-import { UNIT, units } from "../deniable_web/deniable/checks.js";
-import { expFloor, largestFavour } from "../deniable_web/deniable/design.js";
+import { UNIT, units } from "../src/deniable/checks.js";
+import { expFloor, largestFavour } from "../src/deniable/design.js";
 
 export const exponential = (epsilon) => expFloor(units(epsilon), UNIT);
 const yesNo = (id, own) => ({ id, type: "yes_no", text: `${id}?`, ...own });

@@ -4,12 +4,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { verify } from "../deniable_web/deniable.js";
-import { UNIT, units } from "../deniable_web/deniable/checks.js";
-import { bestSize, design, expFloor, largestFavour } from "../deniable_web/deniable/design.js";
-import * as tables from "../deniable_web/deniable/tables.js";
-import { decode } from "../deniable_web/decode.js";
-import { parseAddress } from "../deniable_web/deniable/transport.js";
+import { verify } from "../src/deniable.js";
+import { UNIT, units } from "../src/deniable/checks.js";
+import { bestSize, design, expFloor, largestFavour } from "../src/deniable/design.js";
+import * as tables from "../src/deniable/tables.js";
+import { decode } from "../src/decode.js";
+import { parseAddress } from "../src/deniable/transport.js";
 import { scripted } from "./scripted.js";
 
 const folder = new URL("../../../shared/vectors/", import.meta.url);

@@ -17,6 +17,7 @@ from .serve import serve
 from .simulate import simulate
 from .surveys import audit_, survey
 from .tokens import token
+from .verify import verify
 
 __all__ = ["cli"]
 
@@ -28,8 +29,8 @@ def cli() -> None:
 
 
 COMMANDS = [
-    demo, serve, survey, plan, estimate, compare_, crosstab_, regress_, export, simulate, audit_, token, backup,
-    restore, move, doctor,
+    demo, serve, survey, plan, estimate, compare_, crosstab_, regress_, export, simulate, audit_, verify, token,
+    backup, restore, move, doctor,
 ]  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

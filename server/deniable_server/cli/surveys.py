@@ -36,11 +36,15 @@ from .common import (
     read_survey,
     say,
 )
+from .link import link
 
 
 @click.group(cls=Group)
 def survey() -> None:
     """Check, compile, publish, list and close surveys."""
+
+
+survey.add_command(link)
 
 
 @survey.command()

@@ -29,6 +29,7 @@ from deniable_server.web.auth import signed_in
 from deniable_server.web.context import compute, find, here
 
 from .layout import page, shown_to
+from .qr_code import svg_code
 
 surveys = Blueprint("surveys", __name__, template_folder="templates")
 
@@ -204,10 +205,14 @@ def _tokens(survey: str, role: Role) -> list[Token]:
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:
     published = find(survey)
     storage = here().storage
+    link = f"{url_for('respondent.survey_page', survey=survey, _external=True)}#{published.document.digest}"
     return page(
         "share.html",
         survey=published.document.survey,
         digest=published.document.digest,
+        link=link,
+        code=svg_code(link),
+        server=request.url_root.rstrip("/"),
         status=storage.status(published),
         links=_tokens(survey, "reader"),
         collectors=_tokens(survey, "collector"),

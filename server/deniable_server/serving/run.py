@@ -20,6 +20,7 @@ from granian.log import LogLevels
 from deniable_server.errors import SettingError, StorageError
 from deniable_server.settings import Settings, parse_bind
 from deniable_server.storage import Storage, open_storage
+from deniable_server.web.logo import read_logo
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
     if trouble := listen_error(settings.bind):
         raise SettingError(trouble)
     # Whatever could keep the workers from starting is found out here, where the error can be shown plainly.
+    read_logo(settings.logo)
     storage = open_storage(settings.database)
     try:
         storage.ready()

@@ -16,6 +16,7 @@ from deniable_server.storage import Published, Storage, Token
 from deniable_server.storage.base import refuse_another
 
 from .computing import Computing
+from .logo import read_logo
 from .metrics import Metrics
 from .rate_limit import RateLimit
 from .security_log import SecurityLog
@@ -34,6 +35,7 @@ class AppState:
         self.settings, self.storage, self.computing = settings, storage, computing
         # Not Flask's secret_key: with one, it opens a signed session for every request, and nobody uses those.
         self.secret_key = settings.ensure_secret_key(storage.secret_key)
+        self.logo = read_logo(settings.logo)
         self.metrics = Metrics()
         self.rate_limit = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
         self.wrong_tokens = RateLimit(WRONG)

@@ -1,6 +1,7 @@
 """Files that pages load: the browser client, which any site may load, and what this server's own pages look like.
 
-May not: serve a file that is not part of the installed packages. All are known by name before the first request.
+May not: serve a file that is not part of the installed packages, except the logo of the operator. All are known
+before the first request.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from flask.typing import ResponseReturnValue
 from deniable_server.errors import Kind, Refusal
 from deniable_web import web_files
 
+from .context import here
 from .routes import route
 
 static = Blueprint("static_files", __name__)
@@ -47,6 +49,11 @@ def _asset(name: str, plain: bytes) -> Asset:
 def _known() -> dict[str, Asset]:
     """All files by address; read once: they belong to the version that is installed."""
     return {f"/{name}": _asset(name, content) for name, content in (*web_files(), *_page_files())}
+
+
+def addresses() -> list[str]:
+    """Where files are served, each below the base path: all that pages load, also on demand."""
+    return sorted(_known())
 
 
 def _page_files() -> Iterator[tuple[str, bytes]]:
@@ -80,11 +87,27 @@ def deniable_js() -> ResponseReturnValue:
     return _serve("/deniable.js")
 
 
-@route(static, "GET", "/deniable/<name>", "The modules that deniable.js loads in turn.", gives="text/javascript")
+@route(static, "GET", "/deniable/<name>", "What deniable.js loads when it is needed.", gives="text/javascript")
 def deniable_part(name: str) -> ResponseReturnValue:
     return _serve(f"/deniable/{name}")
+
+
+@route(static, "GET", "/deniable/texts/<name>", "The questionnaire's words in one language.", gives="text/javascript")
+def deniable_texts(name: str) -> ResponseReturnValue:
+    return _serve(f"/deniable/texts/{name}")
 
 
 @route(static, "GET", "/static/<name>", "Styles, scripts and pictures of this server's own pages.", gives="text/css")
 def page_file(name: str) -> ResponseReturnValue:
     return _serve(f"/static/{name}")
+
+
+@route(static, "GET", "/logo", "The logo of this server, if it has one.", gives="image/*", problems=(Kind.NOT_FOUND,))
+def logo() -> ResponseReturnValue:
+    picture = here().logo
+    if picture is None:
+        raise Refusal(Kind.NOT_FOUND, "This server has no logo.")
+    response = Response(picture.content, content_type=picture.content_type)
+    response.headers["Cache-Control"] = "no-cache"
+    response.set_etag(hashlib.sha256(picture.content).hexdigest()[:32])
+    return response.make_conditional(request)

@@ -1,371 +1,298 @@
-// <deniable-survey>: the whole questionnaire, from loading to the receipt.
-//
-//   <deniable-survey src="/s/campus-health"></deniable-survey>
-//
-// Attributes: src (a link to a survey; #<digest> pins it), hide-notice (the page shows the notice itself), budget (the
-// most that this device may spend: an epsilon, or an epsilon and a delta with a space between them).
-// Properties: texts (see texts.js), budget (as for Client; stronger than the attribute).
-// Events, on the element: deniable-ready {survey, digest, closed, receipt}, deniable-submitted {receipt},
-// deniable-failed {reason}, deniable-removed {}.
-//
-// May not: keep an answer beyond the page's own life. Answers are in the controls, and for the receipt in one variable;
-// both are emptied when the page is left, so that going back on a shared computer shows nothing.
-
-import { button, make, surveyText } from "./dom.js";
-import { Form } from "./form.js";
-import { receiptView } from "./receipt.js";
-import { reviewView } from "./review.js";
-import { styleSheet } from "./style.js";
-import { ENGLISH, Texts } from "./texts.js";
-
-const shown = new WeakMap();
-
-/** Show the questionnaire in this element, which has just become part of a page; `module` is what loaded this one. */
-export function connect(host, module) {
-  shown.get(host)?.stop();
-  for (const name of ["texts", "budget"]) watch(host, name);
-  const questionnaire = new Questionnaire(host, module);
-  shown.set(host, questionnaire);
-  questionnaire.load();
+// Deniable 0.1.0, deniable/survey-element.js: built from client/web/src, where it is readable.
+var __glob=map=>path=>{var fn=map[path];if(fn)return fn();throw new Error("Module not found in bundle: "+path)};function make(tag,attributes={},...children){let element=document.createElement(tag);for(let[name,value]of Object.entries(attributes))value==null||value===!1||element.setAttribute(name,value===!0?"":String(value));return element.append(...children.filter(child=>child!=null)),element}var surveyText=(tag,text,attributes={})=>make(tag,{dir:"auto",...attributes},text);function button(text,onClick,attributes={}){let made=make("button",{type:"button",part:"button",...attributes},text);return onClick&&made.addEventListener("click",onClick),made}var SVG="http://www.w3.org/2000/svg";function picture(viewBox,shapes,name,more={}){let draw=(tag,attributes)=>{let shape=document.createElementNS(SVG,tag);for(let[key,value]of Object.entries(attributes))shape.setAttribute(key,String(value));return shape},svg=draw("svg",{viewBox,class:name,"aria-hidden":"true",...more});return svg.append(...shapes.map(([tag,attributes])=>draw(tag,attributes))),svg}var bar=share=>picture("0 0 100 6",[["rect",{class:"bar-rest",width:100,height:6}],["rect",{class:"bar-share",width:100*share,height:6}]],"bar",{preserveAspectRatio:"none"});var heads=()=>crypto.getRandomValues(new Uint8Array(1))[0]%2===1,howView=texts=>[make("p",{},texts.say("how.coin")),make("p",{},texts.say("how.cover")),coin(texts),crowd(texts),make("p",{class:"hint"},texts.say("how.here"))];function coin(texts){let inputs=["yes","no"].map(value=>make("input",{type:"radio",name:"secret",value,autocomplete:"off"})),[first,second,sent]=["face","face idle","face sent"].map(name=>make("span",{class:name},"?")),result=make("p",{role:"status",class:"result"},texts.say("how.unflipped")),turn=(face,text,idle=!1)=>{face.textContent=text,face.classList.toggle("idle",idle),face.classList.remove("thrown"),face.getBoundingClientRect(),idle||face.classList.add("thrown")},side=up=>texts.say(up?"how.heads":"how.tails"),flip=()=>{let truth=inputs.find(input=>input.checked)?.value;if(!truth)return void(result.textContent=texts.say("how.choose"));let one=heads(),two=heads(),what=texts.say(one?truth:two?"yes":"no");turn(first,side(one)),turn(second,one?"–":side(two),one),turn(sent,what),result.textContent=texts.say(one?"how.truth":"how.chance",{sent:what})};return make("div",{class:"try"},make("fieldset",{},make("legend",{},texts.say("how.tryCoin")),make("div",{class:"options short"},...inputs.map(input=>make("label",{class:"option"},input,make("span",{},texts.say(input.value)))))),make("p",{},button(texts.say("how.flip"),flip)),make("div",{class:"faces","aria-hidden":"true"},first,arrow(),second,arrow(),sent),result)}var arrow=()=>picture("0 0 24 24",[["path",{d:"M4 12h14m-5-5 5 5-5 5"}]],"arrow");function crowd(texts){let[asked,yes]=[0,0],slider=make("input",{type:"range",min:0,max:100,step:5,value:30,autocomplete:"off",id:"share"}),label=make("label",{for:"share"}),people=picture("0 0 400 105",Array.from({length:100},(_,i)=>["path",{d:person(i)}]),"people"),marks=picture("0 0 400 40",[["path",{class:"line",d:"M10 20h380"}],["path",{class:"truth",d:"M0 6v28"}],["circle",{class:"said",cy:20,r:7}],["circle",{class:"estimate",cy:20,r:7}]],"scale"),result=make("p",{role:"status",class:"result"}),share=()=>Number(slider.value)/100,update=()=>{label.textContent=texts.say("how.share",{count:texts.number(Number(slider.value))}),[...people.children].forEach((each,i)=>each.classList.toggle("yes",i<Number(slider.value)));let said=asked?yes/asked:null,estimate=asked?2*(said-.25):null;[share(),said,estimate].forEach((at,i)=>place(marks.children[i+1],at)),result.textContent=asked?texts.say("how.result",{people:texts.number(asked),said:texts.percent(said),estimate:texts.percent(estimate),truth:texts.percent(share())}):texts.say("how.nobody")},restart=()=>{[asked,yes]=[0,0],update()},ask=()=>{for(let drawn of crypto.getRandomValues(new Uint32Array(1e3))){let truth=(drawn>>>2)/1073741824<share();yes+=drawn&1?Number(truth):drawn>>1&1,asked++}update()};return slider.addEventListener("input",restart),update(),make("div",{class:"try"},make("h3",{},texts.say("how.crowd")),label,slider,people,make("p",{class:"actions"},button(texts.say("how.ask"),ask)," ",button(texts.say("how.again"),restart,{class:"quiet"})),marks,result,make("p",{class:"hint"},texts.say("how.correction")))}function person(i){let[x,y]=[i%25*16+8,Math.floor(i/25)*26+4];return`M${x} ${y}a3.5 3.5 0 1 1 0 7a3.5 3.5 0 1 1 0-7zM${x-5} ${y+20}v-5a5 5 0 0 1 10 0v5z`}function place(mark,at){mark.classList.toggle("gone",at===null),at!==null&&mark.setAttribute("transform",`translate(${10+380*Math.min(Math.max(at,0),1)} 0)`)}var UNIT=10n**12n,units=text=>{let[whole,places=""]=text.split(".");return BigInt(whole+places.padEnd(12,"0"))},fromUnits=amount2=>`${amount2}`.padStart(13,"0").replace(/(.{12})$/,".$1").replace(/\.?0+$/,""),total=amounts=>amounts.reduce((sum2,amount2)=>sum2+units(amount2),0n),sum=amounts=>fromUnits(total(amounts));var Account=class _Account{constructor(epsilon="0",delta="0"){Object.freeze(Object.assign(this,{epsilon,delta}))}plus({epsilon,delta}){return new _Account(sum([this.epsilon,epsilon]),sum([this.delta,delta]))}within({epsilon,delta}){return units(this.epsilon)<=units(epsilon)&&units(this.delta)<=units(delta)}power(falseAlarms=.05){let growth=Math.exp(this.epsilon),delta=Number(this.delta);return Math.min(1,Math.min(falseAlarms*growth+delta,1-(1-falseAlarms-delta)/growth)*(1+1e-10))}},DEFAULT_BUDGET=new Account("10","0.000001");var choose=(n,s)=>{let ways=1;for(let i=1;i<=s;i++)ways=ways*(n-s+i)/i;return ways},holds=(report,option2)=>Math.floor(report/2**option2)%2===1;function likelihood(channel,answer,report){if(channel.kind==="drawn"){let part=Math.floor(report/2);return likelihood(channel.parts[part],answer[part],report%2)/channel.parts.length}if(channel.kind==="table")return channel.weights[answer][report]/9007199254740992;let favour=channel.favour/9007199254740992;if(channel.kind==="subset"){let{options,size}=channel;return holds(report,answer)?favour/choose(options-1,size-1):(1-favour)/choose(options-1,size)}let{levels,width}=channel;return answer<=report&&report<answer+width?favour/width:(1-favour)/(levels-1)}var answersOf=channel=>channel.options??channel.levels??channel.weights.length;function formOf({items,channel}){return items.length>1?channel.size===1?"combination":"combinations":channel.kind==="band"&&channel.width===1?items[0].question.type==="number"?"point":channel.levels===2?"bit":"single":channel.kind==="subset"?channel.size===1?"single":"set":{band:"range",drawn:"drawn",table:"table"}[channel.kind]}var deltaOf=({items})=>items.length>1?null:items[0].question.delta??null,isRounded=part=>part.items[0].question.type==="number"&&["point","range","table"].includes(formOf(part)),PROTECTING=["opposite","other","outside","elsewhere","far"];function protection(part){let{channel}=part,form=formOf(part),favour=(channel.kind==="drawn"?channel.parts[0].favour:channel.favour)/9007199254740992,facts={form,odds:oddsOf(channel),excess:excessOf(part)};if(form==="bit")return{...facts,chances:[["same",favour],["opposite",1-favour]]};if(["single","set","combination","combinations"].includes(form)){let[count,size]=channel.kind==="band"?[channel.levels,1]:[channel.options,channel.size],other=(favour*(size-1)+(1-favour)*size)/(count-1);return{...facts,count,size,others:count-1,miss:1-favour,chances:[["yours",favour],["other",other]]}}if(form==="range"||form==="point"){let{levels,width}=channel;return{...facts,levels,width,miss:1-favour,chances:[[form==="range"?"inside":"rounded",favour],[form==="range"?"outside":"elsewhere",1-favour]]}}if(form==="drawn"){let least=Math.max(...channel.parts.map(part2=>part2.favour))/9007199254740992,count=channel.parts.length;return{...facts,count,chances:[["drawn",1/count],["same",least],["opposite",1-least]]}}let{weights}=channel,pointed=weights[0].map((_,y)=>pointsAt(channel,y)),share=(row2,levels)=>row2.reduce((sum2,w,y)=>levels.some(level=>pointed[y].includes(level))?sum2+w:sum2,0)/9007199254740992,pointing=Math.max(...weights.flatMap((row2,x)=>(isRounded(part)?[[x-1,x],[x,x+1]]:[[x]]).map(levels=>share(row2,levels))));return{...facts,levels:weights.length,reports:weights[0].length,chances:[["near",pointing],["far",1-pointing]]}}function oddsOf(channel){if(channel.kind==="drawn")return Math.max(...channel.parts.map(oddsOf));if(channel.kind==="table")return Math.max(...channel.weights[0].map((_,y)=>{let column=channel.weights.map(row2=>row2[y]);return Math.max(...column)/Math.min(...column)}));let[u,v]=channel.kind==="subset"?[channel.options-channel.size,channel.size]:[channel.levels-1,channel.width];return channel.favour*u/((9007199254740992-channel.favour)*v)}var exceeds=({epsilon},ratio)=>ratio>Math.exp(Number(epsilon))*(1+1e-9);function excessOf(part){let{channel}=part;if(!deltaOf(part))return 0;let beyond=channel.weights[0].map((_,y)=>{let column=channel.weights.map(row2=>row2[y]);return exceeds(part,Math.max(...column)/Math.min(...column))});return Math.max(...channel.weights.map(row2=>row2.reduce((sum2,w,y)=>beyond[y]?sum2+w:sum2,0)))/9007199254740992}function pointsAt(channel,report){let chances=Array.from({length:answersOf(channel)},(_,answer)=>likelihood(channel,answer,report)),most=Math.max(...chances);return chances.flatMap((chance,answer)=>chance===most?[answer]:[])}function evidence(part,report){let{channel}=part,form=formOf(part);if(form==="drawn"){let option2=Math.floor(report/2),favour=channel.parts[option2].favour/9007199254740992;return{form,option:option2,bit:report%2,count:channel.parts.length,high:favour,low:1-favour,odds:favour/(1-favour),rare:!1}}let chances=Array.from({length:answersOf(channel)},(_,answer)=>likelihood(channel,answer,report)),[high,low]=[Math.max(...chances),Math.min(...chances)];return{form,points:pointsAt(channel,report),reports:channel.weights?.[0].length,high,low,odds:high/low,rare:!!deltaOf(part)&&exceeds(part,high/low)}}function levelValues({min,max},levels){return Array.from({length:levels},(_,i)=>i===levels-1?max:min+(max-min)*i/(levels-1))}function binEdges({min,max,bins}){return[min,...bins.filter(edge=>min<edge&&edge<max),max]}var roundUp=value=>Math.ceil(value*(1-1e-12)*100)/100;function roundUpSmall(value){if(value===0)return 0;let places=Math.min(12,1-Math.floor(Math.log10(value)));return Math.ceil(value*10**places*(1-1e-12))/10**places}function outOf({most=[],least=[]}){let smallest=Math.min(...[...most,...least].flatMap(p=>[p,1-p]).filter(p=>p>1e-15)),total2=[100,1e3,1e4,1e5,1e6].find(people=>smallest*people>=5);return total2===void 0?null:{total:total2,most:most.map(p=>Math.ceil(p*total2*(1-1e-12))),least:least.map(p=>Math.floor(p*total2*(1+1e-12)))}}var globImport_texts_js=__glob({"./texts/ar.js":()=>import("./texts/ar.js"),"./texts/de.js":()=>import("./texts/de.js"),"./texts/en.js":()=>import("./texts/en.js"),"./texts/es.js":()=>import("./texts/es.js"),"./texts/fr.js":()=>import("./texts/fr.js")});var LANGUAGES=["en","es","fr","de","ar"],RIGHT_TO_LEFT=["ar","dv","fa","he","ks","ku","ps","sd","ug","ur","yi"],primary=language=>language.toLowerCase().split("-")[0],directionOf=language=>RIGHT_TO_LEFT.includes(primary(language))?"rtl":"ltr";function bestLanguage(wanted,available){for(let want of wanted){let near=available.find(each=>each.toLowerCase()===want.toLowerCase())??available.find(each=>primary(each)===primary(want));if(near)return near}return available[0]}async function loadTexts(language,own){let known2=LANGUAGES.find(each=>each===primary(language))??"en",{default:texts}=await globImport_texts_js(`./texts/${known2}.js`);return new Texts(texts,own,language,known2)}var isTable=value=>typeof value=="object"&&value!==null;function merged(defaults,own){return Object.fromEntries(Object.entries(defaults).map(([key,text])=>{let replacement=isTable(own)&&Object.hasOwn(own,key)?own[key]:void 0;return isTable(text)?[key,merged(text,replacement)]:[key,typeof replacement=="string"||typeof replacement=="function"?replacement:text]}))}var BIDI_CONTROLS=/[\u202a-\u202e\u2066-\u2069]/g,quoted=text=>`⁨${text.replace(BIDI_CONTROLS,"")}⁩`;function filled(text,values){if(typeof text=="string")return text.replace(/\{(\w+)\}/g,(whole,key)=>Object.hasOwn(values,key)?values[key]:whole);try{let said=text(values);return typeof said=="string"?said:void 0}catch{return}}var Texts=class{#defaults;#texts;#locale;#numbers;constructor(defaults,own,locale,language=locale){this.#defaults=defaults,this.#texts=merged(defaults,own),this.#locale=known(locale),this.#numbers=this.#format({maximumFractionDigits:12}),this.language=language}#format(options){return new Intl.NumberFormat(this.#locale,options)}say(name,values={}){let find=texts=>name.split(".").reduce((part,key)=>part?.[key],texts);return filled(find(this.#texts),values)??filled(find(this.#defaults),values)}has(name){return this.say(name)!==void 0}number(value){return this.#numbers.format(value)}percent(share){return this.#format({style:"percent",minimumFractionDigits:1,maximumFractionDigits:1}).format(share)}minutes(count){return this.#format({style:"unit",unit:"minute",unitDisplay:"long"}).format(count)}either(items){return new Intl.ListFormat(this.#locale,{type:"disjunction"}).format(items)}all(items){return new Intl.ListFormat(this.#locale,{type:"conjunction"}).format(items)}};function known(language){try{return language?Intl.getCanonicalLocales(language)[0]:void 0}catch{return}}var DECLINED="declined";function amount(texts,question,value){let number=texts.number(value);return question.unit?texts.say("amount",{number,unit:quoted(question.unit)}):number}var quote=(texts,text)=>texts.say("quote",{text:quoted(text)});function namesOf({question,option:option2,codes},texts,mark){if(option2){let{text}=question.options.find(({code})=>code===option2);return codes.map(code=>mark(texts.say(code==="yes"?"optionYes":"optionNo",{option:text})))}let own;if(question.type==="yes_no")own=codes.filter(code=>code!==DECLINED).map(code=>mark(texts.say(code)));else if(question.type==="scale")own=question.labels.map(label=>mark(label));else if(question.type==="number"){let edges=binEdges(question);own=edges.slice(1).map((edge,i)=>{let last=i===edges.length-2;return texts.say(last?"range":"bin",{low:texts.number(edges[i]),high:amount(texts,question,edge)})})}else own=question.options.map(({text})=>mark(text));return question.decline?[...own,mark(texts.say("declined"))]:own}function phrases({items,paths,channel},texts,mark=text=>quote(texts,text)){let[{question}]=items;if(items.length>1){let names=items.map(item=>namesOf(item,texts,quoted)),shown2=path=>path.flatMap((place2,i)=>place2===null?[]:[names[i][place2]]);return paths.map(path=>shown2(path).join(" · "))}return question.type==="number"&&!question.bins?levelValues(question,channel.levels??channel.weights.length).map(value=>amount(texts,question,value)):namesOf(items[0],texts,mark)}function limitsOf(question,names,points,texts){let[first,last]=[points[0],points.at(-1)];return{low:question.type==="number"?texts.number(levelValues(question,names.length)[first]):names[first],high:names[last]}}function rangeOf(question,names,points,texts){return points[0]===points.at(-1)?names[points[0]]:texts.say("range",limitsOf(question,names,points,texts))}var isNumbered=({labels})=>labels.some(label=>/^\p{Nd}/u.test(label));function answerInWords(question,answer,texts){if(answer===DECLINED&&question.decline)return texts.say("declined");let textOf=wanted=>question.options.find(({code})=>code===wanted).text;switch(question.type){case"yes_no":return texts.say(answer?"yes":"no");case"choice":return textOf(answer);case"multi_choice":return answer.length?answer.map(code=>quoted(textOf(code))).join(", "):texts.say("none");case"scale":return isNumbered(question)?question.labels[answer-1]:texts.say("point",{point:texts.number(answer),label:quoted(question.labels[answer-1])});default:return amount(texts,question,answer)}}function casesOf(texts,chance,protects){let counted=outOf(protects?{least:[chance]}:{most:[chance]});if(!counted)return null;let[count]=protects?counted.least:counted.most;return{count:texts.number(count),total:texts.number(counted.total)}}var SUFFIX={set:"InSet",combination:"Combination",combinations:"CombinationInSet"},MISSES={bit:"opposite",drawn:"opposite",range:"outside",table:"far"};function protectionInWords(part,texts){let[{question}]=part.items,{form,chances,odds,excess,miss,count,...facts}=protection(part),account=accountOf(part),values=Object.fromEntries(Object.entries(facts).map(([key,value])=>[key,texts.number(value)]));count&&(values.options=texts.number(count));let missed=casesOf(texts,Object.fromEntries(chances)[MISSES[form]]??miss,!0),shown2=chances.map(([name,chance])=>({name:texts.say(`chance.${name}${SUFFIX[form]??""}`),chance,cases:chanceInWords(name,chance,values,texts)})),details=[texts.say(`protection.${form}`,values)];if(isRounded(part)){let steps=phrases(part,texts),points=rangeOf(question,steps,[0,steps.length-1],texts);details.push(texts.say("protection.rounding",{levels:values.levels,points}))}return{line:missed?texts.say(`line.${form}`,{...values,...missed}):texts.say("line.seldom"),warning:warningOf(part,texts),details,chances:shown2,bounds:[oddsInWords(odds,excess,account,texts),texts.say("protection.experts",{symbols:inSymbols(account)})]}}function chanceInWords(name,chance,{options},texts){if(name==="drawn")return texts.say("chance.exactly",{count:texts.number(1),total:options});let protects=PROTECTING.includes(name),cases=casesOf(texts,chance,protects);return cases?texts.say(protects?"chance.atLeast":"chance.atMost",cases):texts.say(protects?"chance.atLeast":"chance.rare",{chance:texts.number(roundUpSmall(chance)),count:texts.number(Math.floor(chance*1e12)),total:texts.number(1e12)})}function oddsInWords(odds,excess,{epsilon,delta},texts){if(!Number(delta))return texts.say("protection.odds",{odds:texts.number(roundUp(odds))});let chance=texts.number(roundUpSmall(excess));return texts.say("protection.oddsDelta",{odds:texts.number(roundUp(Math.exp(epsilon))),chance})}var accountOf=part=>new Account(part.epsilon,deltaOf(part)??"0"),inSymbols=({epsilon,delta})=>`ε = ${Number(epsilon)}${Number(delta)?`, δ = ${delta}`:""}`,WEAK=50,foundPercent=account=>Math.ceil(account.power()*1e3)/10;function strengthOf(account){let percent=foundPercent(account);return percent>=100?"hardly":percent>WEAK?"weak":"fair"}function warningOf(part,texts){return strengthOf(accountOf(part))==="fair"?null:texts.say(part.items.length>1?"line.weakTogether":"line.weak")}function accountInWords(account,texts){let strength=strengthOf(account),sentences=[texts.say("meaning.suppose")];return strength==="hardly"?sentences.push(texts.say("meaning.hardly")):sentences.push(texts.say("meaning.found",{percent:texts.number(foundPercent(account))})),strength==="weak"&&sentences.push(texts.say("meaning.weak")),Number(account.delta)&&sentences.push(deltaInWords(account,texts)),sentences.join(" ")}function deltaInWords({delta},texts){let people=Math.round(delta*1e12),total2=10;for(;people*total2<1e12;)total2*=10;people*total2%1e12&&(total2*=10);let count=texts.number(Math.ceil(people*total2/1e12));return texts.say("meaning.delta",{delta,count,total:texts.number(total2)})}var idsOf=({items})=>new Set(items.map(({question})=>question.id));function homeOf(part,parts){let[id,more]=idsOf(part);return more||parts.filter(each=>idsOf(each).has(id)).length>1?null:id}var countItems=questions=>questions.reduce((sum2,{type,options})=>sum2+(type==="multi_choice"?options.length:1),0),SECONDS=20;function sizeInWords({survey,questions},texts){let[picked,total2]=[questions.length,survey.questions.length],asked=picked+(survey.segments?.length??0),minutes=texts.minutes(Math.max(1,Math.ceil(asked*SECONDS/60))),name=isPicked({survey,questions})?picked===total2?"options":"picked":"all";return texts.say(`start.${name}`,{picked:texts.number(picked),total:texts.number(total2),minutes})}var isPicked=({survey,questions})=>countItems(questions)!==countItems(survey.questions),openlyInWords=({survey:{segments=[]}},texts)=>texts.all(segments.map(({text})=>quote(texts,text)));function totalInWords({parts,account},texts){let sentences=[accountInWords(account,texts),texts.say("protection.experts",{symbols:inSymbols(account)})];return parts.length>1?[...sentences,texts.say("meaning.each")]:sentences}function combinationsInWords(part,report,texts){if(part.items.length===1)return null;let names=phrases(part,texts);return evidence(part,report).points.map(path=>names[path])}function reportInWords(part,report,texts){let[{question}]=part.items,combinations=combinationsInWords(part,report,texts);if(combinations)return combinations.join("; ");let{form,points,option:option2,bit,reports}=evidence(part,report);if(form==="drawn")return texts.say(bit?"report.drawnYes":"report.drawnNo",{option:quote(texts,question.options[option2].text)});if(form==="bit"||form==="single")return phrases(part,texts,text=>text)[points[0]];let names=phrases(part,texts);if(form==="set")return texts.say("report.oneOf",{answers:texts.either(points.map(answer=>names[answer]))});if(form==="table"){let answer=rangeOf(question,names,points,texts);return texts.say("report.table",{number:texts.number(report+1),reports:texts.number(reports),answer})}return points.length===1?texts.say("report.near",{answer:names[points[0]]}):texts.say("report.between",limitsOf(question,names,points,texts))}function whyInWords(part,report,texts){let{form,points,bit,odds,rare,...chances}=evidence(part,report),shares=outOf({most:[chances.high],least:[chances.low]}),sentences=[];if(shares&&chances.low>0){let[high,low,total2]=[shares.most[0],shares.least[0],shares.total].map(number=>texts.number(number)),values={high,low,total:total2};if(form==="drawn")sentences.push(texts.say(bit?"why.drawnYes":"why.drawnNo",values));else if(part.items.length>1)sentences.push(texts.say(`why.${form}`,values));else{let names=phrases(part,texts),ordered=["point","range","table"].includes(form);values.answer=ordered?rangeOf(part.items[0].question,names,points,texts):texts.either(points.map(answer=>names[answer])),values.other=names[1-points[0]],sentences.push(texts.say(form==="bit"?"why.bit":"why.others",values))}}if(rare){let{excess}=protection(part),values={odds:texts.number(roundUp(odds)),chance:texts.number(roundUpSmall(excess))};sentences.push(texts.say(chances.low>0?"why.rare":"why.never",values))}else sentences.push(texts.say("why.odds",{odds:texts.number(roundUp(odds))}));return[warningOf(part,texts),...sentences].filter(Boolean).join(" ")}var MANY=12,fitInARow=labels=>labels.length<=5&&labels.every(label=>label.split(/\s/).every(word=>word.length<=12));function segmentField(segment,texts,onChange){let choices=segment.options.map(({code,text})=>({value:code,label:surveyText("span",text)})),hint=make("strong",{},texts.say("section.segmentNote"));return radioField(segment,choices,{texts,onChange,hint,missing:"error.chooseSegment"})}function questionField(question,part,texts,onChange){let after=part?protectionBox(part,texts):null,decline=question.decline?[{value:"declined",label:make("span",{},texts.say("declined"))}]:[],radios=(choices,layout)=>radioField(question,[...choices,...decline],{texts,onChange,after,layout,missing:question.decline?"error.chooseOrDecline":"error.choose"}),optionChoices=()=>question.options.map(({code,text})=>({value:code,label:surveyText("span",text)}));switch(question.type){case"yes_no":return radios([!0,!1].map(value=>({value,label:make("span",{},texts.say(value?"yes":"no"))})),"short");case"choice":return radios(optionChoices());case"scale":return radios(question.labels.map((label,i)=>({value:i+1,label:make("span",{},isNumbered(question)?null:make("b",{class:"point"},texts.number(i+1)," "),surveyText("span",label))})),fitInARow(question.labels)?"scale":void 0);case"multi_choice":return checkboxField(question,optionChoices(),{texts,onChange,after});default:return numberField(question,{texts,onChange,after})}}function group({id,text},{role,hint,controls,after,parts}){let described=[hint&&`${id}-hint`,`${id}-error`].filter(Boolean).join(" "),error=make("p",{id:`${id}-error`,class:"error",hidden:!0});return{node:make("fieldset",{id:`${id}-field`,class:"question",part:"question",role,"aria-describedby":described,...parts},make("legend",{},surveyText("h3",text,{tabindex:"-1"})),hint?make("p",{id:`${id}-hint`,class:"hint"},hint):null,error,controls,after),error}}function complainer(node,error,marked,texts){return problem=>{error.hidden=!problem,error.textContent=problem?texts.say(...problem):"",node.classList.toggle("wrong",!!problem);for(let element of marked)problem?element.setAttribute("aria-invalid","true"):element.removeAttribute("aria-invalid")}}function option(input,label){return make("label",{class:"option",part:"option"},input,label)}function radioField(asked,choices,{texts,onChange,hint,after,layout,missing}){let inputs=choices.map(()=>make("input",{type:"radio",name:`answer-${asked.id}`,autocomplete:"off"})),many=choices.length>MANY?"many":layout,controls=make("div",{class:`options ${many??""}`.trim()},...choices.map(({label},i)=>option(inputs[i],label))),{node,error}=group(asked,{role:"radiogroup",hint,controls,after,parts:{"aria-required":"true"}}),complain=complainer(node,error,[node],texts),chosen=()=>inputs.findIndex(input=>input.checked);return node.addEventListener("change",()=>{complain(null),onChange()}),{id:asked.id,node,read:()=>chosen()<0?{problem:[missing]}:{value:choices[chosen()].value},answered:()=>chosen()>=0,clear:()=>inputs.forEach(input=>input.checked=!1),focus:()=>inputs[Math.max(chosen(),0)].focus(),complain}}function checkboxField(question,choices,{texts,onChange,after}){let inputs=choices.map(()=>make("input",{type:"checkbox",autocomplete:"off"})),none=make("input",{type:"checkbox",autocomplete:"off"}),controls=make("div",{class:choices.length>MANY?"options many":"options"},...choices.map(({label},i)=>option(inputs[i],label)),option(none,make("span",{},texts.say("none")))),{node,error}=group(question,{hint:texts.say("hint.multiChoice"),controls,after}),complain=complainer(node,error,[...inputs,none],texts);node.addEventListener("change",event=>{event.target===none?inputs.forEach(input=>input.checked=!1):none.checked=!1,complain(null),onChange()});let answered=()=>none.checked||inputs.some(input=>input.checked);return{id:question.id,node,read:()=>answered()?{value:choices.filter((_,i)=>inputs[i].checked).map(({value})=>value)}:{problem:["error.chooseSome"]},answered,clear:()=>[...inputs,none].forEach(input=>input.checked=!1),focus:()=>inputs[0].focus(),complain}}function numberField(question,{texts,onChange,after}){let{id,min,max,unit,decline}=question,range={low:texts.number(min),high:texts.number(max),unit:unit&&quoted(unit)},input=make("input",{id:`${id}-number`,type:"text",inputmode:min<0?"text":"decimal",autocomplete:"off",spellcheck:"false","aria-required":decline?null:"true","aria-describedby":`${id}-error`}),declined=decline?make("input",{type:"checkbox",autocomplete:"off"}):null,controls=make("div",{class:"number"},make("label",{for:`${id}-number`},texts.say(unit?"hint.numberUnit":"hint.number",range)),make("div",{class:"entry"},input,unit?surveyText("span",unit,{"aria-hidden":"true",class:"unit"}):null),declined?make("div",{class:"options"},option(declined,make("span",{},texts.say("declined")))):null),{node,error}=group(question,{controls,after}),complain=complainer(node,error,[input],texts);input.addEventListener("input",()=>{declined&&(declined.checked=!1),complain(null),onChange()}),declined?.addEventListener("change",()=>{input.value="",complain(null),onChange()});let read=()=>{if(declined?.checked)return{value:"declined"};if(!input.value.trim())return{problem:[decline?"error.numberOrDecline":"error.numberMissing"]};let readings=readNumber(input.value),[value,second]=readings.filter(number=>min<=number&&number<=max);return!readings.length||second!==void 0?{problem:["error.notNumber"]}:value===void 0?{problem:["error.outside",range]}:{value}};return{id,node,read,answered:()=>"value"in read(),clear:()=>{input.value="",declined&&(declined.checked=!1)},focus:()=>input.focus(),complain}}function readNumber(text){let plain=text.trim().replace(/[\u0660-\u0669\u06f0-\u06f9]/g,digit=>String(digit.charCodeAt(0)&15)).replace(/\u2212/g,"-").replace(/\u066b/g,",").replace(/(?<=\d)[\s'\u2019](?=\d{3}(?!\d))/g,""),readings=[];return/^[+-]?(\d+([.,]\d*)?|[.,]\d+)$/.test(plain)&&readings.push(Number(plain.replace(",","."))),/^[+-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*$/.test(plain)&&readings.push(Number(plain.replace(/[.,]/g,""))),readings}function protectionBox(part,texts,about=null){let{line,warning,details,chances,bounds}=protectionInWords(part,texts),rows=chances.map(({name,chance,cases})=>make("tr",{},make("th",{scope:"row"},name),make("td",{class:"picture"},bar(chance)),make("td",{class:"figure"},cases)));return make("div",{class:"protection",part:"protection"},about,warning?make("p",{class:"weak"},warning):null,make("p",{},line),make("details",{},make("summary",{},texts.say("protection.title")),...details.map(text=>make("p",{},text)),make("p",{},texts.say("protection.always")),make("table",{class:"chances"},make("tbody",{},...rows)),...bounds.map(text=>make("p",{},text))))}function reviewView({client,questions,values,texts,onChange}){let{survey,account}=client,item=({id,text},answer,note)=>{let name=texts.say("button.changeWhat",{question:text}),change=button(texts.say("button.change"),()=>onChange(id),{class:"link","aria-label":name}),words=[surveyText("h3",text),surveyText("p",answer,{class:"answer"}),note];return make("li",{},make("div",{},...words.filter(Boolean)),change)},segmentItem=segment=>item(segment,segment.options.find(({code})=>code===values[segment.id]).text,make("p",{class:"hint weak"},texts.say("section.segmentNote"))),strength=strengthOf(account),also=["id",isPicked(client)&&"booklet"].filter(Boolean);return[make("p",{class:"hint"},texts.say("section.reviewHint")),strength==="fair"?null:make("p",{class:"weak"},texts.say(`start.${strength}`)),make("ul",{class:"answers"},...questions.map(question=>item(question,answerInWords(question,values[question.id],texts))),...(survey.segments??[]).map(segmentItem)),make("details",{},make("summary",{},texts.say("section.openly")),make("ul",{},...also.map(name=>make("li",{},texts.say(`openly.${name}`)))),totalBox(client,texts)),client.persistent?null:make("p",{class:"note"},texts.say("status.forgetful"))]}function jointParts({parts},texts){let joint=parts.filter(part=>homeOf(part,parts)===null);return joint.map(part=>{let asked=new Map(part.items.map(({question})=>[question.id,question.text])),about=joint.length>1?make("ul",{},...[...asked.values()].map(text=>surveyText("li",text))):null;return{ids:new Set(asked.keys()),node:protectionBox(part,texts,about)}})}function totalBox(client,texts){let sentences=totalInWords(client,texts).map(text=>make("p",{},text));return make("section",{class:"total"},make("h3",{},texts.say("section.total")),...sentences)}var Form=class{#client;#shownQuestions;#texts;#fields;#steps;#step=null;#missing=[];#progress=make("progress",{max:1,value:0,"aria-labelledby":"progress-text"});#progressText=make("span",{id:"progress-text"});#announced=make("p",{class:"unseen",role:"status"});#summary=make("div",{class:"summary",part:"summary",role:"alert"});#openly;#boxes;#next;constructor({client,shownQuestions,texts,onePage,onNext,onBack}){this.#client=client,this.#shownQuestions=shownQuestions,this.#texts=texts;let{survey,questions,parts}=client,update=()=>this.#update(),asked=questions.map(question=>{let part=parts.find(each=>homeOf(each,parts)===question.id);return questionField(question,part,texts,update)}),segments=(survey.segments??[]).map(segment=>segmentField(segment,texts,update));this.#fields=[...asked,...segments],this.#steps=onePage?[this.#fields]:[...this.#withFollowUps(asked),...segments.length?[segments]:[]],this.#openly=segments.length?make("h2",{class:"openly"},texts.say("section.segments")):null,this.#boxes=jointParts(client,texts),this.#next=make("button",{type:"submit",part:"button"}),this.progress=make("div",{class:"progress",part:"progress"},this.#progress,this.#progressText);let back=button(texts.say("button.back"),onBack,{class:"quiet"});this.node=make("form",{method:"dialog",autocomplete:"off",novalidate:!0},this.#summary,...asked.map(({node})=>node),...this.#boxes.map(({node})=>node),onePage?totalBox(client,texts):null,this.#openly,...segments.map(({node})=>node),this.#announced,make("p",{class:"actions"},this.#next," ",back)),this.node.addEventListener("submit",event=>{event.preventDefault(),this.#check(this.#onScreen())&&onNext()}),this.show(0)}#withFollowUps(asked){let steps=[],stepOf={};return this.#client.questions.forEach(({id,show_if:condition},i)=>{let parent=condition&&Object.keys(condition)[0],step=stepOf[parent]??steps.push([])-1;stepOf[id]=step,steps[step].push(asked[i])}),steps}get length(){return this.#steps.length}clear(){for(let field of this.#fields)field.clear()}get begun(){return this.#fields.some(field=>field.answered())}show(step,change=!1){this.#step=step,this.#summary.replaceChildren(),this.#update(),this.#announced.textContent="";let last=change||step===this.#steps.length-1;this.#next.textContent=this.#texts.say(last?"button.review":"button.next")}stepOf(id){return this.#steps.findIndex(fields=>fields.some(field=>field.id===id))}firstMissing(){return this.#steps.findIndex(fields=>fields.some(field=>this.#isAsked(field)&&!field.answered()))}focus(id=this.#onScreen()[0].id){this.#fields.find(field=>field.id===id).focus()}focusQuestion(){this.#onScreen()[0].node.querySelector("h3").focus()}values(){return Object.fromEntries(this.#fields.filter(this.#isAsked,this).map(field=>[field.id,field.read().value]))}#asked=new Set;#isAsked({id}){return this.#asked.has(id)}#onScreen(){return this.#steps[this.#step].filter(this.#isAsked,this)}#update(){this.#followUps();let onScreen=this.#onScreen();for(let field of this.#fields)field.node.hidden=!onScreen.includes(field);if(this.#openly){let ids=(this.#client.survey.segments??[]).map(({id})=>id);this.#openly.hidden=!onScreen.some(({id})=>ids.includes(id))}for(let{ids,node}of this.#boxes)node.hidden=!onScreen.some(({id})=>ids.has(id));this.#showProgress(onScreen);let settled=([field])=>field.answered()||field.node.hidden;for(let entry of this.#missing)settled(entry)&&entry[1].remove();this.#missing.every(settled)&&this.#summary.replaceChildren()}#showProgress(onScreen){let all=this.#steps.length===1,[done,total2]=all?[onScreen.filter(field=>field.answered()).length,onScreen.length]:[this.#step+1,this.#steps.length];this.#progress.value=done/total2;let values={done:this.#texts.number(done),total:this.#texts.number(total2)};this.#progressText.textContent=this.#texts.say(all?"answered":"progress",values)}#followUps(){let{questions,survey}=this.#client,readings=this.#fields.map(field=>[field.id,field.read()]).filter(([,reading])=>"value"in reading),answers=Object.fromEntries(readings.map(([id,{value}])=>[id,value])),shown2=new Set(this.#shownQuestions(questions,answers)),changes=questions.flatMap(question=>{let hidden=!shown2.has(question);if(this.#asked.has(question.id)!==hidden)return[];if(hidden){let field=this.#fields.find(({id})=>id===question.id);field.clear(),field.complain(null)}let name=hidden?"followUp.hidden":"followUp.shown";return[this.#texts.say(name,{question:quoted(question.text)})]});this.#asked=new Set([...shown2,...survey.segments??[]].map(({id})=>id)),changes.length&&(this.#announced.textContent=changes.join(" "))}#check(fields){let readings=fields.map(field=>[field,field.read()]),wrong=readings.filter(([,{problem}])=>problem);for(let[field,{problem}]of readings)field.complain(problem??null);return this.#summary.replaceChildren(),wrong.length?(this.#steps.length===1&&this.#summarize(wrong),wrong[0][0].focus(),!1):!0}#summarize(wrong){let{survey}=this.#client,texts=Object.fromEntries([...survey.segments??[],...survey.questions].map(({id,text})=>[id,text]));this.#missing=wrong.map(([field])=>{let go=button(texts[field.id],()=>field.focus(),{class:"link",dir:"auto"});return[field,make("li",{},go)]}),this.#summary.append(make("h2",{},this.#texts.say("error.summary")),make("p",{},this.#texts.say("error.why")),make("ul",{},...this.#missing.map(([,item])=>item)))}};function startView({client,texts,host,language,heading,actions}){let{survey,account,offline}=client,strength=strengthOf(account);return[whoAsks(survey,host.getAttribute("logo")),heading,make("p",{class:"hint"},sizeInWords(client,texts)),survey.notice?surveyText("p",survey.notice,{class:"notice"}):null,make("div",{class:strength==="fair"?"promise":"promise weak-promise"},strength==="fair"?coinPicture(texts):null,make("p",{},texts.say(`start.${strength}`)),survey.segments?.length?make("p",{class:"hint"},texts.say("start.openly",{questions:openlyInWords(client,texts)})):null),offline?make("p",{class:"note"},texts.say("offline")):null,host.hasAttribute("kiosk")?make("p",{class:"note"},texts.say("kiosk.note")):null,make("p",{class:"actions wide"},button(texts.say("start.go"),actions.start)),make("p",{class:"more"},button(texts.say("start.how"),actions.how,{class:"link"})," ",button(texts.say("start.who"),actions.who,{class:"link"})),languageSwitch(client.languages??[],language,texts,actions.speak)]}function whoAsks({asked_by:name,contact},logo){if(!name&&!contact&&!logo)return null;let words=make("span",{},name?surveyText("b",name):null,name&&contact?" · ":null);return contact&&words.append(surveyText("span",contact)),make("p",{class:"who-asks"},logo?make("img",{src:logo,alt:""}):null,words)}function languageSwitch(languages,language,texts,speak){if(languages.length<2)return null;let select=make("select",{"aria-label":texts.say("start.language"),autocomplete:"off"},...languages.map(tag=>make("option",{value:tag,lang:tag,dir:directionOf(tag),selected:tag===language},nameOf(tag))));return select.addEventListener("change",()=>speak(select.value)),make("p",{class:"languages"},select)}function nameOf(tag){try{let name=new Intl.DisplayNames([tag],{type:"language"}).of(tag);return name.charAt(0).toLocaleUpperCase(tag)+name.slice(1)}catch{return tag}}var coinPicture=texts=>make("div",{class:"coin-picture","aria-hidden":"true"},...["answer","coin","sent"].flatMap((name,i)=>[i?picture("0 0 24 24",[["path",{d:"M4 12h14m-5-5 5 5-5 5"}]],"arrow"):null,make("span",{class:name},texts.say(`start.${name}`))]));function whoView({client,texts,pinned}){let{survey,account,digest}=client,strength=strengthOf(account);return[make("table",{class:"who"},make("tbody",{},...[["team",strength],["thief",strength],["network","networkSees"],["device","deviceSees"],["website","websiteSees"]].map(([who,what])=>make("tr",{},make("th",{scope:"row"},texts.say(`who.${who}`)),make("td",{},texts.say(`who.${what}`)))))),survey.segments?.length?make("p",{class:"weak"},texts.say("who.openly",{questions:openlyInWords(client,texts)})):null,make("p",{},accountInWords(account,texts)),make("p",{class:"hint"},texts.say("who.checked",{symbols:inSymbols(account)})),make("p",{class:"hint"},texts.say("who.kept")),make("details",{},make("summary",{},texts.say("who.cheat")),make("p",{},texts.say("who.cheatText")),make("p",{},texts.say("who.digest")),make("p",{},make("code",{class:"digest",dir:"ltr"},digest)),make("p",{},texts.say(pinned?"who.pinned":"who.unpinned")))]}var Steps=class{#visit=`${crypto.getRandomValues(new Uint32Array(1))[0]}`;#onMove;#listening=new AbortController;constructor(onMove){this.#onMove=onMove,addEventListener("popstate",()=>onMove(this.current),{signal:this.#listening.signal})}stop(){this.#listening.abort()}get current(){return history.state?.deniable?.[this.#visit]??{screen:"start",depth:0}}open(screen,change=!1){let entry={screen,change,depth:this.current.depth+1},deniable={...history.state?.deniable,[this.#visit]:entry};history.pushState({...history.state,deniable},""),this.#onMove(entry)}back(){history.back()}end(){this.stop();let{depth}=this.current;depth&&history.go(-depth)}};var CSS=`
+:host {
+  --_ink: var(--deniable-ink, #1b1f24);
+  --_muted: var(--deniable-muted, #57606a);
+  --_paper: var(--deniable-paper, #ffffff);
+  --_wash: var(--deniable-wash, #f6f7f9);
+  --_line: var(--deniable-line, #8c959f);
+  --_rule: var(--deniable-rule, #d0d7de);
+  --_accent: var(--deniable-accent, #0b5f6b);
+  --_on-accent: var(--deniable-on-accent, #ffffff);
+  --_accent-soft: var(--deniable-accent-soft, #d6ecee);
+  --_accent-wash: var(--deniable-accent-wash, #eef5f5);
+  --_warn: var(--deniable-warn, #8a4b00);
+  --_bad: var(--deniable-bad, #a40e26);
+  --_radius: var(--deniable-radius, 0.5rem);
+  display: block; container-type: inline-size; background: var(--_paper); color: var(--_ink);
+  color-scheme: light;
+  font-family: var(--deniable-font, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif);
+  font-size: 1rem; line-height: 1.5; text-align: start;
 }
-
-/** Forget everything: the element was removed. */
-export function disconnect(host) {
-  shown.get(host)?.stop();
-  shown.delete(host);
-}
-
-/** A property that may be set at any time, before or after the element is in a page; setting it starts again. */
-function watch(host, name) {
-  if (Object.getOwnPropertyDescriptor(host, name)?.set) return;
-  let value = host[name];
-  const set = (given) => {
-    value = given;
-    shown.get(host)?.load();
-  };
-  Object.defineProperty(host, name, { configurable: true, enumerable: true, get: () => value, set });
-}
-
-/** The link to load. If it leads to the page it is on, the digest in that page's address applies to it, too. */
-function linkOf(host) {
-  const link = host.getAttribute("src") ?? "";
-  if (link.includes("#") || !URL.canParse(link, document.baseURI)) return link;
-  const { origin, pathname } = new URL(link, document.baseURI);
-  if (origin !== location.origin || pathname !== location.pathname) return link;
-  // Not location.hash: it is the same for a link that lost the digest after its "#" and for one without any.
-  return link + /#.*|$/s.exec(location.href)[0];
-}
-
-class Questionnaire {
-  #host;
-  #module;
-  #root;
-  #texts;
-  #link;
-  #client = null;
-  #form = null;
-  #answers = null; // { questions, segments }: the true ones, from review until the page is left
-  #sending = false;
-  #receipt = null;
-  #view = null;
-  #attempt = 0; // counts loads, so that a late one does not overtake
-  #listening = new AbortController();
-
-  constructor(host, module) {
-    this.#host = host;
-    this.#module = module;
-    this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    this.#root.adoptedStyleSheets = [styleSheet()];
-    const { signal } = this.#listening;
-    window.addEventListener("pagehide", () => this.#forget(), { signal });
-    window.addEventListener("pageshow", (event) => event.persisted && this.#forget(), { signal });
-    window.addEventListener("hashchange", () => this.#follow(), { signal });
-  }
-
-  stop() {
-    this.#attempt++;
-    this.#listening.abort();
-    this.#drop();
-    this.#root.replaceChildren();
-  }
-
-  /** The page's address has changed. What it asks for now may be what was verified already: that stays as it is. */
-  #follow() {
-    const link = linkOf(this.#host);
-    const verified = this.#client?.digest;
-    const [, pin = verified] = link.split("#");
-    if (link !== this.#link && !(verified && pin.toLowerCase() === verified)) this.load();
-  }
-
-  /** From the start: load and verify the survey, then ask, or show what was sent from this device before. */
-  async load() {
-    const attempt = ++this.#attempt;
-    const host = this.#host;
-    this.#drop();
-    this.#texts = new Texts(host.texts, host.closest("[lang]")?.lang || document.documentElement.lang);
-    this.#show("message", make("p", { role: "status" }, this.#say("loading")));
-    this.#link = linkOf(host);
-    try {
-      const budget = host.budget ?? host.getAttribute("budget")?.split(" ");
-      const client = await this.#module.Client.load(this.#link, { budget });
-      if (attempt !== this.#attempt) return;
-      this.#client = client;
-      const { survey, digest, closed, receipt } = client;
-      this.#announce("ready", { survey, digest, closed, receipt });
-      if (receipt) this.#showReceipt(receipt, { before: true });
-      else if (closed) this.#showFailure("closed");
-      else this.#makeForm();
-    } catch (error) {
-      if (attempt !== this.#attempt) return;
-      if (error.reason === undefined) console.error(error); // a fault of the program; there are no answers yet
-      this.#fail(error, "tampered");
-    }
-  }
-
-  #say(name, values) {
-    return this.#texts.say(name, values);
-  }
-
-  #announce(name, detail) {
-    this.#host.dispatchEvent(new CustomEvent(`deniable-${name}`, { detail, bubbles: true, composed: true }));
-  }
-
-  /** Replace what is shown. */
-  #show(name, ...content) {
-    this.#view = make("div", { class: `view ${name}`, part: name }, ...content);
-    this.#root.replaceChildren(this.#view);
-  }
-
-  /** A heading that focus can move to, so that a screen reader goes on where the view begins. */
-  #heading(text) {
-    return make("h2", { tabindex: "-1" }, text);
-  }
-
-  #focusHeading() {
-    this.#view.querySelector("h2").focus();
-    this.#host.scrollIntoView({ block: "start" });
-  }
-
-  #drop() {
-    this.#forgetForm();
-    this.#answers = this.#receipt = this.#client = null;
-    this.#sending = false;
-  }
-
-  #forgetForm() {
-    this.#form?.clear();
-    this.#form = null;
-  }
-
-  /** The page is left, or was restored from the browser's memory: nothing of the answers may be seen again. */
-  #forget() {
-    this.#form?.clear();
-    this.#answers = null;
-    if (this.#receipt) this.#showReceipt(this.#receipt);
-    else if (this.#sending) this.#show("message", make("p", { role: "status" }, this.#say("status.sending")));
-    else if (this.#form) this.#makeForm();
-  }
-
-  // --- the form -----------------------------------------------------------------------------------------------------
-
-  #makeForm() {
-    const { shownQuestions } = this.#module;
-    const onReview = (values) => this.#showReview(values);
-    this.#form = new Form({ client: this.#client, shownQuestions, texts: this.#texts, onReview });
-    this.#showForm();
-  }
-
-  #showForm() {
-    const { survey, offline } = this.#client;
-    const note = offline ? make("p", { class: "note" }, this.#say("offline")) : null;
-    this.#show("form", this.#form.progress, this.#notice(survey), note, this.#form.node);
-  }
-
-  #notice(survey) {
-    return survey.notice && !this.#host.hasAttribute("hide-notice")
-      ? surveyText("p", survey.notice, { class: "notice" })
-      : null;
-  }
-
-  // --- the review ---------------------------------------------------------------------------------------------------
-
-  #showReview(values) {
-    const { survey, questions } = this.#client;
-    const shown = questions.filter(({ id }) => Object.hasOwn(values, id));
-    const take = (asked) => Object.fromEntries(asked.map(({ id }) => [id, values[id]]));
-    this.#answers = { questions: take(shown), segments: take(survey.segments ?? []) };
-    const onChange = (id) => {
-      this.#answers = null;
-      this.#showForm();
-      this.#form.focus(id);
-    };
-    const status = make("p", { class: "status", role: "status" });
-    const send = button(this.#say("button.send"), () => this.#send(status));
-    const back = button(this.#say("button.back"), () => onChange(), { class: "quiet" });
-    this.#show(
-      "review",
-      this.#heading(this.#say("section.review")),
-      ...reviewView({ client: this.#client, questions: shown, values, texts: this.#texts, onChange }),
-      status,
-      make("p", { class: "actions" }, send, " ", back),
-    );
-    this.#focusHeading();
-  }
-
-  async #send(status) {
-    const [client, attempt, answers] = [this.#client, this.#attempt, this.#answers];
-    if (this.#sending || !answers) return;
-    // Nothing can be changed from here on: the receipt is to show what was sent.
-    this.#sending = true;
-    for (const control of this.#view.querySelectorAll("button")) control.disabled = true;
-    status.textContent = this.#say("status.sending");
-    let receipt, error;
-    try {
-      receipt = await client.submit(answers.questions, answers.segments);
-    } catch (thrown) {
-      error = thrown;
-    }
-    if (attempt !== this.#attempt) return;
-    this.#sending = false;
-    this.#answers &&= answers; // unless the page was left meanwhile
-    if (receipt) {
-      this.#announce("submitted", { receipt });
-      this.#showReceipt(receipt);
-      this.#focusHeading();
-    } else if (error.reason === "already_answered" && error.receipt) {
-      this.#answers = null;
-      this.#announce("failed", { reason: error.reason });
-      this.#showReceipt(error.receipt, { before: true });
-      this.#focusHeading();
-    } else this.#fail(error, "unexpected", "unsure");
-  }
-
-  // --- the receipt --------------------------------------------------------------------------------------------------
-
-  #showReceipt(receipt, { before = false } = {}) {
-    this.#forgetForm();
-    this.#receipt = receipt;
-    // What was sent on an earlier visit is not kept. What waits may have been made from another document than the one
-    // that the link now pins.
-    const { digest, booklet } = this.#client;
-    if (receipt.digest !== digest || receipt.booklet !== booklet) {
-      const { status } = receipt;
-      return this.#showFailure(["refused", "expired"].includes(status) ? status : "already_answered");
-    }
-    try {
-      this.#writeReceipt(receipt, before);
-    } catch (error) {
-      if (!this.#answers) console.error(error);
-      this.#showFailure("receipt");
-    }
-  }
-
-  #statusOf({ status, refused, reached }) {
-    if (refused) return ["bad", this.#say("status.refused", refused)];
-    if (status === "expired") return ["bad", this.#say("failure.expired.text")];
-    if (status === "delivered") return ["good", this.#say("status.sent")];
-    const [waiting, then] = [reached ? "waitingServer" : "waiting", this.#client.persistent ? "comeBack" : "stay"];
-    return ["waiting", `${this.#say(`status.${waiting}`)} ${this.#say(`status.${then}`)}`];
-  }
-
-  #writeReceipt(receipt, before) {
-    const attempt = this.#attempt;
-    const status = make("p", { role: "status" });
-    const update = () => {
-      // Another view is shown, or another survey: nobody needs this any more.
-      if (attempt !== this.#attempt || this.#receipt !== receipt) return clearInterval(timer);
-      const [kind, text] = this.#statusOf(receipt);
-      if (status.textContent !== text) status.textContent = text; // or a screen reader would say it each time
-      status.className = `status ${kind}`;
-      if (kind !== "waiting") clearInterval(timer);
-    };
-    const timer = setInterval(update, 1000); // why it waits may change from one attempt to the next
-    update();
-    receipt.settled?.then(update);
-    this.#show(
-      "receipt-view",
-      this.#heading(this.#say("section.receipt")),
-      before ? make("p", {}, this.#say("status.before")) : null,
-      status,
-      ...receiptView({ client: this.#client, receipt, answers: this.#answers, texts: this.#texts }),
-      make("p", { class: "actions" }, this.#removeButton()),
-    );
-  }
-
-  // --- removing it from this device ---------------------------------------------------------------------------------
-
-  #removeButton() {
-    return button(this.#say("button.remove"), () => this.#askToRemove(), { class: "quiet" });
-  }
-
-  /** Say what it means first. What was answered is gone from here on. */
-  #askToRemove() {
-    const receipt = this.#receipt;
-    const unsent = receipt.status === "waiting";
-    this.#answers = null;
-    const remove = button(this.#say("button.removeNow"), () => this.#remove(unsent));
-    const keep = button(this.#say("button.keep"), () => this.#showReceipt(receipt), { class: "quiet" });
-    this.#show(
-      "message",
-      this.#heading(this.#say("remove.title")),
-      make("p", {}, this.#say(unsent ? "remove.unsent" : "remove.sent")),
-      make("p", {}, this.#say("remove.again")),
-      make("p", { class: "actions" }, remove, " ", keep),
-    );
-    this.#focusHeading();
-  }
-
-  async #remove(unsent) {
-    const attempt = this.#attempt;
-    try {
-      await this.#client.forget({ unsent });
-      if (attempt !== this.#attempt) return;
-      this.#receipt = null;
-      this.#show("message", this.#heading(this.#say("remove.doneTitle")), make("p", {}, this.#say("remove.done")));
-      this.#focusHeading();
-      this.#announce("removed", {});
-    } catch (error) {
-      if (attempt === this.#attempt) this.#fail(error, "unexpected");
-    }
-  }
-
-  // --- failure ------------------------------------------------------------------------------------------------------
-
-  /** Known reasons have words of their own; any other is what `otherwise` says, and a fault what `fault` says. */
-  #fail(error, otherwise, fault = "unexpected") {
-    const { reason } = error;
-    const name = reason === undefined ? fault : Object.hasOwn(ENGLISH.failure, reason) ? reason : otherwise;
-    this.#announce("failed", { reason: reason ?? "unexpected" });
-    this.#showFailure(name);
-  }
-
-  #showFailure(name) {
-    // What the server has refused for good is settled: going back could only make a second submission.
-    const final = ["closed", "refused", "expired", "already_answered", "unsure", "receipt"].includes(name);
-    const answered = this.#answers && !final;
-    const actions = [];
-    if (answered)
-      actions.push(
-        button(this.#say("button.answers"), () =>
-          this.#showReview({ ...this.#answers.questions, ...this.#answers.segments }),
-        ),
-      );
-    else if (["unreachable", "storage", "unexpected", "unsure", "receipt"].includes(name))
-      actions.push(button(this.#say("button.again"), () => this.load()));
-    if (this.#receipt) actions.push(this.#removeButton());
-    if (!answered) this.#answers = null;
-    if (final) this.#forgetForm();
-    const { survey } = this.#client ?? {};
-    this.#show(
-      "message",
-      survey ? this.#notice(survey) : null,
-      make(
-        "div",
-        { role: "alert" },
-        this.#heading(this.#say(`failure.${name}.title`)),
-        make("p", {}, this.#say(`failure.${name}.text`)),
-      ),
-      actions.length ? make("p", { class: "actions" }, ...actions) : null,
-    );
+@media (prefers-color-scheme: dark) {
+  :host {
+    --_ink: var(--deniable-ink, #e8ecf0);
+    --_muted: var(--deniable-muted, #a3adb8);
+    --_paper: var(--deniable-paper, #14181d);
+    --_wash: var(--deniable-wash, #1c2229);
+    --_line: var(--deniable-line, #6b7682);
+    --_rule: var(--deniable-rule, #38414b);
+    --_accent: var(--deniable-accent, #6fc9d4);
+    --_on-accent: var(--deniable-on-accent, #0b1a1d);
+    --_accent-soft: var(--deniable-accent-soft, #1f444a);
+    --_accent-wash: var(--deniable-accent-wash, #182a2d);
+    --_warn: var(--deniable-warn, #f0b35c);
+    --_bad: var(--deniable-bad, #ff8d97);
+    color-scheme: dark;
   }
 }
+:host([hidden]) { display: none; }
+*, *::before, *::after { box-sizing: border-box; }
+[hidden] { display: none !important; }
+.unseen { position: absolute; inline-size: 1px; block-size: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+
+/* A survey's words may be longer than any screen is wide, and a letter may carry more accents than fit beside it. */
+.view { overflow-wrap: anywhere; overflow-x: clip; margin-inline: -0.5rem; padding-inline: 0.5rem; } /* room for focus */
+h2, h3, p, ul, ol, dl, dd, fieldset, legend, table { margin: 0; padding: 0; }
+h2 { font-size: 1.3125rem; line-height: 1.3; margin-block: 2rem 0.5rem; }
+h2.survey-title { font-size: 1.6875rem; line-height: 1.2; margin-block: 1.25rem 0.25rem; }
+h2.running-title { font-size: 0.9375rem; font-weight: 600; color: var(--_muted); margin-block: 0; }
+.view > h2:first-child, [role="alert"] > h2:first-child { margin-block-start: 0; }
+h3 { font-size: 1.0625rem; line-height: 1.4; }
+p { margin-block: 0.5rem; }
+ul { padding-inline-start: 1.25rem; }
+ol { padding-inline-start: 1.625rem; }
+.hint { color: var(--_muted); }
+.notice, .closing { white-space: pre-line; }
+.who-asks { display: flex; align-items: center; gap: 0.75rem; margin: 0; color: var(--_muted); font-size: 0.9375rem; }
+.who-asks img { flex: none; block-size: 2.5rem; max-inline-size: 8rem; object-fit: contain; }
+.promise, .closing { padding: 1rem; border-radius: var(--deniable-radius, 1rem); background: var(--_accent-wash); margin-block: 1rem; }
+.promise > p { margin-block: 0; }
+.promise > p + p { margin-block-start: 0.5rem; }
+.weak-promise { border: 2px solid var(--_warn); background: none; }
+.coin-picture, .faces { display: flex; align-items: center; justify-content: space-between; gap: 0.25rem; }
+.coin-picture {
+  margin-block-end: 0.75rem; font-size: 0.8125rem; line-height: 1.15; color: var(--_accent); overflow-wrap: normal;
+}
+.coin-picture > span {
+  display: grid; place-items: center; min-block-size: 4.5rem; inline-size: 4.5rem; flex: none; text-align: center;
+  font-weight: 600; border: 3px solid currentcolor; border-radius: 50%;
+}
+.coin-picture > .sent {
+  inline-size: auto; flex: 0 1 7rem; border: 2px dashed var(--_line); border-radius: 0.75rem; color: var(--_muted);
+}
+.arrow { flex: none; inline-size: 1.5rem; fill: none; stroke: var(--_line); stroke-width: 2; }
+.view[dir="rtl"] .arrow, .view[dir="rtl"] .bar { transform: scaleX(-1); }
+.more { display: flex; flex-direction: column; align-items: center; margin-block: 0; }
+.more button, .languages { text-align: center; }
+select {
+  font: inherit; min-block-size: 2.75rem; padding: 0.375rem 0.75rem; color: var(--_ink); background: var(--_paper);
+  border: 1px solid var(--_line); border-radius: var(--_radius);
+}
+table.who { inline-size: 100%; border-collapse: collapse; }
+.who th, .who td {
+  padding-block: 0.625rem; border-block-end: 1px solid var(--_rule); text-align: start; vertical-align: top;
+  font-weight: 400;
+}
+.who td { inline-size: 48%; padding-inline-start: 0.75rem; font-weight: 600; color: var(--_accent); }
+.digest { overflow-wrap: anywhere; }
+.try { margin-block: 1.25rem; padding: 1rem; border: 1px solid var(--_rule); border-radius: var(--deniable-radius, 1rem); }
+.try fieldset { border: 0; min-inline-size: 0; }
+.try .options { clear: both; }
+.try h3 { margin-block-end: 0.5rem; }
+.try input[type="range"] { inline-size: 100%; accent-color: var(--_accent); min-block-size: 2.75rem; margin: 0; }
+.face {
+  display: grid; place-items: center; inline-size: 4.75rem; block-size: 4.75rem; border-radius: 50%; text-align: center;
+  border: 3px solid var(--_accent); color: var(--_accent); font-weight: 600; font-size: 0.9375rem;
+}
+.face.sent { border-radius: 0.75rem; border-style: dashed; }
+.face.idle { opacity: 0.45; }
+.face.thrown { animation: throw 0.5s; }
+@keyframes throw { 50% { transform: rotateY(90deg); } }
+.result { min-block-size: 4.5em; }
+.people { fill: var(--_rule); inline-size: 100%; }
+.people .yes { fill: var(--_accent); }
+.scale { inline-size: 100%; overflow: visible; }
+.scale .line { stroke: var(--_line); stroke-width: 2; }
+.scale .truth { stroke: var(--_ink); stroke-width: 3; }
+.scale .said { fill: var(--_paper); stroke: var(--_muted); stroke-width: 3; }
+.scale .estimate { fill: var(--_accent); }
+.gone { display: none; }
+.mark { font-size: 3.25rem; line-height: 1; color: var(--_accent); text-align: center; }
+.thanks > h2 { text-align: center; font-size: 1.6875rem; margin-block-start: 0.5rem; }
+.thanks > .status.good { text-align: center; background: none; border: 0; color: var(--_muted); padding: 0; }
+.thanks summary, .thanks .actions { display: flex; justify-content: center; }
+h2.openly { color: var(--_warn); }
+/* A text in another direction than the page's runs its own way, and still stands on the page's side. */
+[dir="auto"] { text-align: -webkit-match-parent; text-align: match-parent; }
+.note, .summary:not(:empty), .total, .status:not(:empty), .message [role="alert"] {
+  padding: 0.75rem 1rem; border-radius: var(--_radius); background: var(--_wash);
+  border: 1px solid var(--_rule); border-inline-start: 4px solid var(--_line);
+}
+.total { margin-block-start: 2rem; }
+.total > :first-child { margin-block: 0 0.25rem; font-size: 1.0625rem; }
+.summary:not(:empty), .status.bad, .message [role="alert"] { border-inline-start-color: var(--_bad); }
+.status.good { border-inline-start-color: var(--_accent); }
+.status.waiting { border-inline-start-color: var(--_warn); }
+
+:focus-visible, h2:focus { outline: 3px solid var(--_accent); outline-offset: 2px; border-radius: 2px; }
+h2:focus:not(:focus-visible) { outline: none; }
+/* What gets the focus must not lie below the progress line. */
+input, button, summary, fieldset, h2 { scroll-margin-block: 5.5rem 2rem; }
+
+.progress {
+  position: sticky; inset-block-start: 0; z-index: 1; display: flex; flex-wrap: wrap; align-items: center;
+  gap: 0.25rem 1rem; padding-block: 0.625rem; background: var(--_paper);
+  border-block-end: 1px solid var(--_rule); font-variant-numeric: tabular-nums;
+}
+progress {
+  flex: 1 1 8rem; block-size: 0.5rem; border: 1px solid var(--_line); border-radius: 1rem; overflow: hidden;
+  appearance: none; background: var(--_paper); color: var(--_accent);
+}
+progress::-webkit-progress-bar { background: var(--_paper); }
+progress::-webkit-progress-value { background: var(--_accent); transition: inline-size 0.2s; }
+progress::-moz-progress-bar { background: var(--_accent); }
+
+/* Browsers let a fieldset grow with its longest word unless its least size is set. */
+fieldset.question { min-inline-size: 0; margin-block: 1.5rem; padding: 0; border: 0; }
+fieldset.question.wrong { padding-inline-start: 1rem; border-inline-start: 4px solid var(--_bad); }
+/* Afloat, or the fieldset's border would start beside the legend's middle. */
+legend { float: inline-start; inline-size: 100%; padding-block-end: 0.5rem; }
+.question > :not(legend) { clear: both; }
+.question > .hint, .error { margin-block: 0 0.5rem; }
+.error { color: var(--_bad); font-weight: 600; }
+.options { display: grid; gap: 0.5rem; margin-block: 0 0.625rem; }
+.option {
+  display: flex; align-items: flex-start; gap: 0.75rem; min-block-size: 3.25rem; min-inline-size: 0;
+  padding: 0.8125rem 1rem; border: 1px solid var(--_line); border-radius: var(--deniable-radius, 0.875rem); cursor: pointer;
+}
+.option > span { min-inline-size: 0; }
+.option:hover { background: var(--_wash); }
+.option:has(:checked) {
+  background: var(--_accent-soft); border-color: var(--_accent); box-shadow: inset 0 0 0 1px var(--_accent);
+}
+.option:has(:focus-visible), .wrong .option:has(:focus) { outline: 3px solid var(--_accent); outline-offset: 2px; }
+.option input {
+  flex: none; inline-size: 1.25rem; block-size: 1.25rem; margin-block: 0.125rem; margin-inline: 0;
+  accent-color: var(--_accent);
+}
+/* Its whole label has the outline. */
+.option input:focus-visible { outline: none; }
+b.point { font-variant-numeric: tabular-nums; margin-inline-end: 0.25rem; }
+@container (min-inline-size: 30rem) {
+  .options.short { grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr); }
+  .options.many { grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); }
+}
+@container (min-inline-size: 40rem) {
+  .options.scale { grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr); }
+  .options.scale .option { display: grid; grid-template-columns: auto 1fr; gap: 0.25rem 0.5rem; align-content: start; }
+  .options.scale .option > span { display: contents; }
+  .options.scale .option > span > span { grid-column: 1 / -1; }
+}
+.entry { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.75rem; margin-block: 0.375rem 0.625rem; }
+.entry input {
+  font: inherit; inline-size: 12rem; max-inline-size: 100%; min-block-size: 2.75rem; padding: 0.5rem 0.75rem;
+  color: var(--_ink); background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius);
+}
+.entry input[aria-invalid] { border-color: var(--_bad); box-shadow: inset 0 0 0 1px var(--_bad); }
+.unit { color: var(--_muted); min-inline-size: 0; }
+.number > label { display: block; color: var(--_muted); }
+
+.protection { font-size: 0.9375rem; color: var(--_muted); }
+.weak, .hint strong { color: var(--_warn); font-weight: 600; }
+summary {
+  display: inline-flex; align-items: center; min-block-size: 2.75rem; color: var(--_accent); cursor: pointer;
+  text-decoration: underline; text-underline-offset: 0.2em;
+}
+details[open] { padding-block-end: 0.5rem; border-block-end: 1px solid var(--_rule); }
+.chances { inline-size: 100%; max-inline-size: 40rem; border-collapse: collapse; }
+.chances th { inline-size: 40%; text-align: start; font-weight: 400; }
+.chances th, .chances td { padding-block: 0.25rem; padding-inline-end: 0.75rem; vertical-align: middle; }
+.chances .picture { inline-size: 22%; }
+@container (min-inline-size: 30rem) {
+  .chances .picture { inline-size: 30%; }
+  .figure { white-space: nowrap; }
+}
+.figure { font-variant-numeric: tabular-nums; color: var(--_ink); }
+.bar { display: block; inline-size: 100%; block-size: 0.625rem; }
+.bar-rest { fill: var(--_rule); }
+.bar-share { fill: var(--_accent); }
+
+.actions { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin-block: 1.5rem 0.5rem; }
+.form .actions { flex-direction: row-reverse; justify-content: space-between; }
+.wide button { flex: 1; }
+button {
+  font: inherit; font-weight: 600; min-block-size: 3.25rem; padding: 0.5rem 1.5rem; color: var(--_on-accent);
+  background: var(--_accent); border: 1px solid var(--_accent); border-radius: var(--deniable-radius, 0.875rem); cursor: pointer;
+}
+button:hover { box-shadow: inset 0 0 0 2px var(--_on-accent); }
+button:disabled { opacity: 0.6; cursor: progress; }
+button.quiet { color: var(--_accent); background: var(--_paper); }
+button.quiet:hover { box-shadow: inset 0 0 0 1px var(--_accent); }
+button.link {
+  min-block-size: 2.75rem; padding: 0.25rem 0; color: var(--_accent); background: none; border-color: transparent; font-weight: 400;
+  text-align: start; text-decoration: underline; text-underline-offset: 0.2em;
+}
+button.link:hover { box-shadow: none; text-decoration-thickness: 2px; }
+
+.answers { list-style: none; padding: 0; margin-block: 1rem; border-block-start: 1px solid var(--_rule); }
+.answers > li {
+  display: flex; justify-content: space-between; gap: 1rem; padding-block: 0.625rem;
+  border-block-end: 1px solid var(--_rule);
+}
+.answers > li > div { min-inline-size: 0; }
+.answers h3 { font-weight: 400; font-size: 1rem; }
+.answers .answer { font-size: 1.125rem; font-weight: 600; margin-block: 0.125rem; }
+.answers button { flex: none; white-space: nowrap; }
+.answers .hint { font-size: 0.9375rem; margin-block: 0.25rem 0; }
+
+table.receipt { inline-size: 100%; border-collapse: collapse; margin-block: 1rem; }
+.receipt th, .receipt td {
+  padding: 0.75rem 0.875rem 0.75rem 0; padding-inline: 0 0.875rem; text-align: start; vertical-align: top;
+  border-block-end: 1px solid var(--_rule);
+}
+.receipt thead th {
+  border-block-end: 2px solid var(--_line); color: var(--_muted); font-weight: 600; overflow-wrap: break-word;
+}
+.receipt tbody th { font-weight: 400; }
+.receipt td.left { font-weight: 600; }
+.receipt li + li { margin-block-start: 0.25rem; }
+.receipt td.why { color: var(--_muted); }
+.raw { display: block; font-weight: 400; color: var(--_muted); }
+.cell-label { display: none; }
+code {
+  font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.875rem;
+  overflow-wrap: anywhere;
+}
+.facts dt { color: var(--_muted); margin-block-start: 0.5rem; }
+@container (min-inline-size: 40rem) {
+  .receipt th.question { inline-size: 28%; }
+  .receipt th.left { inline-size: 32%; }
+}
+@container (max-inline-size: 39.99rem) {
+  .receipt thead { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
+  .receipt, .receipt tbody, .receipt tr, .receipt tbody th, .receipt td { display: block; inline-size: auto; }
+  .receipt tr { padding-block: 0.75rem; border-block-end: 1px solid var(--_rule); }
+  .receipt tbody th, .receipt td { padding: 0.125rem 0; border: 0; }
+  .receipt tbody th { font-weight: 600; }
+  .cell-label {
+    display: block; margin-block-start: 0.375rem; font-size: 0.875rem; font-weight: 400; color: var(--_muted);
+  }
+}
+
+@media (prefers-reduced-motion: reduce) {
+  *, *::before, *::after {
+    transition: none !important; animation: none !important; scroll-behavior: auto !important;
+  }
+}
+@media (forced-colors: active) {
+  .option:has(:checked) { outline: 2px solid Highlight; outline-offset: -2px; }
+  .option:has(:focus-visible) { outline: 3px solid Highlight; outline-offset: 2px; }
+  .bar-rest { fill: Canvas; stroke: CanvasText; }
+  .bar-share { fill: CanvasText; }
+  progress, progress::-webkit-progress-value { forced-color-adjust: none; }
+  progress { border-color: CanvasText; background: Canvas; }
+  progress::-webkit-progress-bar { background: Canvas; }
+  progress::-webkit-progress-value { background: Highlight; }
+}
+/* True answers stay off paper: a print-out outlives the page. */
+@media print {
+  .progress, .actions, .answers, .try, .unseen { display: none !important; }
+  /* Which questions were shown depends on the answers: on paper all of them are. */
+  .form .question[hidden], .form .openly[hidden] { display: block !important; }
+  .form input { visibility: hidden; }
+  .option:has(:checked) { background: none; border-color: var(--_line); box-shadow: none; outline: none; }
+  .receipt tr { break-inside: avoid; }
+}
+`,sheet;function styleSheet(){return sheet||(sheet=new CSSStyleSheet,sheet.replaceSync(CSS)),sheet}var COLUMNS=["question","left","why"];function receiptView({client,receipt,texts}){let{survey,parts,account}=client,save=button(texts.say("button.save"),()=>download(client,receipt,texts),{class:"quiet"}),print=button(texts.say("button.print"),()=>window.print(),{class:"quiet"}),rows=[...parts.map((part,i)=>{let report=receipt.reports[i],asked=client.questions.filter(({id})=>part.items.some(({question})=>question.id===id));return row(texts,{question:lines(asked.map(({text})=>text)),left:left(lines(combinationsInWords(part,report,texts)??[reportInWords(part,report,texts)],"ul"),texts.say("receipt.raw",{report})),why:whyInWords(part,report,texts)})}),...(survey.segments??[]).map(segment=>{let code=receipt.segments[segment.id],{text}=segment.options.find(option2=>option2.code===code);return row(texts,{question:surveyText("span",segment.text),left:left(surveyText("span",text),texts.say("receipt.code",{code})),why:texts.say("receipt.openly")})})],calm=strengthOf(account)==="fair",facts={id:receipt.id,digest:receipt.digest,spent:inSymbols(account)};return[make("p",{class:calm?"":"weak"},texts.say(calm?"receipt.calm":"receipt.weak")),make("table",{class:"receipt",part:"receipt",role:"table"},make("thead",{role:"rowgroup"},make("tr",{role:"row"},...COLUMNS.map(name=>make("th",{role:"columnheader",scope:"col",class:name},texts.say(`receipt.${name}`))))),make("tbody",{role:"rowgroup"},...rows)),make("p",{},accountInWords(account,texts)),make("dl",{class:"facts"},...Object.entries(facts).flatMap(([name,value])=>[make("dt",{},texts.say(`receipt.${name}`)),make("dd",{},make("code",{dir:"ltr"},value))])),make("p",{class:"hint"},texts.say("receipt.keep")),make("p",{class:"actions"},save," ",print)]}var lines=(all,list="ol")=>all.length>1?make(list,{},...all.map(text=>surveyText("li",text))):surveyText("span",all[0]);function row(texts,cells){return make("tr",{role:"row"},...Object.entries(cells).map(([name,content])=>{let isHead=name==="question",label=isHead?null:make("span",{class:"cell-label","aria-hidden":"true"},texts.say(`receipt.${name}`)),body=make("div",{},content);return make(isHead?"th":"td",{role:isHead?"rowheader":"cell",scope:isHead?"row":null,class:name},label,body)}))}var left=(words,raw)=>make("div",{},words,make("code",{class:"raw"},raw));function download(client,receipt,texts){let{survey,parts}=client,content={about:texts.say("receipt.file"),survey:survey.id,title:survey.title,id:receipt.id,digest:receipt.digest,epsilon:receipt.epsilon,delta:receipt.delta,booklet:receipt.booklet,reports:receipt.reports,segments:receipt.segments,in_words:parts.map((part,i)=>({questions:part.questions,sent:reportInWords(part,receipt.reports[i],texts).replace(/[\u2068\u2069]/g,"")}))},address=URL.createObjectURL(new Blob([`${JSON.stringify(content,null,2)}
+`],{type:"application/json"}));make("a",{href:address,download:`deniable-receipt-${survey.id}.json`}).click(),setTimeout(()=>URL.revokeObjectURL(address),6e4)}function statusOf({status,refused,reached},{persistent},texts){if(refused)return["bad",texts.say("failure.refused.title"),texts.say("status.refused",refused)];if(status==="expired")return["bad",texts.say("failure.expired.title"),texts.say("failure.expired.text")];if(status==="delivered")return["good",texts.say("status.thanks"),texts.say("status.thanksText")];let waiting=texts.say(reached?"status.waitingServer":"status.waiting"),then=texts.say(persistent?"status.comeBack":"status.stay");return["waiting",texts.say("status.waitingTitle"),`${waiting} ${then}`]}function thanksView({client,receipt,texts,before,heading,actions,isShown,onSettled}){let told=make("p",{role:"status"}),mark=make("div",{class:"mark","aria-hidden":"true"}),update=()=>{if(!isShown())return clearInterval(timer);let[kind,title,text]=statusOf(receipt,client,texts);heading.textContent!==title&&(heading.textContent=title),told.textContent!==text&&(told.textContent=text),told.className=`status ${kind}`,mark.textContent=kind==="good"?"✓":"",kind!=="waiting"&&(clearInterval(timer),onSettled())},timer=setInterval(update,1e3);update(),receipt.settled?.then(update);let{closing}=client.survey;return[mark,heading,before?make("p",{},texts.say("status.before")):null,told,closing?surveyText("p",closing,{class:"closing"}):null,before?null:whatWasSent(client,receipt,texts),make("p",{class:"actions"},...actions)]}function whatWasSent(client,receipt,texts){try{let summary=make("summary",{},texts.say("button.see"));return make("details",{class:"what-was-sent"},summary,...receiptView({client,receipt,texts}))}catch(error){return console.error(error),null}}var shown=new WeakMap,KIOSK_PAUSE=6e4;function connect(host,module){shown.get(host)?.stop();for(let name of["texts","budget"])watch(host,name);let questionnaire=new Questionnaire(host,module);shown.set(host,questionnaire),questionnaire.load()}function disconnect(host){shown.get(host)?.stop(),shown.delete(host)}function watch(host,name){if(Object.getOwnPropertyDescriptor(host,name)?.set)return;let value=host[name];Object.defineProperty(host,name,{configurable:!0,enumerable:!0,get:()=>value,set:given=>{value=given,shown.get(host)?.load()}})}function linkOf(host){let link=host.getAttribute("src")??"";if(link.includes("#")||!URL.canParse(link,document.baseURI))return link;let{origin,pathname}=new URL(link,document.baseURI);return origin!==location.origin||pathname!==location.pathname?link:link+/#.*|$/s.exec(location.href)[0]}var askBeforeLeaving=event=>event.preventDefault(),Questionnaire=class{#host;#module;#root;#texts;#language="en";#link;#client=null;#form=null;#steps=null;#changing=null;#sending=!1;#receipt=null;#view=null;#attempt=0;#guarding=!1;#listening=new AbortController;constructor(host,module){this.#host=host,this.#module=module,this.#root=host.shadowRoot??host.attachShadow({mode:"open"}),this.#root.adoptedStyleSheets=[styleSheet()];let{signal}=this.#listening;window.addEventListener("pagehide",()=>this.#forget(),{signal}),window.addEventListener("pageshow",event=>event.persisted&&this.#forget(),{signal}),window.addEventListener("hashchange",()=>this.#follow(),{signal});for(let name of["input","change"])this.#root.addEventListener(name,()=>this.#guard(),{signal})}stop(){this.#attempt++,this.#listening.abort(),this.#drop(),this.#root.replaceChildren()}#follow(){let link=linkOf(this.#host),verified=this.#client?.digest,[,pin=verified]=link.split("#");link!==this.#link&&!(verified&&pin.toLowerCase()===verified)&&this.load()}async load(){let attempt=++this.#attempt,host=this.#host;this.#drop();let texts=await loadTexts(this.#wanted([])[0],host.texts).catch(()=>null);if(attempt===this.#attempt){if(!texts)return void this.#module.fail();[this.#texts,this.#language]=[texts,texts.language],this.#show("message",make("p",{role:"status"},this.#say("loading"))),this.#link=linkOf(host);try{let budget=host.budget??host.getAttribute("budget")?.split(" "),client=await this.#module.Client.load(this.#link,{budget}),next=host.hasAttribute("kiosk")&&client.receipt&&client.receipt.status!=="waiting";if(next&&await client.forget(),attempt!==this.#attempt)return;if(next)return void this.load();this.#client=client;let{languages=[]}=client;if(await this.#speak(bestLanguage(this.#wanted(languages),languages)??texts.language),attempt!==this.#attempt)return;let{survey,digest,closed,receipt}=client;this.#announce("ready",{survey,digest,closed,receipt}),receipt?this.#showThanks(receipt,{before:!0}):closed?this.#showFailure("closed"):this.#begin()}catch(error){if(attempt!==this.#attempt)return;error.reason===void 0&&console.error(error),this.#fail(error,"tampered")}}}#wanted(languages){let own=this.#host.getAttribute("lang");return own?[own]:languages.length?navigator.languages:[this.#host.closest("[lang]")?.lang||"en"]}async#speak(language){this.#language=this.#client.useLanguage?.(language)??language,this.#texts=await loadTexts(this.#language,this.#host.texts);let{title}=this.#client.survey;this.#announce("language",{language:this.#language,direction:directionOf(this.#language),title})}#say(name,values){return this.#texts.say(name,values)}#announce(name,detail){this.#host.dispatchEvent(new CustomEvent(`deniable-${name}`,{detail,bubbles:!0,composed:!0}))}#show(name,...content){let{language}=this.#texts;this.#view=make("div",{class:`view ${name}`,part:name,lang:language,dir:directionOf(language)},...content);for(let text of this.#view.querySelectorAll("[dir=auto]"))text.lang=this.#language;this.#root.replaceChildren(this.#view)}#heading(text){return make("h2",{tabindex:"-1"},text)}#title(name){return surveyText("h2",this.#client.survey.title,{class:name,tabindex:"-1"})}#focusHeading(){this.#view.querySelector("h2").focus({preventScroll:!0}),this.#host.scrollIntoView({block:"start"})}#drop(){this.#steps?.stop(),this.#steps=null,this.#forgetForm(),this.#receipt=this.#client=null,this.#sending=!1}#forgetForm(){this.#form?.clear(),this.#form=null,this.#guard()}#guard(){let needed=this.#form?.begun??!1;needed!==this.#guarding&&(this.#guarding=needed,needed?window.addEventListener("beforeunload",askBeforeLeaving):window.removeEventListener("beforeunload",askBeforeLeaving))}#forget(){this.#form?.clear(),this.#receipt?this.#showThanks(this.#receipt,{before:!0}):this.#sending?this.#show("message",make("p",{role:"status"},this.#say("status.sending"))):this.#form&&this.#begin()}#begin(){this.#steps?.stop(),this.#steps=new Steps(entry=>this.#move(entry)),this.#makeForm(),this.#showStart()}#makeForm(){this.#form=new Form({client:this.#client,shownQuestions:this.#module.shownQuestions,texts:this.#texts,onePage:this.#host.hasAttribute("one-page"),onNext:()=>this.#next(),onBack:()=>this.#steps.back()}),this.#guard()}#next(){let{screen,change}=this.#steps.current;change?this.#steps.back():this.#steps.open(screen+1<this.#form.length?screen+1:"review")}#move({screen,change}){!this.#form||this.#sending||(screen==="start"?this.#showStart():screen==="how"?this.#showMore("how.title",howView(this.#texts)):screen==="who"?this.#showMore("who.title",this.#whoView()):screen==="review"?this.#showReview():this.#showQuestions(screen,change),typeof screen=="number"?this.#focusQuestion():this.#focusHeading())}#focusQuestion(){this.#host.scrollIntoView({block:"start"}),this.#changing?this.#form.focus(this.#changing):this.#form.focusQuestion()}#showStart(){let open=screen=>()=>this.#steps.open(screen),actions={start:open(0),how:open("how"),who:open("who"),speak:async language=>{await this.#speak(language),this.#form.clear(),this.#makeForm(),this.#showStart(),this.#view.querySelector("select").focus()}},heading=this.#title("survey-title");this.#show("start",...startView({client:this.#client,texts:this.#texts,host:this.#host,language:this.#language,heading,actions}))}#whoView(){let pinned=this.#link.split("#")[1]?.toLowerCase()===this.#client.digest;return whoView({client:this.#client,texts:this.#texts,pinned})}#showMore(title,content){let close=button(this.#say("button.close"),()=>this.#steps.back());this.#show("more-view",this.#heading(this.#say(title)),...content,make("p",{class:"actions wide"},close))}#showQuestions(step,change){this.#form.show(step,change),this.#show("form",this.#title("running-title"),this.#form.progress,this.#form.node)}#showReview(){let missing=this.#form.firstMissing();if(missing>=0)return void this.#steps.open(missing);let{questions}=this.#client,values=this.#form.values(),asked=questions.filter(({id})=>Object.hasOwn(values,id)),onChange=id=>{this.#changing=id,this.#steps.open(this.#form.stepOf(id),!0),this.#changing=null},status=make("p",{class:"status",role:"status"}),send=button(this.#say("button.send"),()=>this.#send(status)),back=button(this.#say("button.back"),()=>this.#steps.back(),{class:"quiet"});this.#show("review",this.#heading(this.#say("section.review")),...reviewView({client:this.#client,questions:asked,values,texts:this.#texts,onChange}),status,make("p",{class:"actions"},send," ",back))}async#send(status){let[client,attempt]=[this.#client,this.#attempt];if(this.#sending||!this.#form)return;let values=this.#form.values(),take=asked=>Object.fromEntries(asked.filter(({id})=>Object.hasOwn(values,id)).map(({id})=>[id,values[id]]));this.#sending=!0;for(let control of this.#view.querySelectorAll("button"))control.disabled=!0;status.textContent=this.#say("status.sending");let receipt,error;try{receipt=await client.submit(take(client.questions),take(client.survey.segments??[]))}catch(thrown){error=thrown}attempt===this.#attempt&&(this.#sending=!1,receipt?(this.#announce("submitted",{receipt}),this.#showThanks(receipt),this.#focusHeading()):error.reason==="already_answered"&&error.receipt?(this.#announce("failed",{reason:error.reason}),this.#showThanks(error.receipt,{before:!0}),this.#focusHeading()):this.#fail(error,"unexpected","unsure"))}#showThanks(receipt,{before=!1}={}){this.#forgetForm(),this.#steps?.end(),this.#steps=null,this.#receipt=receipt;let{status}=receipt;if(before&&status!=="waiting")return this.#showFailure(["refused","expired"].includes(status)?status:"already_answered");let attempt=this.#attempt,kiosk=this.#host.hasAttribute("kiosk"),isShown=()=>attempt===this.#attempt&&this.#receipt===receipt,next=()=>isShown()&&this.load(),nextButton=button(this.#say("kiosk.next"),next,{disabled:!0}),wait=make("span",{class:"hint"},this.#say("kiosk.wait")),onSettled=()=>{nextButton.disabled=!1,wait.remove(),kiosk&&setTimeout(next,KIOSK_PAUSE)},actions=kiosk?[nextButton,wait]:[this.#removeButton()],heading=this.#heading(""),[client,texts]=[this.#client,this.#texts];this.#show("thanks",...thanksView({client,receipt,texts,before,heading,actions,isShown,onSettled}))}#removeButton(){return button(this.#say("button.remove"),()=>this.#askToRemove(),{class:"quiet"})}#askToRemove(){let receipt=this.#receipt,unsent=receipt.status==="waiting",remove=button(this.#say("button.removeNow"),()=>this.#remove(unsent)),keep=button(this.#say("button.keep"),()=>this.#showThanks(receipt,{before:!0}),{class:"quiet"}),about=[unsent?"remove.unsent":"remove.sent","remove.again"].map(name=>this.#say(name));this.#showMessage("remove.title",about,[remove,keep])}#showMessage(title,sentences,actions=[]){this.#show("message",this.#heading(this.#say(title)),...sentences.map(text=>make("p",{},text)),make("p",{class:"actions"},...actions)),this.#focusHeading()}async#remove(unsent){let attempt=this.#attempt;try{if(await this.#client.forget({unsent}),attempt!==this.#attempt)return;this.#receipt=null,this.#showMessage("remove.doneTitle",[this.#say("remove.done")]),this.#announce("removed",{})}catch(error){attempt===this.#attempt&&this.#fail(error,"unexpected")}}#fail(error,otherwise,fault="unexpected"){let{reason}=error,name=reason===void 0?fault:this.#texts.has(`failure.${reason}.title`)?reason:otherwise;this.#announce("failed",{reason:reason??"unexpected"}),this.#showFailure(name)}#showFailure(name){let final=["closed","refused","expired","already_answered","unsure"].includes(name),actions=[];this.#form&&!final?actions.push(button(this.#say("button.answers"),()=>{this.#showReview(),this.#focusHeading()})):["unreachable","storage","unexpected","unsure"].includes(name)&&actions.push(button(this.#say("button.again"),()=>this.load())),this.#receipt&&actions.push(this.#removeButton());let asked=!!this.#form;final&&this.#forgetForm(),this.#show("message",make("div",{role:"alert"},this.#heading(this.#say(`failure.${name}.title`)),make("p",{},this.#say(`failure.${name}.text`))),actions.length?make("p",{class:"actions"},...actions):null),asked&&this.#focusHeading()}};export{connect,disconnect};

@@ -71,7 +71,7 @@ function group({ id, text }, { role, hint, controls, after, parts }) {
   const node = make(
     "fieldset",
     { id: `${id}-field`, class: "question", part: "question", role, "aria-describedby": described, ...parts },
-    make("legend", {}, surveyText("h3", text)),
+    make("legend", {}, surveyText("h3", text, { tabindex: "-1" })),
     hint ? make("p", { id: `${id}-hint`, class: "hint" }, hint) : null,
     error,
     controls,
@@ -255,7 +255,7 @@ export function protectionBox(part, texts, about = null) {
     make(
       "details",
       {},
-      make("summary", {}, texts.say(part.items.length > 1 ? "protection.titleTogether" : "protection.title")),
+      make("summary", {}, texts.say("protection.title")),
       ...details.map((text) => make("p", {}, text)),
       make("p", {}, texts.say("protection.always")),
       make("table", { class: "chances" }, make("tbody", {}, ...rows)),

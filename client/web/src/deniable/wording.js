@@ -60,12 +60,17 @@ function phrases({ items, paths, channel }, texts, mark = (text) => quote(texts,
   return namesOf(items[0], texts, mark);
 }
 
-/** From one of the ordered answers to another: "10 to 30 drinks", the unit said once. */
-function rangeOf(question, names, points, texts) {
+/** The lowest and the highest of some ordered answers: "10" and "30 drinks", the unit once. */
+function limitsOf(question, names, points, texts) {
   const [first, last] = [points[0], points.at(-1)];
-  if (first === last) return names[first];
   const low = question.type === "number" ? texts.number(levelValues(question, names.length)[first]) : names[first];
-  return texts.say("range", { low, high: names[last] });
+  return { low, high: names[last] };
+}
+
+/** From one of the ordered answers to another: "10 to 30 drinks". */
+function rangeOf(question, names, points, texts) {
+  if (points[0] === points.at(-1)) return names[points[0]];
+  return texts.say("range", limitsOf(question, names, points, texts));
 }
 
 /** Labels such as "0" or "10 Extremely" are numbered already, and perhaps otherwise than the points. */
@@ -90,54 +95,58 @@ export function answerInWords(question, answer, texts) {
   }
 }
 
-const count = (texts, name, count, total) =>
-  texts.say(name, { count: texts.number(count), total: texts.number(total) });
-
-/** A probability in cases, such as "26 of 100": a lower bound where it protects, and an upper one elsewhere. */
+/** "26 of 100" as numbers: a lower bound where it protects, and an upper one elsewhere; null where none is round. */
 function casesOf(texts, chance, protects) {
   const counted = outOf(protects ? { least: [chance] } : { most: [chance] });
-  if (counted) return count(texts, "cases", (protects ? counted.least : counted.most)[0], counted.total);
-  return texts.number(protects ? Math.floor(chance * 1e12) / 1e12 : roundUpSmall(chance));
+  if (!counted) return null;
+  const [count] = protects ? counted.least : counted.most;
+  return { count: texts.number(count), total: texts.number(counted.total) };
 }
 
 const SUFFIX = { set: "InSet", combination: "Combination", combinations: "CombinationInSet" };
+const MISSES = { bit: "opposite", drawn: "opposite", range: "outside", table: "far" };
 
 /**
- * The line below a question, or below those of a part, a warning if the answer is protected weakly, what is in the details, and the chances that
- * the picture shows.
+ * The line below a question, or below those of a part, a warning if the answer is protected weakly, what is in the details,
+ * and the chances that the picture shows.
  */
 export function protectionInWords(part, texts) {
   const [{ question }] = part.items;
-  const { form, chances, odds, excess, ...facts } = protection(part);
+  const { form, chances, odds, excess, miss, count, ...facts } = protection(part);
   const account = accountOf(part);
-  const joint = part.items.length > 1;
   const values = Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, texts.number(value)]));
-  if (facts.miss !== undefined) values.miss = casesOf(texts, facts.miss, true);
-  const shown = chances.map(([name, chance]) => {
-    const protects = PROTECTING.includes(name);
-    const cases = name === "drawn" ? count(texts, "cases", 1, facts.count) : casesOf(texts, chance, protects);
-    values[name] = cases;
-    const limit = protects ? "atLeast" : "atMost";
-    return {
-      name: texts.say(`chance.${name}${SUFFIX[form] ?? ""}`),
-      chance,
-      cases: name === "drawn" ? cases : texts.say(limit, { cases }),
-    };
-  });
-  const details = [];
+  if (count) values.options = texts.number(count);
+  const missed = casesOf(texts, Object.fromEntries(chances)[MISSES[form]] ?? miss, true);
+  const shown = chances.map(([name, chance]) => ({
+    name: texts.say(`chance.${name}${SUFFIX[form] ?? ""}`),
+    chance,
+    cases: chanceInWords(name, chance, values, texts),
+  }));
+  const details = [texts.say(`protection.${form}`, values)];
   if (isRounded(part)) {
     const steps = phrases(part, texts);
     const points = rangeOf(question, steps, [0, steps.length - 1], texts);
     details.push(texts.say("protection.rounding", { levels: values.levels, points }));
   }
-  details.unshift(texts.say(`protection.${form}`, values));
   return {
-    line: texts.say(`line.${form}`, values),
+    line: missed ? texts.say(`line.${form}`, { ...values, ...missed }) : texts.say("line.seldom"),
     warning: warningOf(part, texts),
     details,
     chances: shown,
     bounds: [oddsInWords(odds, excess, account, texts), texts.say("protection.experts", { symbols: inSymbols(account) })],
   };
+}
+
+function chanceInWords(name, chance, { options }, texts) {
+  if (name === "drawn") return texts.say("chance.exactly", { count: texts.number(1), total: options });
+  const protects = PROTECTING.includes(name);
+  const cases = casesOf(texts, chance, protects);
+  if (cases) return texts.say(protects ? "chance.atLeast" : "chance.atMost", cases);
+  return texts.say(protects ? "chance.atLeast" : "chance.rare", {
+    chance: texts.number(roundUpSmall(chance)),
+    count: texts.number(Math.floor(chance * 1e12)),
+    total: texts.number(1e12),
+  });
 }
 
 function oddsInWords(odds, excess, { epsilon, delta }, texts) {
@@ -191,8 +200,8 @@ function deltaInWords({ delta }, texts) {
   let total = 10;
   while (people * total < all) total *= 10;
   if ((people * total) % all) total *= 10;
-  const cases = count(texts, "people", Math.ceil((people * total) / all), total);
-  return texts.say("meaning.delta", { delta, people: cases });
+  const count = texts.number(Math.ceil((people * total) / all));
+  return texts.say("meaning.delta", { delta, count, total: texts.number(total) });
 }
 
 const idsOf = ({ items }) => new Set(items.map(({ question }) => question.id));
@@ -207,18 +216,28 @@ export function homeOf(part, parts) {
 const countItems = (questions) =>
   questions.reduce((sum, { type, options }) => sum + (type === "multi_choice" ? options.length : 1), 0);
 
-/** That this device picked its questions by chance; null where everybody is asked everything. */
-export function pickedInWords({ survey, questions }, texts) {
-  if (countItems(questions) === countItems(survey.questions)) return null;
+const SECONDS = 20; // that a question takes
+
+/** How many questions this device asks, whether it picked them by chance, and how long that takes. */
+export function sizeInWords({ survey, questions }, texts) {
   const [picked, total] = [questions.length, survey.questions.length];
-  const values = { picked: texts.number(picked), total: texts.number(total) };
-  return `${texts.say(picked === total ? "picked.options" : "picked.questions", values)} ${texts.say("picked.why")}`;
+  const asked = picked + (survey.segments?.length ?? 0);
+  const minutes = texts.minutes(Math.max(1, Math.ceil((asked * SECONDS) / 60)));
+  const name = !isPicked({ survey, questions }) ? "all" : picked === total ? "options" : "picked";
+  return texts.say(`start.${name}`, { picked: texts.number(picked), total: texts.number(total), minutes });
 }
+
+/** Whether this device picked by chance what it asks. */
+export const isPicked = ({ survey, questions }) => countItems(questions) !== countItems(survey.questions);
+
+/** The texts of what is sent unchanged, as a list. */
+export const openlyInWords = ({ survey: { segments = [] } }, texts) =>
+  texts.all(segments.map(({ text }) => quote(texts, text)));
 
 /** The protection of everything that is sent; of several parts, also that they add up. */
 export function totalInWords({ parts, account }, texts) {
-  const sentences = [texts.say("total.line", { symbols: inSymbols(account) }), accountInWords(account, texts)];
-  return parts.length > 1 ? [...sentences, texts.say("total.each")] : sentences;
+  const sentences = [accountInWords(account, texts), texts.say("protection.experts", { symbols: inSymbols(account) })];
+  return parts.length > 1 ? [...sentences, texts.say("meaning.each")] : sentences;
 }
 
 /** The combinations of answers that a report of several questions speaks for; null for one question. */
@@ -240,22 +259,22 @@ export function reportInWords(part, report, texts) {
   const names = phrases(part, texts);
   if (form === "set")
     return texts.say("report.oneOf", { answers: texts.either(points.map((answer) => names[answer])) });
-  const answer = rangeOf(question, names, points, texts);
-  if (form === "table")
+  if (form === "table") {
+    const answer = rangeOf(question, names, points, texts);
     return texts.say("report.table", { number: texts.number(report + 1), reports: texts.number(reports), answer });
-  return texts.say(points.length === 1 ? "report.near" : "report.between", { answer });
+  }
+  if (points.length === 1) return texts.say("report.near", { answer: names[points[0]] });
+  return texts.say("report.between", limitsOf(question, names, points, texts));
 }
 
 /** What a report reveals: how likely it was under the answers it points at, and under the others. */
 export function whyInWords(part, report, texts) {
-  const { form, points, bit, high, low, odds, rare } = evidence(part, report);
-  const shares = outOf({ most: [high], least: [low] });
+  const { form, points, bit, odds, rare, ...chances } = evidence(part, report);
+  const shares = outOf({ most: [chances.high], least: [chances.low] });
   const sentences = [];
-  if (shares && low > 0) {
-    const values = {
-      high: count(texts, "people", shares.most[0], shares.total),
-      low: count(texts, "people", shares.least[0], shares.total),
-    };
+  if (shares && chances.low > 0) {
+    const [high, low, total] = [shares.most[0], shares.least[0], shares.total].map((number) => texts.number(number));
+    const values = { high, low, total };
     if (form === "drawn") sentences.push(texts.say(bit ? "why.drawnYes" : "why.drawnNo", values));
     else if (part.items.length > 1) sentences.push(texts.say(`why.${form}`, values));
     else {
@@ -271,7 +290,7 @@ export function whyInWords(part, report, texts) {
   if (rare) {
     const { excess } = protection(part);
     const values = { odds: texts.number(roundUp(odds)), chance: texts.number(roundUpSmall(excess)) };
-    sentences.push(texts.say(low > 0 ? "why.rare" : "why.never", values));
+    sentences.push(texts.say(chances.low > 0 ? "why.rare" : "why.never", values));
   } else sentences.push(texts.say("why.odds", { odds: texts.number(roundUp(odds)) }));
   // Odds of ten thousand protect nobody: then we say so first.
   return [warningOf(part, texts), ...sentences].filter(Boolean).join(" ");

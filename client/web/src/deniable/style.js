@@ -11,6 +11,7 @@ const CSS = `
   --_accent: var(--deniable-accent, #0b5f6b);
   --_on-accent: var(--deniable-on-accent, #ffffff);
   --_accent-soft: var(--deniable-accent-soft, #d6ecee);
+  --_accent-wash: var(--deniable-accent-wash, #eef5f5);
   --_warn: var(--deniable-warn, #8a4b00);
   --_bad: var(--deniable-bad, #a40e26);
   --_radius: var(--deniable-radius, 0.5rem);
@@ -30,6 +31,7 @@ const CSS = `
     --_accent: var(--deniable-accent, #6fc9d4);
     --_on-accent: var(--deniable-on-accent, #0b1a1d);
     --_accent-soft: var(--deniable-accent-soft, #1f444a);
+    --_accent-wash: var(--deniable-accent-wash, #182a2d);
     --_warn: var(--deniable-warn, #f0b35c);
     --_bad: var(--deniable-bad, #ff8d97);
     color-scheme: dark;
@@ -41,16 +43,77 @@ const CSS = `
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 
 /* A survey's words may be longer than any screen is wide, and a letter may carry more accents than fit beside it. */
-.view { overflow-wrap: anywhere; overflow-x: clip; overflow-clip-margin: 0.5rem; }
+.view { overflow-wrap: anywhere; overflow-x: clip; margin-inline: -0.5rem; padding-inline: 0.5rem; } /* room for focus */
 h2, h3, p, ul, ol, dl, dd, fieldset, legend, table { margin: 0; padding: 0; }
 h2 { font-size: 1.3125rem; line-height: 1.3; margin-block: 2rem 0.5rem; }
+h2.survey-title { font-size: 1.6875rem; line-height: 1.2; margin-block: 1.25rem 0.25rem; }
+h2.running-title { font-size: 0.9375rem; font-weight: 600; color: var(--_muted); margin-block: 0; }
 .view > h2:first-child, [role="alert"] > h2:first-child { margin-block-start: 0; }
 h3 { font-size: 1.0625rem; line-height: 1.4; }
 p { margin-block: 0.5rem; }
 ul { padding-inline-start: 1.25rem; }
 ol { padding-inline-start: 1.625rem; }
 .hint { color: var(--_muted); }
-.notice { white-space: pre-line; }
+.notice, .closing { white-space: pre-line; }
+.who-asks { display: flex; align-items: center; gap: 0.75rem; margin: 0; color: var(--_muted); font-size: 0.9375rem; }
+.who-asks img { flex: none; block-size: 2.5rem; max-inline-size: 8rem; object-fit: contain; }
+.promise, .closing { padding: 1rem; border-radius: var(--deniable-radius, 1rem); background: var(--_accent-wash); margin-block: 1rem; }
+.promise > p { margin-block: 0; }
+.promise > p + p { margin-block-start: 0.5rem; }
+.weak-promise { border: 2px solid var(--_warn); background: none; }
+.coin-picture, .faces { display: flex; align-items: center; justify-content: space-between; gap: 0.25rem; }
+.coin-picture {
+  margin-block-end: 0.75rem; font-size: 0.8125rem; line-height: 1.15; color: var(--_accent); overflow-wrap: normal;
+}
+.coin-picture > span {
+  display: grid; place-items: center; min-block-size: 4.5rem; inline-size: 4.5rem; flex: none; text-align: center;
+  font-weight: 600; border: 3px solid currentcolor; border-radius: 50%;
+}
+.coin-picture > .sent {
+  inline-size: auto; flex: 0 1 7rem; border: 2px dashed var(--_line); border-radius: 0.75rem; color: var(--_muted);
+}
+.arrow { flex: none; inline-size: 1.5rem; fill: none; stroke: var(--_line); stroke-width: 2; }
+.view[dir="rtl"] .arrow, .view[dir="rtl"] .bar { transform: scaleX(-1); }
+.more { display: flex; flex-direction: column; align-items: center; margin-block: 0; }
+.more button, .languages { text-align: center; }
+select {
+  font: inherit; min-block-size: 2.75rem; padding: 0.375rem 0.75rem; color: var(--_ink); background: var(--_paper);
+  border: 1px solid var(--_line); border-radius: var(--_radius);
+}
+table.who { inline-size: 100%; border-collapse: collapse; }
+.who th, .who td {
+  padding-block: 0.625rem; border-block-end: 1px solid var(--_rule); text-align: start; vertical-align: top;
+  font-weight: 400;
+}
+.who td { inline-size: 48%; padding-inline-start: 0.75rem; font-weight: 600; color: var(--_accent); }
+.digest { overflow-wrap: anywhere; }
+.try { margin-block: 1.25rem; padding: 1rem; border: 1px solid var(--_rule); border-radius: var(--deniable-radius, 1rem); }
+.try fieldset { border: 0; min-inline-size: 0; }
+.try .options { clear: both; }
+.try h3 { margin-block-end: 0.5rem; }
+.try input[type="range"] { inline-size: 100%; accent-color: var(--_accent); min-block-size: 2.75rem; margin: 0; }
+.face {
+  display: grid; place-items: center; inline-size: 4.75rem; block-size: 4.75rem; border-radius: 50%; text-align: center;
+  border: 3px solid var(--_accent); color: var(--_accent); font-weight: 600; font-size: 0.9375rem;
+}
+.face.sent { border-radius: 0.75rem; border-style: dashed; }
+.face.idle { opacity: 0.45; }
+.face.thrown { animation: throw 0.5s; }
+@keyframes throw { 50% { transform: rotateY(90deg); } }
+.result { min-block-size: 4.5em; }
+.people { fill: var(--_rule); inline-size: 100%; }
+.people .yes { fill: var(--_accent); }
+.scale { inline-size: 100%; overflow: visible; }
+.scale .line { stroke: var(--_line); stroke-width: 2; }
+.scale .truth { stroke: var(--_ink); stroke-width: 3; }
+.scale .said { fill: var(--_paper); stroke: var(--_muted); stroke-width: 3; }
+.scale .estimate { fill: var(--_accent); }
+.gone { display: none; }
+.mark { font-size: 3.25rem; line-height: 1; color: var(--_accent); text-align: center; }
+.thanks > h2 { text-align: center; font-size: 1.6875rem; margin-block-start: 0.5rem; }
+.thanks > .status.good { text-align: center; background: none; border: 0; color: var(--_muted); padding: 0; }
+.thanks summary, .thanks .actions { display: flex; justify-content: center; }
+h2.openly { color: var(--_warn); }
 /* A text in another direction than the page's runs its own way, and still stands on the page's side. */
 [dir="auto"] { text-align: -webkit-match-parent; text-align: match-parent; }
 .note, .summary:not(:empty), .total, .status:not(:empty), .message [role="alert"] {
@@ -91,8 +154,8 @@ legend { float: inline-start; inline-size: 100%; padding-block-end: 0.5rem; }
 .error { color: var(--_bad); font-weight: 600; }
 .options { display: grid; gap: 0.5rem; margin-block: 0 0.625rem; }
 .option {
-  display: flex; align-items: flex-start; gap: 0.75rem; min-block-size: 2.75rem; min-inline-size: 0;
-  padding: 0.5625rem 0.875rem; border: 1px solid var(--_line); border-radius: var(--_radius); cursor: pointer;
+  display: flex; align-items: flex-start; gap: 0.75rem; min-block-size: 3.25rem; min-inline-size: 0;
+  padding: 0.8125rem 1rem; border: 1px solid var(--_line); border-radius: var(--deniable-radius, 0.875rem); cursor: pointer;
 }
 .option > span { min-inline-size: 0; }
 .option:hover { background: var(--_wash); }
@@ -143,31 +206,36 @@ details[open] { padding-block-end: 0.5rem; border-block-end: 1px solid var(--_ru
 }
 .figure { font-variant-numeric: tabular-nums; color: var(--_ink); }
 .bar { display: block; inline-size: 100%; block-size: 0.625rem; }
-:host(:dir(rtl)) .bar { transform: scaleX(-1); }
 .bar-rest { fill: var(--_rule); }
 .bar-share { fill: var(--_accent); }
 
-.actions { display: flex; flex-wrap: wrap; gap: 0.75rem; margin-block: 1.5rem 0.5rem; }
+.actions { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin-block: 1.5rem 0.5rem; }
+.form .actions { flex-direction: row-reverse; justify-content: space-between; }
+.wide button { flex: 1; }
 button {
-  font: inherit; font-weight: 600; min-block-size: 2.75rem; padding: 0.5rem 1.25rem; color: var(--_on-accent);
-  background: var(--_accent); border: 1px solid var(--_accent); border-radius: var(--_radius); cursor: pointer;
+  font: inherit; font-weight: 600; min-block-size: 3.25rem; padding: 0.5rem 1.5rem; color: var(--_on-accent);
+  background: var(--_accent); border: 1px solid var(--_accent); border-radius: var(--deniable-radius, 0.875rem); cursor: pointer;
 }
 button:hover { box-shadow: inset 0 0 0 2px var(--_on-accent); }
 button:disabled { opacity: 0.6; cursor: progress; }
 button.quiet { color: var(--_accent); background: var(--_paper); }
 button.quiet:hover { box-shadow: inset 0 0 0 1px var(--_accent); }
 button.link {
-  padding: 0.5rem 0; color: var(--_accent); background: none; border-color: transparent; font-weight: 400;
+  min-block-size: 2.75rem; padding: 0.25rem 0; color: var(--_accent); background: none; border-color: transparent; font-weight: 400;
   text-align: start; text-decoration: underline; text-underline-offset: 0.2em;
 }
 button.link:hover { box-shadow: none; text-decoration-thickness: 2px; }
 
 .answers { list-style: none; padding: 0; margin-block: 1rem; border-block-start: 1px solid var(--_rule); }
-.answers > li { padding-block: 0.875rem 0.375rem; border-block-end: 1px solid var(--_rule); }
+.answers > li {
+  display: flex; justify-content: space-between; gap: 1rem; padding-block: 0.625rem;
+  border-block-end: 1px solid var(--_rule);
+}
+.answers > li > div { min-inline-size: 0; }
 .answers h3 { font-weight: 400; font-size: 1rem; }
-.answer { font-size: 1.125rem; font-weight: 600; margin-block: 0.125rem; }
+.answers .answer { font-size: 1.125rem; font-weight: 600; margin-block: 0.125rem; }
+.answers button { flex: none; white-space: nowrap; }
 .answers .hint { font-size: 0.9375rem; margin-block: 0.25rem 0; }
-.openly li { margin-block: 0.375rem; }
 
 table.receipt { inline-size: 100%; border-collapse: collapse; margin-block: 1rem; }
 .receipt th, .receipt td {
@@ -178,7 +246,7 @@ table.receipt { inline-size: 100%; border-collapse: collapse; margin-block: 1rem
   border-block-end: 2px solid var(--_line); color: var(--_muted); font-weight: 600; overflow-wrap: break-word;
 }
 .receipt tbody th { font-weight: 400; }
-.receipt td.answered, .receipt td.left { font-weight: 600; }
+.receipt td.left { font-weight: 600; }
 .receipt li + li { margin-block-start: 0.25rem; }
 .receipt td.why { color: var(--_muted); }
 .raw { display: block; font-weight: 400; color: var(--_muted); }
@@ -189,9 +257,8 @@ code {
 }
 .facts dt { color: var(--_muted); margin-block-start: 0.5rem; }
 @container (min-inline-size: 40rem) {
-  .receipt th.question { inline-size: 22%; }
-  .receipt th.answered { inline-size: 17%; }
-  .receipt th.left { inline-size: 22%; }
+  .receipt th.question { inline-size: 28%; }
+  .receipt th.left { inline-size: 32%; }
 }
 @container (max-inline-size: 39.99rem) {
   .receipt thead { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -221,9 +288,9 @@ code {
 }
 /* True answers stay off paper: a print-out outlives the page. */
 @media print {
-  .progress, .actions, .truth, .answered, .answers, .unseen { display: none !important; }
+  .progress, .actions, .answers, .try, .unseen { display: none !important; }
   /* Which questions were shown depends on the answers: on paper all of them are. */
-  .form .question[hidden] { display: block !important; }
+  .form .question[hidden], .form .openly[hidden] { display: block !important; }
   .form input { visibility: hidden; }
   .option:has(:checked) { background: none; border-color: var(--_line); box-shadow: none; outline: none; }
   .receipt tr { break-inside: avoid; }

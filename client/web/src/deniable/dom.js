@@ -22,28 +22,26 @@ export function button(text, onClick, attributes = {}) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A bar that is filled to this share. The number is next to it, so screen readers skip the bar. */
-export function bar(share) {
-  const svg = document.createElementNS(SVG, "svg");
-  for (const [name, value] of [
-    ["viewBox", "0 0 100 6"],
-    ["preserveAspectRatio", "none"],
-    ["aria-hidden", "true"],
-    ["class", "bar"],
-  ])
-    svg.setAttribute(name, value);
-  for (const [part, width] of [
-    ["bar-rest", 100],
-    ["bar-share", 100 * share],
-  ]) {
-    const rect = document.createElementNS(SVG, "rect");
-    for (const [name, value] of [
-      ["class", part],
-      ["width", width],
-      ["height", 6],
-    ])
-      rect.setAttribute(name, String(value));
-    svg.append(rect);
-  }
+/** A drawing of these shapes, each a tag and its attributes. The words are next to it, so screen readers skip it. */
+export function picture(viewBox, shapes, name, more = {}) {
+  const draw = (tag, attributes) => {
+    const shape = document.createElementNS(SVG, tag);
+    for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, String(value));
+    return shape;
+  };
+  const svg = draw("svg", { viewBox, class: name, "aria-hidden": "true", ...more });
+  svg.append(...shapes.map(([tag, attributes]) => draw(tag, attributes)));
   return svg;
 }
+
+/** A bar that is filled to this share. */
+export const bar = (share) =>
+  picture(
+    "0 0 100 6",
+    [
+      ["rect", { class: "bar-rest", width: 100, height: 6 }],
+      ["rect", { class: "bar-share", width: 100 * share, height: 6 }],
+    ],
+    "bar",
+    { preserveAspectRatio: "none" },
+  );

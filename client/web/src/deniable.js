@@ -1,0 +1,189 @@
+// Deniable in the browser: a survey, verified on this device, and the one submission that this device makes to it.
+//
+// May not: write, log or send an answer. submit() randomises first, and hands on nothing but the randomised submission.
+
+import { atMost, describe, hurry, receiptOf, receipts, refuseSecond, send } from "./deniable/delivery.js";
+import {
+  enter,
+  exactBudget,
+  findDocument,
+  forgetSurvey,
+  isPersistent,
+  keepSurvey,
+  today,
+} from "./deniable/device.js";
+import { Account, DEFAULT_BUDGET } from "./deniable/account.js";
+import { DeniableError, has, isTable, refuse } from "./deniable/checks.js";
+import { readDocument } from "./deniable/protocol.js";
+import { askedIn, drawBooklet, randomizeVerified, shownQuestions } from "./deniable/randomizer.js";
+import { parseAddress, request } from "./deniable/transport.js";
+
+export { Account, DEFAULT_BUDGET, DeniableError, shownQuestions };
+
+/**
+ * The verified document: `survey`, `parts` with their items and paths, `booklets`, `digest`, `content` (of the survey
+ * alone), the `account` of one submission, and `randomize(answers, segments, { booklet })`. With `pinned`, any other document is refused.
+ */
+export async function verify(source, pinned) {
+  const document = await readDocument(source, pinned, () => import("./deniable/tables.js"));
+  const randomize = (answers, segments = {}, { booklet } = {}) =>
+    randomizeVerified(document, answers, segments, booklet);
+  return Object.freeze({ ...document, randomize });
+}
+
+/** Published text and answers in, a submission out; no network, no storage. Draws the booklet where none is given. */
+export async function randomize(source, answers, segments, options) {
+  return (await verify(source)).randomize(answers, segments, options);
+}
+
+export class Client {
+  #randomize;
+  #entry;
+  #budget;
+  #timeout;
+
+  /**
+   * Loads a survey, and delivers what an earlier visit left in the outbox for it. `budget` is the most that all surveys
+   * answered on this site may spend together: an epsilon, or an epsilon and a delta as in [2, "0.00001"]; without it, ten
+   * and a millionth. Every `timeout` is in seconds.
+   */
+  static async load(link, { budget, timeout = 10 } = {}) {
+    const { url, survey, digest: pinned } = parseAddress(`${link}`, globalThis.document?.baseURI);
+    const client = new Client();
+    client.#budget = exactBudget(budget);
+    client.#timeout = timeout;
+    const response = await request(url, milliseconds(timeout)).catch((error) => ({ error }));
+    const offline = !isDocument(response);
+    const published = offline ? await findDocument(url) : response.text;
+    if (published === undefined) {
+      if (response.error instanceof DeniableError) throw response.error;
+      refuse("", "unreachable", `the survey cannot be loaded (${describe(response)}). Check the link and the network`);
+    }
+    const document = await verify(published, pinned);
+    const { digest, content, epsilon, account } = document;
+    if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
+    client.#entry = { content, epsilon, delta: account.delta, address: url };
+    const earlier = await enter(client.#entry, client.#budget);
+    // Drawn before anything is asked, and kept: no answer and no reload can have an influence on it.
+    const booklet = await keepSurvey(document, url, published, pinned || earlier, () => drawBooklet(document));
+    client.#randomize = (answers, segments) => document.randomize(answers, segments, { booklet });
+    return Object.assign(client, {
+      survey: document.survey,
+      booklet,
+      questions: Object.freeze(askedIn(document, booklet)),
+      parts: Object.freeze(document.booklets[booklet].parts.map((index) => document.parts[index])),
+      digest,
+      epsilon,
+      account,
+      offline,
+      closed: response.headers?.get("Deniable-Status") === "closed",
+      persistent: await isPersistent(),
+      receipt: earlier ? receiptOf(earlier, url) : null,
+    });
+  }
+
+  /**
+   * Randomises the answers, to the questions of this device's booklet or to all, writes the submission to the outbox, and
+   * waits up to `timeout` seconds for its delivery. Once written it is never randomised again: where the time runs out,
+   * delivery goes on, at later visits if need be, for up to 14 days.
+   */
+  async submit(answers, segments = {}, { timeout = this.#timeout } = {}) {
+    const patience = milliseconds(timeout);
+    if (this.receipt) refuseSecond(this.receipt);
+    if (this.closed) refuse("", "closed", "the survey no longer accepts submissions");
+    if (!this.#entry) refuse("", "forgotten", "this device has forgotten the survey. Load it again");
+    const submission = this.#randomize(answers, segments);
+    const body = JSON.stringify(submission);
+    const entry = { ...this.#entry, status: "waiting", id: submission.id, body, day: today() };
+    try {
+      this.receipt = await send(entry, this.#budget, patience);
+      return this.receipt;
+    } catch (error) {
+      this.receipt = error.receipt ?? null;
+      this.closed ||= error.reason === "closed";
+      throw error;
+    }
+  }
+
+  /**
+   * Removes all that this device keeps of the survey. While its submission waits in the outbox, this is refused, unless
+   * `unsent` says that it need not be sent. Loaded again, the survey can be answered once more, with a new booklet: two
+   * submissions reveal more than one.
+   */
+  async forget({ unsent = false } = {}) {
+    if (this.#entry) {
+      const { content, address } = this.#entry;
+      await forgetSurvey(content, unsent);
+      receipts.delete(content + address);
+    }
+    this.#entry = this.receipt = null;
+  }
+
+  /** Delivers what waits for this survey, for up to `timeout` seconds. True when nothing waits. */
+  async flush(timeout = this.#timeout) {
+    hurry();
+    await atMost(milliseconds(timeout), this.receipt?.settled);
+    return this.receipt?.status !== "waiting";
+  }
+}
+
+/** Whether this claims to be a document. If not, it is a portal's or a proxy's word, and as good as no network. */
+function isDocument({ status, text }) {
+  try {
+    const tree = JSON.parse(text);
+    return status === 200 && isTable(tree) && has(tree, "deniable");
+  } catch {
+    return false;
+  }
+}
+
+function milliseconds(timeout) {
+  if (!(timeout >= 0 && timeout <= 86_400)) throw new RangeError("timeout must be from 0 to 86400 seconds");
+  return timeout * 1000;
+}
+
+// <deniable-survey src="/s/campus-health">: what renders the questionnaire is loaded only where there is one.
+if (globalThis.customElements && !customElements.get("deniable-survey")) {
+  class SurveyElement extends HTMLElement {
+    static observedAttributes = ["src", "budget", "lang"];
+    // Frameworks set a property only where an element has it; it may have been set before this module was loaded.
+    texts = this.texts;
+    budget = this.budget;
+    #present = false;
+
+    connectedCallback() {
+      this.#update(true);
+    }
+
+    disconnectedCallback() {
+      this.#update(false);
+    }
+
+    attributeChangedCallback() {
+      if (this.#present) this.#update(true);
+    }
+
+    async #update(present) {
+      this.#present = present;
+      let element;
+      try {
+        element = await import("./deniable/survey-element.js");
+      } catch {
+        if (this.#present) this.#fail();
+        return;
+      }
+      if (this.#present) element.connect(this, { Client, shownQuestions, fail: () => this.#fail() });
+      else element.disconnect(this);
+    }
+
+    /** What would render, and has the words for it, did not arrive. */
+    #fail() {
+      const text = "The survey cannot be shown: a part of this page did not arrive. Please load the page again.";
+      const told = Object.assign(document.createElement("p"), { role: "alert", textContent: text });
+      (this.shadowRoot ?? this.attachShadow({ mode: "open" })).replaceChildren(told);
+      const detail = { reason: "unreachable" };
+      this.dispatchEvent(new CustomEvent("deniable-failed", { detail, bubbles: true, composed: true }));
+    }
+  }
+  customElements.define("deniable-survey", SurveyElement);
+}

@@ -1,0 +1,48 @@
+"""npm: what the browser client is built and checked with, installed as its lock file says."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.helpers.machine import ROOT, missing
+
+QUIET = ("--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
+SOON = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")
+
+
+def npm(folder: Path, *arguments: str) -> str:
+    """What npm prints; without npm or its registry, the test is skipped."""
+    command = shutil.which("npm") or missing("npm")
+    try:
+        return subprocess.run(
+            [command, *arguments], cwd=folder, check=True, capture_output=True, text=True, timeout=300
+        ).stdout
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        missing(f"npm's registry ({error})")
+
+
+def install(web: Path) -> None:
+    """Install what this copy of ``client/web`` is built with."""
+    npm(web, "ci", *QUIET, *SOON)
+
+
+def copied(folder: Path) -> Path:
+    """A copy of ``client/web`` in this folder."""
+    web = folder / "client" / "web"
+    shutil.copytree(ROOT / "client/web", web, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+    return web
+
+
+def bundle(web: Path, folder: Path) -> None:
+    """Build what the server sends from this copy of ``client/web``, into a folder."""
+    assert bundle_error(web, folder) == ""
+
+
+def bundle_error(web: Path, folder: Path) -> str:
+    """Why it was not built; empty if it was."""
+    node = shutil.which("node") or missing("node")
+    command = [node, str(web / "build.mjs"), str(folder)]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return built.stderr or ("" if built.returncode == 0 else "it ended with an error")
