@@ -3,7 +3,7 @@
 //   node build.mjs           writes deniable_web/, and the hash of deniable.js where the documentation names it
 //   node build.mjs FOLDER    writes the same files into this folder, and nothing else
 //
-// Spaces, comments and unused code fall away; names stay, so that what is sent can be read.
+// What is sent is small. Who wants to read it reads src, builds it again, and has the same bytes.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -49,8 +49,7 @@ async function bundle(entry) {
     legalComments: "none",
     logLevel: "warning",
     metafile: true,
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
     plugins: [onDemand],
     target: "es2022",
     write: false,

@@ -19,6 +19,7 @@ import msgspec
 from booklets import tampered_booklets
 from submissions import DOCUMENTS, booklet_tests, randomize_tests, submission_tests
 from tampered import QUESTIONS, dump, small_document, tampered
+from translated import tampered_languages, translated_document
 
 from deniable_protocol import (
     Band,
@@ -72,7 +73,7 @@ def favour_tests() -> Iterator[dict[str, Any]]:
 
 def verify_tests() -> Iterator[dict[str, Any]]:
     seen = set()
-    for comment, text in (*tampered(), *tampered_booklets()):
+    for comment, text in (*tampered(), *tampered_booklets(), *tampered_languages()):
         if text in seen:
             continue
         seen.add(text)
@@ -138,6 +139,8 @@ def digest_tests() -> Iterator[dict[str, Any]]:
         yield {"comment": name, "document": text, **_digests(text)}
     foreign = dump(small_document("yes_no")).replace('"?"', '"नमस्ते 😀"')
     yield {"comment": "UTF-8 outside ASCII", "document": foreign, **_digests(foreign)}
+    translated = dump(translated_document())
+    yield {"comment": "two languages", "document": translated, **_digests(translated)}
 
 
 def _digests(text: str) -> dict[str, str]:
@@ -240,7 +243,7 @@ def main(folder: Path = HERE) -> None:
         folder,
         "With these bytes (hex) from the random source, these answers give this submission, and every byte is used."
         " 'document' names an entry of 'documents'. Where 'booklet' is given, it is not drawn. 'invalid' answers are"
-        " refused before the source is read.",
+        " refused before the source is read, with all of these problems, each a place and a reason.",
         tests,
         documents=DOCUMENTS,
     )

@@ -251,7 +251,8 @@ def randomized(
         yield {**test, "bytes": used.hex(), "result": "valid", "submission": submission}
     except AnswerError as error:
         assert not stream.used
-        yield {**test, "bytes": "", "result": "invalid", "reason": error.reason, "place": error.place}
+        problems = [[each.place, each.reason] for each in error.problems]
+        yield {**test, "bytes": "", "result": "invalid", "problems": problems}
 
 
 class Script:

@@ -57,7 +57,10 @@ def channel_of(tree: Any) -> Any:
 
 
 ORDER = {
-    2: ["id", "title", "notice", "epsilon", "together", "segments", "questions"],
+    2: [
+        *("id", "languages", "title", "asked_by", "contact", "notice", "closing"),
+        *("epsilon", "together", "segments", "questions"),
+    ],
     4: [
         *("id", "type", "text", "epsilon", "decline", "show_if", "options", "labels", "min", "max", "unit"),
         *("measure", "bins", "mechanism", "delta"),
@@ -263,6 +266,9 @@ def tampered_surveys() -> Iterator[tuple[str, str]]:
         (("survey", "notice"), "", "an empty notice"),
         (("survey", "notice"), 1, "a notice that is no text"),
         (("survey", "notice"), "Why we ask.", "a notice"),
+        *((("survey", key), "Two\nlines", f"{key} of two lines") for key in ("asked_by", "contact", "closing")),
+        *((("survey", key), 3, f"{key} that is no text") for key in ("asked_by", "contact", "closing")),
+        *((("survey", key), "One", f"{key} of one line") for key in ("asked_by", "contact", "closing")),
         (("survey", "questions", 0, "decline"), False, "decline: false is left out"),
         (
             ("survey", "questions", 0, "options", 1),

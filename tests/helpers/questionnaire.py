@@ -32,7 +32,7 @@ def everything_asked() -> bytes:
     """The example survey where everybody is asked everything but the follow-up, each question at its own epsilon."""
     tree = tomllib.loads((files("deniable_server") / "example.toml").read_text("utf-8"))
     questions = [each | {"epsilon": EPSILONS.get(each["id"], "1.0")} for each in tree["questions"]]
-    kept = {key: tree[key] for key in ("id", "title", "notice", "segments")}
+    kept = {key: tree[key] for key in ("id", "languages", "title", "notice", "segments")}
     return publish(survey_from_tree(kept | {"questions": [each for each in questions if "show_if" not in each]}))
 
 

@@ -97,7 +97,7 @@ def test_randomize_vectors() -> None:
         else:
             with pytest.raises(AnswerError) as caught:
                 randomize(*given, booklet=test.get("booklet"), read=read)
-            assert (caught.value.reason, caught.value.place) == (test["reason"], test["place"])
+            assert [[problem.place, problem.reason] for problem in caught.value.problems] == test["problems"]
             assert position == 0
 
 

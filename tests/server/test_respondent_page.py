@@ -23,7 +23,11 @@ SURVEY = {
 def element(http: FlaskClient, app: Flask, query: str = "") -> str:
     """The start tag of the questionnaire."""
     storage_of(app).publish(publish_survey(survey_from_tree(SURVEY)))
-    found = re.search(r"<deniable-survey[^>]*>", http.get(f"/s/asked{query}").text)
+    return element_of(http.get(f"/s/asked{query}").text)
+
+
+def element_of(page: str) -> str:
+    found = re.search(r"<deniable-survey[^>]*>", page)
     assert found is not None
     return found[0]
 
@@ -49,6 +53,21 @@ def test_the_page_in_another_language(http: FlaskClient, app: Flask) -> None:
     assert '<html lang="ar" dir="rtl">' in http.get("/s/asked?lang=ar").text
     assert TEXTS["ar"]["no_script"] in http.get("/s/asked?lang=ar").text
     assert element(http, app, "?lang=xx") == '<deniable-survey src="/s/asked">'
+
+
+def test_the_page_of_a_survey_in_other_languages(http: FlaskClient, app: Flask) -> None:
+    """Without being asked, the page is in the first of the survey's languages that it has; asked for another, English."""
+    title = {"pt": "Saúde", "es": "Salud"}
+    storage_of(app).publish(publish_survey(survey_from_tree(SURVEY | {"languages": ["pt", "es"], "title": title})))
+    spanish = publish_survey(survey_from_tree(SURVEY | {"id": "spanish", "languages": ["es"], "title": "Salud"}))
+    storage_of(app).publish(spanish)
+    page = http.get("/s/asked").text
+    assert "<title>Saúde</title>" in page and TEXTS["es"]["no_script"] in page and "lang=" not in element_of(page)
+    page = http.get("/s/asked?lang=pt").text
+    assert "<title>Saúde</title>" in page and TEXTS["en"]["no_script"] in page and ' lang="pt"' in element_of(page)
+    page = http.get("/s/asked?lang=es").text
+    assert "<title>Salud</title>" in page and '<html lang="es" dir="ltr">' in page
+    assert '<html lang="es" dir="ltr">' in http.get("/s/spanish").text
 
 
 def test_the_page_makes_no_promise_of_its_own(http: FlaskClient, app: Flask) -> None:

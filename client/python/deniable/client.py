@@ -50,6 +50,9 @@ class Client:
     timeout
         Seconds: for loading the survey, for each attempt to deliver, and for submit, flush and close unless they are
         given their own.
+    language
+        What ``survey`` and ``questions`` are in, such as "es", if the survey has it. ``survey.languages`` lists those
+        that it has; the first is the default.
     transport
         How requests are sent; HTTP by default. ``WSGITransport(app)`` tests an app without sockets.
     insecure
@@ -67,6 +70,7 @@ class Client:
         state: str | os.PathLike[str] | None = None,
         budget: Budget | None = None,
         timeout: float = 10.0,
+        language: str = "",
         transport: Transport | None = None,
         insecure: bool = False,
     ) -> None:
@@ -83,7 +87,8 @@ class Client:
         transport = HTTPTransport() if transport is None else transport
         self._closed = False
         self._state = State(state)
-        self._published, self._document = load(self._address, self._state, transport, self._timeout)
+        self._published, document = load(self._address, self._state, transport, self._timeout)
+        self._document = document.in_language(language)
         self._state.check_budget(self._document.content, self._document.account, self._budget)
         self._booklet = self._keep_booklet()
         self._receipt: Receipt | None = None

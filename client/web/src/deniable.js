@@ -14,7 +14,7 @@ import {
 } from "./deniable/device.js";
 import { Account, DEFAULT_BUDGET } from "./deniable/account.js";
 import { DeniableError, has, isTable, refuse } from "./deniable/checks.js";
-import { readDocument } from "./deniable/protocol.js";
+import { documentIn, readDocument } from "./deniable/protocol.js";
 import { askedIn, drawBooklet, randomizeVerified, shownQuestions } from "./deniable/randomizer.js";
 import { parseAddress, request } from "./deniable/transport.js";
 
@@ -22,13 +22,18 @@ export { Account, DEFAULT_BUDGET, DeniableError, shownQuestions };
 
 /**
  * The verified document: `survey`, `parts` with their items and paths, `booklets`, `digest`, `content` (of the survey
- * alone), the `account` of one submission, and `randomize(answers, segments, { booklet })`. With `pinned`, any other document is refused.
+ * alone), the `account` of one submission, `languages`, `inLanguage(...wanted)`, which gives the same in another one, and
+ * `randomize(answers, segments, { booklet })`. With `pinned`, any other document is refused.
  */
 export async function verify(source, pinned) {
-  const document = await readDocument(source, pinned, () => import("./deniable/tables.js"));
-  const randomize = (answers, segments = {}, { booklet } = {}) =>
-    randomizeVerified(document, answers, segments, booklet);
-  return Object.freeze({ ...document, randomize });
+  const verified = await readDocument(source, pinned, () => import("./deniable/tables.js"));
+  const inLanguage = (...wanted) => {
+    const document = documentIn(verified, wanted);
+    const randomize = (answers, segments = {}, { booklet } = {}) =>
+      randomizeVerified(document, answers, segments, booklet);
+    return Object.freeze({ ...document, inLanguage, randomize });
+  };
+  return inLanguage();
 }
 
 /** Published text and answers in, a submission out; no network, no storage. Draws the booklet where none is given. */
@@ -37,7 +42,8 @@ export async function randomize(source, answers, segments, options) {
 }
 
 export class Client {
-  #randomize;
+  #document;
+  #booklet;
   #entry;
   #budget;
   #timeout;
@@ -66,12 +72,11 @@ export class Client {
     const earlier = await enter(client.#entry, client.#budget);
     // Drawn before anything is asked, and kept: no answer and no reload can have an influence on it.
     const booklet = await keepSurvey(document, url, published, pinned || earlier, () => drawBooklet(document));
-    client.#randomize = (answers, segments) => document.randomize(answers, segments, { booklet });
-    return Object.assign(client, {
-      survey: document.survey,
+    client.#document = document;
+    client.#booklet = booklet;
+    Object.assign(client, {
       booklet,
-      questions: Object.freeze(askedIn(document, booklet)),
-      parts: Object.freeze(document.booklets[booklet].parts.map((index) => document.parts[index])),
+      languages: document.languages,
       digest,
       epsilon,
       account,
@@ -80,6 +85,21 @@ export class Client {
       persistent: await isPersistent(),
       receipt: earlier ? receiptOf(earlier, url) : null,
     });
+    client.useLanguage();
+    return client;
+  }
+
+  /** Has the texts of the survey in the best of these languages, and gives that one: undefined where it names none. */
+  useLanguage(...wanted) {
+    const document = this.#document.inLanguage(...wanted);
+    const { survey, parts, booklets, language } = document;
+    Object.assign(this, {
+      survey,
+      language,
+      questions: Object.freeze(askedIn(document, this.#booklet)),
+      parts: Object.freeze(booklets[this.#booklet].parts.map((index) => parts[index])),
+    });
+    return language;
   }
 
   /**
@@ -92,7 +112,7 @@ export class Client {
     if (this.receipt) refuseSecond(this.receipt);
     if (this.closed) refuse("", "closed", "the survey no longer accepts submissions");
     if (!this.#entry) refuse("", "forgotten", "this device has forgotten the survey. Load it again");
-    const submission = this.#randomize(answers, segments);
+    const submission = this.#document.randomize(answers, segments, { booklet: this.#booklet });
     const body = JSON.stringify(submission);
     const entry = { ...this.#entry, status: "waiting", id: submission.id, body, day: today() };
     try {

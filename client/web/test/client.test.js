@@ -8,7 +8,7 @@ import { jitter, judge, retryAfter } from "../src/deniable/delivery.js";
 import { sum, units } from "../src/deniable/checks.js";
 import { exactBudget } from "../src/deniable/device.js";
 import { gaussian } from "../src/deniable/tables.js";
-import { document, exponential, textbook } from "./surveys.js";
+import { document, exponential, inTwoLanguages, textbook } from "./surveys.js";
 
 const NOW = 1_790_000_000_000;
 const COUNTED = '{"accepted": 1, "duplicates": 0}';
@@ -255,6 +255,28 @@ test("the booklet is drawn when the survey is loaded, kept, and never drawn agai
   }
   // Two of the four or fewer in 40 draws: mostly the last two left out, (8/11)^40, together below 10^-5.
   assert.ok(seen.size >= 3, `${[...seen]}`);
+});
+
+test("a client speaks the languages of its survey", async () => {
+  const found = async (link, posts) => {
+    const client = await Client.load(link);
+    assert.deepEqual([client.languages, client.language, client.survey.title], [["en", "es"], "en", "Joint"]);
+    const { booklet, digest } = client;
+    assert.equal(client.useLanguage("es-AR"), "es");
+    assert.deepEqual([client.language, client.survey.title], ["es", "Conjunta"]);
+    const vaped = client.questions.find(({ id }) => id === "vaped");
+    if (vaped) assert.equal(vaped.text, "¿vaped?");
+    assert.ok(client.parts.every(({ items }) => items.every(({ question }) => client.survey.questions.includes(question))));
+    await client.submit(ANSWERS, SEGMENTS);
+    const sent = JSON.parse(posts[0].text);
+    assert.deepEqual([sent.booklet, sent.digest], [booklet, digest]);
+  };
+  await serving("node-languages", [], found, inTwoLanguages("node-languages"));
+  const silent = async (link) => {
+    const client = await Client.load(link);
+    assert.deepEqual([client.languages, client.useLanguage("es")], [[], undefined]);
+  };
+  await serving("node-no-language", [], silent, joint("node-no-language"));
 });
 
 test("forgetting a survey removes all that is kept of it, but not while a submission waits", async () => {

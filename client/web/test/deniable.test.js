@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { randomize, verify } from "../src/deniable.js";
-import { document, EVERY_ANSWER as answers, everyType } from "./surveys.js";
+import { band, document, EVERY_ANSWER as answers, everyType, inTwoLanguages, textbook } from "./surveys.js";
 
 const text = everyType();
 const segments = {};
@@ -78,4 +78,44 @@ test("2,000 submissions have 2,000 ids", async () => {
   const seen = new Set();
   for (let i = 0; i < 2000; i++) seen.add(verified.randomize(answers, segments).id);
   assert.equal(seen.size, 2000); // a clash by chance: below 10^-32
+});
+
+test("everything that is wrong with what was given comes at once", async () => {
+  const joint = await verify(document());
+  const attempt = () => joint.randomize({ vaped: true, often: "hourly", stress: 9, more: 1 }, {}, { booklet: 1 });
+  assert.throws(attempt, (error) => {
+    const found = error.problems.map(({ place, reason }) => `${place} ${reason}`);
+    const wrong = ["answers unknown", "often range", "support missing", "stress range", "campus missing"];
+    assert.deepEqual(found, wrong);
+    assert.deepEqual([error.place, error.reason], ["answers", "unknown"]);
+    assert.equal(error.message.split("\n").length, wrong.length);
+    assert.match(error.message, /^campus: has no code/m);
+    return true;
+  });
+});
+
+// --- languages ------------------------------------------------------------------------------------------------------
+
+test("a survey in several languages is one survey", async () => {
+  const translated = await verify(inTwoLanguages());
+  assert.deepEqual([translated.languages, translated.language], [["en", "es"], "en"]);
+  const spanish = translated.inLanguage("de", "es-MX");
+  assert.equal(spanish.language, "es");
+  const [vaped, often] = spanish.survey.questions;
+  assert.deepEqual([spanish.survey.title, vaped.text, often.show_if], ["Conjunta", "¿vaped?", { vaped: ["yes"] }]);
+  assert.deepEqual(spanish.survey.segments[0].options.map(({ text }) => text), ["norte", "south"]);
+  assert.equal(spanish.parts[0].items[0].question, vaped);
+  for (const same of ["digest", "content", "epsilon"]) assert.equal(spanish[same], translated[same]);
+  assert.equal(spanish.inLanguage("fr").survey.title, "Joint");
+  const answers = { vaped: false, support: [], stress: 1, hours: 3 };
+  assert.equal(spanish.randomize(answers, { campus: "north" }).digest, translated.digest);
+});
+
+test("what has the shape of a translation stays what it is", async () => {
+  const names = { id: "id", min: "min" }; // languages, and names of keys
+  const survey = { id: "keys", languages: ["id", "min"], title: names, questions: [] };
+  survey.questions = [{ id: "min", type: "number", text: "?", epsilon: "1.0", min: 0, max: 9 }];
+  const shown = { ...JSON.parse(textbook("keys", survey.questions, [band(49, "1.0", 48)])), survey };
+  const { survey: read } = (await verify(JSON.stringify(shown))).inLanguage("min");
+  assert.deepEqual([read.title, read.id, read.questions[0].id, read.questions[0].min], ["min", "keys", "min", 0]);
 });

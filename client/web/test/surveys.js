@@ -75,6 +75,15 @@ export const tree = () => ({
   ],
 });
 
+/** The same survey in English and Spanish: a table for some texts, and one text where both are the same. */
+export function inTwoLanguages(id = SURVEY.id) {
+  const survey = structuredClone(SURVEY);
+  survey.title = { en: "Joint", es: "Conjunta" };
+  survey.segments[0].options[0].text = { en: "north", es: "norte" };
+  survey.questions[0].text = { en: "vaped?", es: "¿vaped?" };
+  return JSON.stringify({ ...tree(), survey: { id, languages: ["en", "es"], ...survey, id } });
+}
+
 /** The document of a survey whose one question, or each of these, has an epsilon of its own. */
 export function textbook(id, questions = [{ ...yesNo("q"), epsilon: "1.0" }], channels = [band(2, "1.0", 1)]) {
   const parts = questions.map(({ id, epsilon }, i) => part(epsilon, channels[i], id));

@@ -21,7 +21,8 @@ async function refusal(attempt) {
     return undefined;
   } catch (error) {
     assert.equal(error.name, "DeniableError", `not a refusal but a crash: ${error.stack}`);
-    return { reason: error.reason, place: error.place };
+    const { reason, place, problems } = error;
+    return { reason, place, problems: problems.map((each) => [each.place, each.reason]) };
   }
 }
 
@@ -73,19 +74,20 @@ run("tables", ({ mechanism, rows, epsilon, delta = "0", first, sha256 }) => {
 run("verify", async ({ document, repeat, result, reason, place }) => {
   const text = repeat ? document.replace('"x"', `"${"x".repeat(repeat)}"`) : document;
   const refused = await refusal(() => verify(text));
-  assert.deepEqual(refused, result === "valid" ? undefined : { reason, place });
+  assert.deepEqual(refused, result === "valid" ? undefined : { reason, place, problems: [[place, reason]] });
 });
 
 run("randomize", async (vector, { documents }) => {
-  const { document, answers, segments, booklet, bytes, result, submission, reason, place } = vector;
+  const { document, answers, segments, booklet, bytes, result, submission, problems } = vector;
   const verified = await verify(documents[document]);
   await scripted(bytes, async () => {
     let got;
     const refused = await refusal(() => {
       got = verified.randomize(answers, segments, { booklet });
     });
-    if (result === "valid") assert.deepEqual(got, submission);
-    else assert.deepEqual(refused, { reason, place });
+    if (result === "valid") return assert.deepEqual(got, submission);
+    const [[place, reason]] = problems;
+    assert.deepEqual(refused, { reason, place, problems });
   });
 });
 
@@ -101,6 +103,7 @@ run("digest", async ({ document, digest, content }) => {
   assert.deepEqual(await refusal(() => verify(document, digest.replace(/./, (c) => (c === "0" ? "1" : "0")))), {
     reason: "digest",
     place: "",
+    problems: [["", "digest"]],
   });
 });
 
@@ -110,7 +113,7 @@ run("address", async ({ link, result, url, survey, digest }) => {
     got = parseAddress(link);
   });
   if (result === "valid") assert.deepEqual(got, { url, survey, digest: digest ?? undefined });
-  else assert.deepEqual(refused, { reason: "address", place: "" });
+  else assert.deepEqual(refused, { reason: "address", place: "", problems: [["", "address"]] });
 });
 
 test("every file of vectors is run", () => {

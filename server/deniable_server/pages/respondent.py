@@ -7,11 +7,13 @@ May not: set a cookie, log or keep anything about a visitor, or load anything fr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
+from deniable_protocol.languages import best_language
 from deniable_server.web.context import here
 from deniable_server.web.routes import route
 
@@ -84,15 +86,19 @@ TEXTS: dict[str, dict[str, str]] = {
 def survey_page(survey: str) -> ResponseReturnValue:
     published = here().storage.find(survey)
     if published is None:
-        wanted = (tag.partition("-")[0] for tag, _ in request.accept_languages)
-        return _page(404, next((tag for tag in wanted if tag in TEXTS), "en"), document=None)
+        return _page(404, [tag for tag, _ in request.accept_languages], document=None)
+    document = published.document
+    languages = document.survey.languages
     asked = request.args.get("lang")
-    language = asked if asked in TEXTS else None
+    language = asked if asked in languages or asked in TEXTS else None
+    document = document.in_language(language or "")
     modes = [mode for mode in MODES if mode in request.args]
-    return _page(200, language or "en", document=published.document, modes=modes, asked=language)
+    return _page(200, [language] if language else languages, document=document, modes=modes, asked=language)
 
 
-def _page(status: int, language: str, **values: Any) -> Response:
+def _page(status: int, wanted: Sequence[str], **values: Any) -> Response:
+    """The page in the first of these languages that it has, or in English."""
+    language = best_language(wanted, [*TEXTS]) or "en"
     html = render_template(
         "respondent.html",
         logo=here().logo,

@@ -127,6 +127,9 @@ class Checker:
     def __init__(self, *, published: bool = False) -> None:
         self.problems: list[Problem] = []
         self.published = published
+        self.languages: tuple[str, ...] = ()
+        self.translations: dict[str, tuple[str, ...]] = {}
+        """By place: each text that is not the same in all languages."""
 
     def note(self, place: str, reason: str, message: str) -> None:
         self.problems.append(Problem(place, reason, message))
@@ -156,8 +159,25 @@ class Checker:
         return self._text(value, place, lines=True)
 
     def _text(self, value: object, place: str, *, lines: bool) -> str | None:
+        """The text, or, of a table with the text in every language, the one in the first."""
+        if not isinstance(value, dict) or not self.languages:
+            return self._one_text(value, place, lines=lines)
+        before = len(self.problems)
+        self.table(value, place, self.languages)
+        given = [tag for tag in self.languages if tag in value]
+        texts = [self._one_text(value[tag], join(place, tag), lines=lines) for tag in given]
+        if len(self.problems) > before:
+            return None
+        if len({*texts}) > 1:
+            self.translations[place] = tuple(map(str, texts))
+        elif self.published:
+            return self.note(place, "duplicate", "a text that is the same in all languages is written once")
+        return texts[0]
+
+    def _one_text(self, value: object, place: str, *, lines: bool) -> str | None:
         if not isinstance(value, str):
-            return self.note(place, "type", "must be text")
+            hint = '. To write it in several languages, add languages = ["en", "es"] to the survey'
+            return self.note(place, "type", "must be text" + (hint if isinstance(value, dict) else ""))
         if not self.published:
             value = normal_text(value, lines=lines)
         if not value:

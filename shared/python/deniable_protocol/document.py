@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from math import gcd
@@ -21,6 +21,7 @@ from .accounting import Account
 from .checks import Checker, as_number, check_epsilon, document_json, encode, is_canonical, join
 from .design import design
 from .errors import DocumentError, Problem
+from .languages import with_value
 from .parts import MAX_PATHS, Booklet, Item, Part, TooManyPaths, items_by_name, needs, paths_of
 from .questions import MultiChoice, Question
 from .survey import Survey, check_survey
@@ -62,6 +63,15 @@ class Document:
         address, or in other booklets, are the same survey.
         """
         return hashlib.sha256(encode(_tree(self.survey))).hexdigest()
+
+    def in_language(self, *wanted: str) -> Document:
+        """The same document with its texts in the best of these languages."""
+        if not self.survey.translations:
+            return self
+        survey = self.survey.in_language(*wanted)
+        known = items_by_name(survey)
+        parts = [replace(part, items=tuple(known[name] for name in part.names)) for part in self.parts]
+        return replace(self, survey=survey, parts=tuple(parts))
 
     def parts_of(self, booklet: int) -> tuple[Part, ...]:
         """The parts of a booklet, in the order of its reports."""
@@ -170,7 +180,10 @@ def _tree(survey: Survey) -> dict[str, Any]:
         if "bins" in question:
             question["bins"] = [as_number(edge) for edge in question["bins"]]
         questions.append(question)
-    return {**tree, "questions": questions}
+    tree["questions"] = questions
+    for place, texts in tree.pop("translations", ()):
+        tree = with_value(tree, place, dict(zip(survey.languages, texts, strict=True)))
+    return tree
 
 
 def verify(document: bytes | str, *, digest: str | None = None) -> Document:

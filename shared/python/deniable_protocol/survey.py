@@ -15,6 +15,7 @@ import msgspec
 
 from .checks import SURVEY_ID, Checker, check_epsilon, check_id, join, plain, strict_json
 from .errors import Problem, SurveyError
+from .languages import Translations, best_language, check_languages, translations_of, with_value
 from .parts import MAX_PATHS, Item, TooManyPaths, atoms_of, items_of, needs, paths_of, with_needs
 from .questions import QUESTIONS, Asked, Fields, MultiChoice, Option, Question, ShowIf
 from .toml import bounded_toml
@@ -41,16 +42,32 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     With an ``epsilon``, a decimal string, each device is asked a booklet of few questions and spends all of it there;
     without one every question has its own, and everybody is asked everything. ``respondents`` is for planning only.
+    ``asked_by`` and ``contact`` say who asks; ``notice`` is shown before the questions and ``closing`` after them.
+
+    Texts are in one language, the first of ``languages`` unless ``in_language`` chose another.
     """
 
     id: str
+    languages: tuple[str, ...] = ()
     title: str
+    asked_by: str | None = None
+    contact: str | None = None
     notice: str | None = None
+    closing: str | None = None
     epsilon: str | None = None
     together: tuple[tuple[str, ...], ...] = ()
     respondents: int | None = None
     segments: tuple[Segment, ...] = ()
     questions: tuple[Question, ...]
+    translations: Translations = ()
+
+    def in_language(self, *wanted: str) -> Survey:
+        """The same survey with its texts in the best of these languages; in its default one if it has none of them."""
+        language = best_language(wanted, self.languages)
+        survey = self
+        for place, texts in self.translations:
+            survey = with_value(survey, place, texts[self.languages.index(str(language))])
+        return survey
 
     @property
     def exact_epsilon(self) -> Fraction:
@@ -100,7 +117,7 @@ def check_survey(check: Checker, tree: object, place: str) -> Survey | None:
     if check.problems:
         return None
     segments = tuple(msgspec.convert(each, Segment) for each in clean.pop("segments", ()))
-    survey = Survey(**clean, segments=segments)
+    survey = Survey(**clean, segments=segments, translations=translations_of(check, place))
     if not check.published:
         _check_fit(check, survey)
     return None if check.problems else survey
@@ -109,13 +126,17 @@ def check_survey(check: Checker, tree: object, place: str) -> Survey | None:
 def _check_fields(check: Checker, tree: object, place: str) -> dict[str, Any]:
     """The clean fields, of use only if there were no problems."""
     clean: dict[str, Any] = {}
-    keys = [key for key in Survey.__struct_fields__ if not (check.published and key == "respondents")]
+    never = ("translations", "respondents") if check.published else ("translations",)
+    keys = [key for key in Survey.__struct_fields__ if key not in never]
     fields = check.table(tree, place, keys, [key for key in keys if key not in ("id", "title", "questions")])
     if fields is None:
         return clean
     if "id" in fields:
         clean["id"] = check.name(fields["id"], join(place, "id"), SURVEY_ID)
-    for key, checked in (("title", check.text), ("notice", check.lines)):
+    if "languages" in fields:
+        clean["languages"] = check.languages = check_languages(check, fields["languages"], join(place, "languages"))
+    for key in ("title", "asked_by", "contact", "notice", "closing"):
+        checked = check.lines if key in ("notice", "closing") else check.text
         if key in fields:
             clean[key] = checked(fields[key], join(place, key))
     shared = "epsilon" in fields

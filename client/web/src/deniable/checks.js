@@ -6,13 +6,14 @@ export const N = 2 ** 53; // the denominator of every probability; all integers 
 export const MAX_PATHS = 51;
 export const DECLINED = "declined";
 
-/** Everything that Deniable throws on purpose. `reason` is one stable word, `place` says where. */
+/**
+ * Everything that Deniable throws on purpose. `reason` is one stable word, `place` says where. Where several things are
+ * wrong with what was given, `problems` has them all, and the rest is that of the first.
+ */
 export class DeniableError extends Error {
-  constructor(place, reason, message) {
-    super(place ? `${place}: ${message}` : message);
-    this.name = "DeniableError";
-    this.place = place;
-    this.reason = reason;
+  constructor(place, reason, message, problems = [{ place, reason, message }]) {
+    super(problems.map((each) => (each.place ? `${each.place}: ${each.message}` : each.message)).join("\n"));
+    Object.assign(this, { name: "DeniableError", place, reason, problems });
   }
 }
 

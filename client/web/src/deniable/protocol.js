@@ -25,7 +25,7 @@ import {
   units,
 } from "./checks.js";
 import { design } from "./design.js";
-import { asksShares, checkSurvey, codesOf } from "./survey.js";
+import { asksShares, bestLanguage, checkSurvey, codesOf, inLanguage } from "./survey.js";
 
 export const MAX_BYTES = 1_000_000;
 const MOST = 10_000; // of parts, and of the weights of all booklets together
@@ -141,7 +141,10 @@ async function sha256(text) {
   return hex(new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }
 
-/** The verified document, frozen. With `pinned`, any other is refused. `load` imports tables.js, if it is needed. */
+/**
+ * The verified document, with its texts in all languages. With `pinned`, any other is refused. `load` imports tables.js,
+ * if it is needed.
+ */
 export async function readDocument(source, pinned, load) {
   if (!globalThis.crypto?.subtle || !globalThis.crypto.getRandomValues) {
     refuse("", "crypto", "no secure randomness here: use https and a current browser");
@@ -165,7 +168,17 @@ export async function readDocument(source, pinned, load) {
   list(booklets, "booklets", 1, MOST, (booklet, place) => checkBooklet(booklet, place, parts, epsilon));
   checkWhole(tree, known);
   const content = await sha256(JSON.stringify(survey));
-  return deepFreeze({ survey, parts, booklets, digest, content, epsilon, account: accountOf(tree, epsilon) });
+  return { survey, parts, booklets, digest, content, epsilon, account: accountOf(tree, epsilon) };
+}
+
+/** A verified document with its texts in the best of these languages, frozen. */
+export function documentIn(verified, wanted) {
+  const { languages = [] } = verified.survey;
+  const language = bestLanguage(wanted, languages);
+  const survey = inLanguage(verified.survey, languages, language);
+  const known = itemsOf(survey);
+  const parts = verified.parts.map((part) => ({ ...part, items: part.questions.map((each) => known.get(each)) }));
+  return deepFreeze({ ...verified, survey, parts, languages, language });
 }
 
 function deepFreeze(value) {

@@ -3,7 +3,7 @@
 // May not: use any randomness but crypto.getRandomValues, do floating-point arithmetic in a channel, let an answer into
 // an error message, or keep one.
 
-import { DECLINED, has, hex, isTable, N, refuse } from "./checks.js";
+import { DECLINED, DeniableError, has, hex, isTable, N, refuse } from "./checks.js";
 import { isShown } from "./protocol.js";
 import { codesOf } from "./survey.js";
 
@@ -17,16 +17,36 @@ export function randomizeVerified(verified, answers, segments, booklet) {
   // The order of draws is part of the protocol: the booklet, the id, then the reports in the booklet's order of parts.
   // No answer has been looked at when the booklet is drawn: it reveals nothing, and its parts spend all that is spent.
   booklet ??= drawBooklet(verified);
-  onlyKnown(answers, "answers", questions);
-  onlyKnown(segments, "segments", segmentList);
-  if (!booklets.some((_, i) => i === booklet)) refuse("booklet", "range", "the survey has no such booklet");
+  const problems = [];
+  const attempt = (check) => {
+    try {
+      return check();
+    } catch (error) {
+      if (error instanceof DeniableError) problems.push(...error.problems);
+      else throw error;
+    }
+  };
+  const finish = () => {
+    if (problems[0]) throw new DeniableError(problems[0].place, problems[0].reason, problems[0].message, problems);
+  };
+  for (const [given, what, known] of [[answers, "answers", questions], [segments, "segments", segmentList]]) {
+    if (!isTable(given)) refuse(what, "type", "must be an object from ids to values");
+    attempt(() => onlyKnown(given, what, known));
+  }
+  if (!booklets.some((_, i) => i === booklet)) {
+    attempt(() => refuse("booklet", "range", "is not a booklet of this survey"));
+    finish();
+  }
   const reported = booklets[booklet].parts.map((index) => parts[index]);
   const asked = reported.flatMap(({ items }) => items.map(({ question }) => question));
-  const truths = readAnswers(questions.filter((question) => asked.includes(question)), answers, true);
+  const truths = readAnswers(questions.filter((question) => asked.includes(question)), answers, attempt);
   for (const { id, options } of segmentList) {
-    if (!has(segments, id)) refuse(id, "missing", "has no code; every segment needs one");
-    if (!options.some(({ code }) => code === segments[id])) refuse(id, "range", "is not one of the codes of this segment");
+    attempt(() => {
+      if (!has(segments, id)) refuse(id, "missing", "has no code; every segment needs one");
+      if (!options.some(({ code }) => code === segments[id])) refuse(id, "range", "is not one of the codes of this segment");
+    });
   }
+  finish();
   return {
     id: hex(randomBytes(16)),
     digest,
@@ -60,7 +80,6 @@ export function shownQuestions(questions, answers) {
 }
 
 function onlyKnown(given, what, known) {
-  if (!isTable(given)) refuse(what, "type", "must be an object from ids to values");
   // The unknown name is not repeated: where arguments were mixed up, it may itself be an answer.
   if (!Object.keys(given).every((key) => known.some(({ id }) => id === key))) {
     refuse(what, "unknown", `holds a name that is not one of ${known.map(({ id }) => id).join(", ")}`);
@@ -102,17 +121,19 @@ function encode(question, answer) {
 
 /**
  * The encoded answers by id, of those questions only that are shown. An answer to another one is never looked at: all
- * that follows is the same as if it had not been given.
+ * that follows is the same as if it had not been given. With `attempt`, every one is needed, and it hears what is wrong.
  */
-function readAnswers(questions, answers, complete) {
+function readAnswers(questions, answers, attempt) {
   const truths = new Map();
   const chosen = new Map();
   for (const question of questions) {
     const { id } = question;
     if (!isShown(question, (parent, code) => chosen.get(parent)?.includes(code))) continue;
-    const given = has(answers, id);
-    if (complete && !given) refuse(id, "missing", "has no answer; every question that is shown needs one");
-    const truth = given ? encode(question, answers[id]) : null;
+    const read = () => {
+      if (has(answers, id)) return encode(question, answers[id]);
+      if (attempt) refuse(id, "missing", "has no answer; every question that is shown needs one");
+    };
+    const truth = (attempt ? attempt(read) : read()) ?? null;
     truths.set(id, truth);
     chosen.set(id, codesOf(question).filter((_, i) => truth === i || truth?.[i]));
   }

@@ -32,7 +32,7 @@ export function startView({ client, texts, host, language, heading, actions }) {
       " ",
       button(texts.say("start.who"), actions.who, { class: "link" }),
     ),
-    languageSwitch(client.languages ?? [], language, texts, actions.speak),
+    languageSwitch(client.languages, language, texts, actions.speak),
   ];
 }
 

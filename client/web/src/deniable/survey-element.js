@@ -20,7 +20,8 @@ import { reviewView } from "./review.js";
 import { startView, whoView } from "./start.js";
 import { Steps } from "./steps.js";
 import { styleSheet } from "./style.js";
-import { bestLanguage, directionOf, loadTexts } from "./texts.js";
+import { bestLanguage } from "./survey.js";
+import { directionOf, loadTexts } from "./texts.js";
 import { thanksView } from "./thanks.js";
 
 const shown = new WeakMap();
@@ -128,7 +129,7 @@ class Questionnaire {
       if (attempt !== this.#attempt) return;
       if (next) return void this.load();
       this.#client = client;
-      const { languages = [] } = client;
+      const { languages } = client;
       await this.#speak(bestLanguage(this.#wanted(languages), languages) ?? texts.language);
       if (attempt !== this.#attempt) return;
       const { survey, digest, closed, receipt } = client;
@@ -152,7 +153,7 @@ class Questionnaire {
 
   /** Speak this language: the survey's texts, and ours as far as there are any. */
   async #speak(language) {
-    this.#language = this.#client.useLanguage?.(language) ?? language;
+    this.#language = this.#client.useLanguage(language) ?? language;
     this.#texts = await loadTexts(this.#language, this.#host.texts);
     const { title } = this.#client.survey;
     this.#announce("language", { language: this.#language, direction: directionOf(this.#language), title });

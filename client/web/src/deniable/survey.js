@@ -20,7 +20,7 @@ import {
   refuse,
   string,
   table,
-  text,
+  text as oneLine,
 } from "./checks.js";
 
 const OWN_KEYS = {
@@ -32,13 +32,28 @@ const OWN_KEYS = {
 };
 const MECHANISMS = { choice: ["krr"], scale: ["krr", "exponential"], number: ["laplace", "gaussian"] };
 
+/** A check of a text, or of a table with the text in each language; a text that is the same in all is written once. */
+const inEach = (languages, check) => (value, place) => {
+  if (!languages || !isTable(value)) return check(value, place);
+  table(value, place, languages);
+  for (const tag of languages) check(value[tag], join(place, tag));
+  if (new Set(Object.values(value)).size < 2) refuse(place, "duplicate");
+};
+
+const TEXTS = { title: oneLine, asked_by: oneLine, contact: oneLine, notice: lines, closing: lines };
+
 export function checkSurvey(survey, place) {
   const at = (key) => join(place, key);
-  table(survey, place, ["id", "title", "notice?", "epsilon?", "together?", "segments?", "questions"]);
+  const shown = ["languages?", "title", "asked_by?", "contact?", "notice?", "closing?"];
+  table(survey, place, ["id", ...shown, "epsilon?", "together?", "segments?", "questions"]);
   name(survey.id, at("id"), /^[a-z0-9][a-z0-9-]{1,62}$/);
-  text(survey.title, at("title"));
-  if (has(survey, "notice")) lines(survey.notice, at("notice"));
-  const { questions } = survey;
+  const { questions, languages } = survey;
+  if (has(survey, "languages")) {
+    list(languages, at("languages"), 1, 30, (tag, where) => name(tag, where, /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$/));
+    distinct(languages, at("languages"));
+  }
+  const text = inEach(languages, oneLine);
+  for (const key in TEXTS) if (has(survey, key)) inEach(languages, TEXTS[key])(survey[key], at(key));
   const shared = has(survey, "epsilon");
   if (shared) epsilonString(survey.epsilon, at("epsilon"));
   else if (!Array.isArray(questions) || !questions.some((item) => isTable(item) && has(item, "epsilon"))) {
@@ -50,12 +65,12 @@ export function checkSurvey(survey, place) {
       table(item, where, ["id", "text", "options"]);
       checkId(item.id, join(where, "id"), taken);
       text(item.text, join(where, "text"));
-      checkOptions(item.options, join(where, "options"), 200);
+      checkOptions(item.options, join(where, "options"), 200, text);
     });
   }
   const seen = new Map();
   list(questions, at("questions"), 1, 200, (item, where) => {
-    checkQuestion(item, where, taken, shared);
+    checkQuestion(item, where, taken, shared, text);
     if (has(item, "show_if")) checkShowIf(item, join(where, "show_if"), shared, seen, questions);
     seen.set(item.id, item);
   });
@@ -109,7 +124,7 @@ function checkId(value, place, taken) {
   taken.add(value);
 }
 
-function checkOptions(options, place, high) {
+function checkOptions(options, place, high, text) {
   const codes = new Set([DECLINED]);
   list(options, place, 2, high, (item, where) => {
     table(item, where, ["code", "text"]);
@@ -120,7 +135,7 @@ function checkOptions(options, place, high) {
   });
 }
 
-function checkQuestion(item, place, taken, shared) {
+function checkQuestion(item, place, taken, shared, text) {
   if (!isTable(item)) refuse(place, "type");
   const at = (key) => join(place, key);
   if (!has(item, "type")) refuse(at("type"), "missing");
@@ -135,7 +150,7 @@ function checkQuestion(item, place, taken, shared) {
   if (!shared) epsilonString(item.epsilon, at("epsilon"));
   else if (has(item, "epsilon")) refuse(at("epsilon"), "conflict");
   if (has(item, "decline") && item.decline !== true) refuse(at("decline"), item.decline === false ? "range" : "type");
-  if (has(item, "options")) checkOptions(item.options, at("options"), 50);
+  if (has(item, "options")) checkOptions(item.options, at("options"), 50, text);
   if (kind === "scale") list(item.labels, at("labels"), 2, 11, text);
   if (has(item, "measure")) choice(item.measure, at("measure"), [isNumber ? "shares" : "mean"]);
   const measured = measure(item);
@@ -184,4 +199,23 @@ export function codesOf(question) {
   if (options) own = options.map(({ code }) => code);
   if (labels) own = labels.map((_, i) => `${i + 1}`);
   return decline ? [...own, DECLINED] : own;
+}
+
+/** The first of the wanted languages that is available, or one of another country or script; else the first available. */
+export function bestLanguage(wanted, available) {
+  const primary = (tag) => tag.toLowerCase().split("-")[0];
+  for (const want of wanted) {
+    const near = available.filter((tag) => primary(tag) === primary(want));
+    if (near[0]) return near.find((tag) => tag.toLowerCase() === want.toLowerCase()) ?? near[0];
+  }
+  return available[0];
+}
+
+/** The same tree with its texts in one language. Only a text has just the languages for keys: nothing else can. */
+export function inLanguage(tree, languages, language) {
+  if (typeof tree !== "object" || !languages[1]) return tree;
+  const keys = Object.keys(tree);
+  if (!Array.isArray(tree) && `${keys}` === `${languages}`) return tree[language];
+  const each = keys.map((key) => [key, inLanguage(tree[key], languages, language)]);
+  return Array.isArray(tree) ? each.map(([, value]) => value) : Object.fromEntries(each);
 }

@@ -11,16 +11,6 @@ const primary = (language) => language.toLowerCase().split("-")[0];
 
 export const directionOf = (language) => (RIGHT_TO_LEFT.includes(primary(language)) ? "rtl" : "ltr");
 
-/** The first of the wanted languages that is available, or one with the same primary tag; undefined where none is. */
-export function bestLanguage(wanted, available) {
-  for (const want of wanted) {
-    const exact = available.find((each) => each.toLowerCase() === want.toLowerCase());
-    const near = exact ?? available.find((each) => primary(each) === primary(want));
-    if (near) return near;
-  }
-  return available[0];
-}
-
 /** The texts in this language, or in English where there are none; with those of the page in their place. */
 export async function loadTexts(language, own) {
   const known = LANGUAGES.find((each) => each === primary(language)) ?? "en";
