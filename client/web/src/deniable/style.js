@@ -73,7 +73,7 @@ ol { padding-inline-start: 1.625rem; }
   inline-size: auto; flex: 0 1 7rem; border: 2px dashed var(--_line); border-radius: 0.75rem; color: var(--_muted);
 }
 .arrow { flex: none; inline-size: 1.5rem; fill: none; stroke: var(--_line); stroke-width: 2; }
-.view[dir="rtl"] .arrow, .view[dir="rtl"] .bar { transform: scaleX(-1); }
+.view[dir="rtl"] :is(.arrow, .bar, .people, .scale) { transform: scaleX(-1); }
 .more { display: flex; flex-direction: column; align-items: center; margin-block: 0; }
 .more button, .languages { text-align: center; }
 select {
