@@ -66,15 +66,19 @@ def tampered_languages() -> Iterator[tuple[str, str]]:
             wrong = ("", " x", "a\u200bb", 1, None, ["x"])[turn % 6]
             yield f"languages: {where} with a wrong text in {tag}", dump(edited(tree, (*path, tag), wrong))
         yield f"languages: {where} with one more", dump(edited(tree, (*path, "de"), "x"))
-        yield f"languages: {where} in another order", dump(edited(tree, path, {tag: "ab"[tag == ES] for tag in (ES, "en")}))
+        yield (
+            f"languages: {where} in another order",
+            dump(edited(tree, path, {tag: "ab"[tag == ES] for tag in (ES, "en")})),
+        )
         yield f"languages: {where} in one language", dump(edited(tree, path, "x"))
         yield f"languages: {where} is something else", dump(edited(tree, path, WRONG[turn % len(WRONG)]))
     for wrong in WRONG:
         yield f"languages: the title is {json.dumps(wrong)}", dump(edited(tree, (*SURVEY, "title"), wrong))
     languages = (*SURVEY, "languages")
     for given in (
-        *([], ["en"], ["en", ES, "de"], ["en", "en"], [ES, "en"], "en", {"en": ES}, [1], [""], ["EN"], ["e"], ["en-us"]),
-        *(["en", "es_MX"], ["zh-Hant-TW", "en"], ["engl", "en"], None, 0, False, [["en"]], [*"ab" * 16], ["en-Latn-US-x"]),
+        *([], ["en"], ["en", ES, "de"], ["en", "en"], [ES, "en"], "en", {"en": ES}, [1], [""], ["EN"], ["e"]),
+        *(["en-us"], ["en", "es_MX"], ["zh-Hant-TW", "en"], ["engl", "en"], None, 0, False, [["en"]]),
+        *([*"ab" * 16], ["en-Latn-US-x"]),
     ):
         yield f"languages: {json.dumps(given)}", dump(edited(tree, languages, given))
     yield "languages: none, and texts in two", dump(edited(tree, languages))
@@ -82,12 +86,10 @@ def tampered_languages() -> Iterator[tuple[str, str]]:
     for path in tables:
         plain = edited(plain, path, "x")
     yield "languages: none, and texts in none", dump(plain)
-    for tags in (["es"], ["zh-Hant", "zh"], [f"a{chr(97 + i)}" for i in range(26)], ["aa", "min"]):
-        named = {"id": "vector", "languages": tags, **{key: plain["survey"][key] for key in plain["survey"] if key != "id"}}
+    rest = {key: value for key, value in plain["survey"].items() if key != "id"}
+    many = [f"{a}{b}" for a in "ab" for b in "abcdefghijklmnop"]
+    for tags in (["es"], ["zh-Hant", "zh"], ["aa", "min"], many[:30], many[:31]):
+        named = {"id": "vector", "languages": tags, **rest}
         yield f"languages: {len(tags)} of them", dump({**plain, "survey": named})
         title = {tag: f"x{tag}" for tag in tags}
         yield f"languages: a title in {len(tags)}", dump({**plain, "survey": {**named, "title": title}})
-    many = [f"{a}{b}" for a in "ab" for b in "abcdefghijklmnop"]
-    for count in (30, 31):
-        named = {"id": "vector", "languages": many[:count], **{k: v for k, v in plain["survey"].items() if k != "id"}}
-        yield f"languages: {count}", dump({**plain, "survey": named})

@@ -117,6 +117,11 @@ def test_several_languages_without_a_list_of_them() -> None:
     assert problems(languages=["en", "en"]) == [("languages", "names a language twice")]
     ((place, message),) = problems(languages=["en", "english"])
     assert place == "languages[1]" and "english" in message
-    tree = {"id": "health", "title": {"en": "T"}, "epsilon": "1", "questions": [{"id": "q", "type": "yes_no", "text": "?"}]}
+    tree = {
+        "id": "health",
+        "title": {"en": "T"},
+        "epsilon": "1",
+        "questions": [{"id": "q", "type": "yes_no", "text": "?"}],
+    }
     with pytest.raises(SurveyError, match=r'title: must be text.*languages = \["en", "es"\]'):
         survey_from_tree(tree)

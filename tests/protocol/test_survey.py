@@ -56,6 +56,12 @@ def test_a_good_file_is_read() -> None:
     assert [option.code for option in survey.segments[0].options] == ["north", "south"]
 
 
+KEYS = [
+    *("id", "languages", "title", "asked_by", "contact", "notice", "closing", "epsilon", "together", "respondents"),
+    *("segments", "questions"),
+]
+
+
 def test_every_error_is_told_at_once_with_its_place() -> None:
     """Nine mistakes in one file give nine problems, each with its place."""
     text = """
@@ -80,7 +86,7 @@ min = 5
 max = 5
 """
     assert errors(text) == [
-        "titel: no such key here; known are id, title, notice, epsilon, together, respondents, segments, questions",
+        f"titel: no such key here; known are {', '.join(KEYS)}",
         "title: missing",
         "id: 'Campus' does not match ^[a-z0-9][a-z0-9-]{1,62}$",
         "questions[0].epsilon: 0 is not between 0.01 and 10",

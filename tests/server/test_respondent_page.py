@@ -56,7 +56,7 @@ def test_the_page_in_another_language(http: FlaskClient, app: Flask) -> None:
 
 
 def test_the_page_of_a_survey_in_other_languages(http: FlaskClient, app: Flask) -> None:
-    """Without being asked, the page is in the first of the survey's languages that it has; asked for another, English."""
+    """The page is in the first of the survey's languages that it has; asked for one that it has not, in English."""
     title = {"pt": "Saúde", "es": "Salud"}
     storage_of(app).publish(publish_survey(survey_from_tree(SURVEY | {"languages": ["pt", "es"], "title": title})))
     spanish = publish_survey(survey_from_tree(SURVEY | {"id": "spanish", "languages": ["es"], "title": "Salud"}))
