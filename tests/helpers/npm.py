@@ -32,7 +32,7 @@ def install(folder: Path) -> None:
 def copied(folder: Path) -> Path:
     """A copy of ``client/web`` in this folder."""
     web = folder / "client" / "web"
-    shutil.copytree(ROOT / "client/web", web, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+    shutil.copytree(ROOT / "client/web", web, ignore=shutil.ignore_patterns("node_modules", "__pycache__", "dist"))
     return web
 
 
