@@ -30,7 +30,7 @@ def told(page: Page) -> list[ConsoleMessage]:
     ],
 )
 def test_a_wrong_src(page: Page, server: Server, attribute: str, seen: str, said: str) -> None:
-    """The respondent reads a plain message; the console says once what is wrong, what a right one looks like, and where."""
+    """The respondent reads a plain message; the console says once what is wrong, where, and what would be right."""
     messages = told(page)
     page.goto(embed(page, server.base, f"<deniable-survey {attribute}>{WAITING}</deniable-survey>"))
     expect(alert(page)).to_contain_text(seen)
