@@ -61,6 +61,14 @@ def node() -> str:
 
 
 @pytest.fixture(scope="session")
+def npm_examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples of the npm package, installed once: tests that use them are in one xdist_group, "npm"."""
+    from tests.helpers import npm
+
+    return npm.examples(tmp_path_factory.mktemp("npm"))
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A real Chromium, one per process that runs tests."""
     from tests.helpers.chromium import find_chromium, launched

@@ -44,7 +44,6 @@ async function bundle(entry) {
     banner: { js: `// Deniable ${version}, ${relative("src", entry)}: built from client/web/src, where it is readable.` },
     bundle: true,
     charset: "utf8",
-    external: ["./texts/*"],
     format: "esm",
     legalComments: "none",
     logLevel: "warning",

@@ -1,4 +1,6 @@
-"""docs/embedding.md with React and SurveyJS: the examples, unchanged, with the real packages, in Chromium."""
+"""client/web/examples, which docs/embedding.md shows: built from the packed package with the real frameworks, opened in
+Chromium against a real server.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,11 @@ from tests.helpers.embedding_examples import (
     policy,
     publish_to,
     refuse_all,
-    run,
     section,
     submission_of,
     surveys,
-    workshop,
 )
+from tests.helpers.npm import built
 from tests.helpers.questionnaire import SENT, ready, review, status
 from tests.helpers.servers import Server
 
@@ -44,45 +45,78 @@ def visit(context: BrowserContext) -> Visit:
     return Visit(context.new_page())
 
 
-@pytest.fixture(scope="module")
-def npm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return workshop(tmp_path_factory.mktemp("npm"))
+pytestmark = pytest.mark.xdist_group("npm")  # one installation for all of them
 
 
-def test_react(visit: Visit, host: Host, server: Server, npm: Path) -> None:
-    """The component of the document, built as it says: texts and budget are taken, the event comes, nothing is lost."""
-    (npm / "main.jsx").write_text(host.real(block("React", "jsx")), "utf-8")
-    run(block("React", "sh"), npm)
-    host.put_folder("", npm / "public")
+def test_the_document_shows_the_files_of_the_examples(root: Path) -> None:
+    """Below the name of an example, the document shows files of that example, and they are as they are built."""
+    examples = root / "client/web/examples"
+    shown = {}
+    for name, heading in (("plain", "A bundler"), ("react", "React"), ("vue", "Vue"), ("svelte", "Svelte")):
+        files = {path.name: path.read_text("utf-8") for path in (examples / name).iterdir() if path.is_file()}
+        texts = re.findall(r"`([\w.]+)`:\n\n```\w+\n(.*?)^```", section(heading), re.MULTILINE | re.DOTALL)
+        assert len(texts) == section(heading).count("```") // 2
+        assert {file: files[file] for file, _ in texts} == dict(texts)
+        shown[name] = {file for file, _ in texts}
+    assert shown == {
+        "plain": {"main.js"},
+        "react": {"main.tsx"},
+        "vue": {"App.vue", "vite.config.js"},
+        "svelte": {"App.svelte"},
+    }
+    assert block("SurveyJS", "js") == (examples / "surveyjs/main.js").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["plain", "react", "vue", "svelte"])
+def test_an_example(visit: Visit, host: Host, server: Server, npm_examples: Path, name: str) -> None:
+    """Built with Vite from the packed package, under the document's policy: the questionnaire begins, texts and budget
+    are taken, the event comes, and nothing is lost.
+    """
+    host.put_folder("", built(npm_examples, name))
     page = visit.page
-    page.goto(host.page("/react.html", '<div id="root"></div><script type="module" src="main.js"></script>'))
+    page.goto(f"{host.base}/index.html")
     ready(page)
-    assert page.locator("deniable-survey").evaluate(
-        "(element) => [element.budget, [...element.attributes].length]"
-    ) == [20, 1]
+    element = page.locator("deniable-survey")
+    assert element.evaluate("(element) => element.budget ?? null") == (None if name == "plain" else 20)
+    assert element.evaluate("(element) => [...element.attributes].map(({ name }) => name)") == ["src"]
+    expect(element.get_by_text("The survey is loading")).to_be_hidden()
     fill_truly(page)
     review(page)
-    page.get_by_role("button", name="Send it").click()
-    expect(page.locator("#thanks")).to_have_text(re.compile(r"^Thank you\. Submission [0-9a-f]{32}\.$"))
+    page.get_by_role("button", name="Send" if name == "plain" else "Send it", exact=True).click()
     expect(status(page)).to_have_text(SENT)
+    if name == "plain":
+        expect(page).to_have_title("Thank you")
+    else:
+        expect(page.locator("#thanks")).to_have_text(re.compile(r"^Thank you\. Submission [0-9a-f]{32}\.$"))
     visit.check(server, "campus-health")
 
 
+def test_every_language_is_in_what_a_bundler_makes(visit: Visit, host: Host, root: Path, npm_examples: Path) -> None:
+    """The questionnaire of the plain example speaks each language for which the package has texts."""
+    host.put_folder("", built(npm_examples, "plain"))
+    languages = sorted(path.stem for path in (root / "client/web/src/deniable/texts").iterdir())
+    assert "ar" in languages and "en" in languages
+    page = visit.page
+    page.goto(f"{host.base}/index.html")
+    for language in languages:
+        page.locator("deniable-survey").evaluate("(element, language) => { element.lang = language; }", language)
+        expect(page.locator(f"deniable-survey .start[lang={language}]")).to_be_visible()
+    assert visit.faults == []
+
+
 @pytest.fixture
-def surveyjs(new_host: NewHost, npm: Path) -> str:
-    return put_surveyjs(new_host, npm)
+def surveyjs(new_host: NewHost, npm_examples: Path) -> str:
+    return put_surveyjs(new_host, npm_examples)
 
 
-def put_surveyjs(new_host: NewHost, npm: Path, survey: str = "campus-health") -> str:
-    """The address of the page with SurveyJS, built as the document says."""
+def put_surveyjs(new_host: NewHost, npm_examples: Path, survey: str = "campus-health") -> str:
+    """The address of the page with SurveyJS."""
     (addition,) = re.findall(r"`(style-src-attr [^`]+)`", section("SurveyJS"))
     host = new_host(f"{policy()}; {addition}")
-    code = host.real(block("SurveyJS", "js")).replace("/s/campus-health", f"/s/{survey}")
-    (npm / "surveyjs.js").write_text(code, "utf-8")
-    run(block("SurveyJS", "sh"), npm)
-    host.put_folder("", npm / "public")
-    body = '<div id="survey"></div><script type="module" src="surveyjs.js"></script>'
-    return host.page("/surveyjs.html", f'<link rel="stylesheet" href="surveyjs.css">{body}')
+    host.put_folder("", built(npm_examples, "surveyjs"))
+    for path, content in host.files.items():
+        host.files[path] = content.replace(b"/s/campus-health", f"/s/{survey}".encode())
+    return f"{host.base}/index.html"
 
 
 def fill_surveyjs(page: Page) -> None:
@@ -116,18 +150,18 @@ def test_surveyjs(visit: Visit, surveyjs: str, server: Server, everything_answer
     entered = everything_answered | {"vaped": False, "drinks": float(TRUTH), "debt": "declined"}
     assert sent == submission_of(page, server, "campus-health", entered, {"campus": "south"})
     asked = {re.sub(r"^(https?://[^/]+).*", r"\1", request.url) for request in visit.requests}
-    assert asked == {server.base, re.sub(r"/surveyjs.html$", "", surveyjs)}
+    assert asked == {server.base, re.sub(r"/index.html$", "", surveyjs)}
     page.goto(surveyjs)
     expect(page.locator("#survey")).to_have_text("This survey was already answered on this device.")
 
 
 def test_surveyjs_asks_a_follow_up_only_where_it_applies(
-    visit: Visit, new_host: NewHost, npm: Path, server: Server
+    visit: Visit, new_host: NewHost, npm_examples: Path, server: Server
 ) -> None:
     """It appears with the answer that it follows and vanishes with it, and what is no longer shown is not needed."""
     publish_to(server, FOLLOW_UP)
     page = visit.page
-    page.goto(put_surveyjs(new_host, npm, "follow-up"))
+    page.goto(put_surveyjs(new_host, npm_examples, "follow-up"))
     often = page.get_by_role("radiogroup", name="How often")
     vaped = page.get_by_role("radiogroup", name="Have you vaped")
     expect(vaped).to_be_visible()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.server
 import json
 import re
-import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -19,22 +18,13 @@ from deniable_protocol import publish, survey_from_tree
 from deniable_server.planning import publish_survey
 from deniable_server.storage import open_storage
 from tests.helpers.embedder_site import fulfil, kept
-from tests.helpers.machine import ROOT, missing
+from tests.helpers.machine import ROOT
 from tests.helpers.questionnaire import Faults, fill, site
 from tests.helpers.servers import Server
 
 DOCUMENT = (ROOT / "docs" / "embedding.md").read_text("utf-8")
 SERVER, HOST = "https://survey.example.org", "https://app.example.org"
 TRUTH = "31.41592653"  # occurs nowhere but in an answer
-
-# Exact versions: what is tested is the example, not the newest release of somebody else's package.
-PACKAGES = (
-    "esbuild@0.28.2",
-    "react@19.3.1",
-    "react-dom@19.3.1",
-    "survey-core@2.5.38",
-    "survey-js-ui@2.5.38",
-)
 
 
 def section(heading: str) -> str:
@@ -103,9 +93,10 @@ class Host:
         return self.put(path, f"<!doctype html><html lang=en><head>{head}</head><body>{body}</body></html>")
 
     def put_folder(self, path: str, folder: Path) -> None:
-        for file in folder.rglob("*"):
-            if file.is_file():
-                self.files[f"{path}/{file.relative_to(folder)}"] = file.read_bytes()
+        """The pages, scripts and styles below a folder."""
+        for file in folder.rglob("*.*"):
+            if file.suffix in (".html", ".js", ".css"):
+                self.put(f"{path}/{file.relative_to(folder)}", file.read_text("utf-8"))
 
     def close(self) -> None:
         self._http.shutdown()
@@ -264,22 +255,6 @@ def stored(server: Server, survey: str) -> list[str]:
             return [submission.hex() for submission, _ in submissions]
     finally:
         storage.close()
-
-
-def workshop(folder: Path) -> Path:
-    """A folder next to a clone of Deniable, with the packages of the examples installed in it."""
-    npm = shutil.which("npm") or missing("npm")
-    (folder / "package.json").write_text('{ "private": true, "type": "module" }\n')
-    (folder / "deniable").symlink_to(ROOT)
-    quiet = "--prefer-offline --no-audit --no-fund --no-package-lock --ignore-scripts --loglevel=error"
-    soon = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
-    command = [npm, "install", *quiet.split(), *soon, "--save-exact", *PACKAGES]
-    try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-        missing("npm's registry")
-    run(block("Your own copy of the module", "sh").replace("install", f"install {quiet}"), folder)
-    return folder
 
 
 def run(command: str, folder: Path) -> str:

@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import deniable
 from deniable_web import integrity
 
@@ -20,15 +22,19 @@ def test_the_package_has_the_version_of_the_distribution(root: Path) -> None:
     assert (root / "client/web/LICENSE").read_bytes() == (root / "LICENSE").read_bytes()
 
 
-def test_what_the_package_is_built_with_is_pinned(root: Path) -> None:
-    """Exact versions, each with its hash, and no address to load them from: that is everybody's own setting."""
-    package = json.loads((root / "client/web/package.json").read_text())
-    assert "dependencies" not in package
-    assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in package["devDependencies"].values())
-    written = (root / "client/web/package-lock.json").read_text()
-    locked = {name: each for name, each in json.loads(written)["packages"].items() if name}
-    assert locked and all("integrity" in each for each in locked.values())
-    assert "resolved" not in written and "://" not in written
+@pytest.mark.parametrize("folder", ["client/web", "client/web/examples"])
+def test_what_is_installed_is_pinned(root: Path, folder: str) -> None:
+    """Exact versions, each with its hash, and no address to load them from: that is everybody's own setting. The
+    package itself needs no other; its examples take it from the folder above them.
+    """
+    package = json.loads((root / folder / "package.json").read_text())
+    needed = package.get("dependencies", {})
+    assert needed.pop("deniable", None) == (None if folder == "client/web" else "file:..")
+    assert bool(needed) == (folder != "client/web")
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", each) for each in {**needed, **package["devDependencies"]}.values())
+    locked = json.loads((root / folder / "package-lock.json").read_text())["packages"]
+    others = [each for name, each in locked.items() if name not in ("", "node_modules/deniable")]
+    assert others and all("integrity" in each and "resolved" not in each for each in others)
 
 
 def test_the_documented_hash_is_that_of_the_module(root: Path) -> None:

@@ -35,7 +35,13 @@ export interface Question {
 export interface Survey {
   readonly id: string;
   readonly title: string;
+  /** The first is the default. */
+  readonly languages?: readonly string[];
+  readonly asked_by?: string;
+  readonly contact?: string;
   readonly notice?: string;
+  /** Shown after "Thank you", such as help lines. */
+  readonly closing?: string;
   /** What everything that one person sends may show; where it is missing, every question has its own. */
   readonly epsilon?: string;
   readonly together?: readonly (readonly string[])[];
@@ -133,6 +139,11 @@ export interface Verified {
   readonly epsilon: string;
   /** What one submission may spend. */
   readonly account: Account;
+  /** Those of the survey's texts, the default first; empty where it names none. */
+  readonly languages: readonly string[];
+  readonly language: string | undefined;
+  /** The same document with its texts in the best of these languages. */
+  inLanguage(...wanted: string[]): Verified;
   randomize(answers: Answers, segments?: Segments, options?: RandomizeOptions): Submission;
 }
 
@@ -155,11 +166,21 @@ export interface Receipt extends Partial<Omit<Submission, "reports" | "segments"
   readonly settled: Promise<Receipt>;
 }
 
-/** Everything that Deniable throws on purpose. */
-export class DeniableError extends Error {
-  constructor(place: string, reason: string, message: string);
+/** One thing that is wrong. No message repeats an answer. */
+export interface Problem {
   readonly place: string;
   readonly reason: string;
+  readonly message: string;
+}
+
+/** Everything that Deniable throws on purpose. */
+export class DeniableError extends Error {
+  constructor(place: string, reason: string, message: string, problems?: readonly Problem[]);
+  /** Where the first problem is, such as "vaped". */
+  readonly place: string;
+  readonly reason: string;
+  /** All that is wrong, where several things are. */
+  readonly problems: readonly Problem[];
   readonly receipt?: Receipt;
 }
 
@@ -177,6 +198,11 @@ export class Client {
   private constructor();
   static load(link: string | URL, options?: LoadOptions): Promise<Client>;
   readonly survey: Survey;
+  /** Those of the survey's texts, the default first; empty where it names none. */
+  readonly languages: readonly string[];
+  readonly language: string | undefined;
+  /** From now on, texts are in the best of these languages; gives that one. */
+  useLanguage(...wanted: string[]): string | undefined;
   /** The place of this device's booklet, drawn once and kept. */
   readonly booklet: number;
   /** The questions of the booklet; a multi_choice with the options that it reports on. */
@@ -209,17 +235,40 @@ export function shownQuestions(questions: readonly Question[], answers: Answers)
 /** What clients accept in total where the app names no budget. */
 export const DEFAULT_BUDGET: Account;
 
-/** `<deniable-survey src="/s/campus-health">`: the whole questionnaire. */
-export interface SurveyElement extends HTMLElement {
-  /** Other words, by the keys of texts.js. Setting this or the budget starts again. */
-  texts?: Texts | undefined;
-  budget?: LoadOptions["budget"];
-}
-
 /** A text with {placeholders}, or a function of their values; or several, by their keys. */
 export interface Texts {
   readonly [key: string]: string | ((values: any) => string) | Texts;
 }
+
+/** The attributes and properties of `<deniable-survey>`. */
+export interface SurveyAttributes {
+  /** The link to the survey; #<digest> pins it. */
+  src: string;
+  /** The language; without it, the reader's or that of the page around the element. */
+  lang?: string | undefined;
+  /** All questions on one page. */
+  "one-page"?: boolean | undefined;
+  /** Many people answer on this device: it starts fresh for each. */
+  kiosk?: boolean | undefined;
+  /** The address of a picture for the first screen. */
+  logo?: string | undefined;
+  /** As for `Client.load`. A property: setting it starts again. */
+  budget?: LoadOptions["budget"] | undefined;
+  /** Other words, by the keys of src/deniable/texts/en.js. A property: setting it starts again. */
+  texts?: Texts | undefined;
+}
+
+/** The events of `<deniable-survey>`. All of them bubble, and none has an answer in it. */
+export interface SurveyEvents {
+  "deniable-ready": CustomEvent<ReadyDetail>;
+  "deniable-language": CustomEvent<LanguageDetail>;
+  "deniable-submitted": CustomEvent<SubmittedDetail>;
+  "deniable-failed": CustomEvent<FailedDetail>;
+  "deniable-removed": CustomEvent<Record<string, never>>;
+}
+
+/** The same as React and Svelte name them: `ondeniable-ready`. */
+export type SurveyHandlers = { [Name in keyof SurveyEvents as `on${Name}`]?: (event: SurveyEvents[Name]) => void };
 
 export interface ReadyDetail {
   readonly survey: Survey;
@@ -227,6 +276,12 @@ export interface ReadyDetail {
   readonly closed: boolean;
   /** That of an earlier visit. */
   readonly receipt: Receipt | null;
+}
+
+export interface LanguageDetail {
+  readonly language: string;
+  readonly direction: "ltr" | "rtl";
+  readonly title: string;
 }
 
 export interface SubmittedDetail {
@@ -237,15 +292,15 @@ export interface FailedDetail {
   readonly reason: string;
 }
 
+/** `<deniable-survey src="/s/campus-health">`: the whole questionnaire. */
+export interface SurveyElement extends HTMLElement {
+  texts: SurveyAttributes["texts"];
+  budget: SurveyAttributes["budget"];
+}
+
 declare global {
   interface HTMLElementTagNameMap {
     "deniable-survey": SurveyElement;
   }
-  /** The events of the element; they bubble. */
-  interface GlobalEventHandlersEventMap {
-    "deniable-ready": CustomEvent<ReadyDetail>;
-    "deniable-submitted": CustomEvent<SubmittedDetail>;
-    "deniable-failed": CustomEvent<FailedDetail>;
-    "deniable-removed": CustomEvent<Record<string, never>>;
-  }
+  interface GlobalEventHandlersEventMap extends SurveyEvents {}
 }

@@ -166,10 +166,21 @@ function milliseconds(timeout) {
 if (globalThis.customElements && !customElements.get("deniable-survey")) {
   class SurveyElement extends HTMLElement {
     static observedAttributes = ["src", "budget", "lang"];
-    // Frameworks set a property only where an element has it; it may have been set before this module was loaded.
-    texts = this.texts;
-    budget = this.budget;
     #present = false;
+
+    constructor() {
+      super();
+      this.attachShadow({ mode: "open" }); // what is inside the element was for pages without this module
+      // Frameworks set a property only where an element has it; it may have been set before this module was loaded.
+      for (const name of ["texts", "budget"]) {
+        let value = this[name];
+        const set = (given) => {
+          value = given;
+          this.attributeChangedCallback();
+        };
+        Object.defineProperty(this, name, { get: () => value, set });
+      }
+    }
 
     connectedCallback() {
       this.#update(true);
@@ -200,7 +211,7 @@ if (globalThis.customElements && !customElements.get("deniable-survey")) {
     #fail() {
       const text = "The survey cannot be shown: a part of this page did not arrive. Please load the page again.";
       const told = Object.assign(document.createElement("p"), { role: "alert", textContent: text });
-      (this.shadowRoot ?? this.attachShadow({ mode: "open" })).replaceChildren(told);
+      this.shadowRoot.replaceChildren(told);
       const detail = { reason: "unreachable" };
       this.dispatchEvent(new CustomEvent("deniable-failed", { detail, bubbles: true, composed: true }));
     }

@@ -30,7 +30,6 @@ const KIOSK_PAUSE = 60_000; // after "Thank you", until the next person is asked
 /** Show the questionnaire in this element, which has just become part of a page; `module` is what loaded this one. */
 export function connect(host, module) {
   shown.get(host)?.stop();
-  for (const name of ["texts", "budget"]) watch(host, name);
   const questionnaire = new Questionnaire(host, module);
   shown.set(host, questionnaire);
   questionnaire.load();
@@ -42,17 +41,6 @@ export function disconnect(host) {
   shown.delete(host);
 }
 
-/** A property that may be set at any time, before or after the element is in a page; setting it starts again. */
-function watch(host, name) {
-  if (Object.getOwnPropertyDescriptor(host, name)?.set) return;
-  let value = host[name];
-  const set = (given) => {
-    value = given;
-    shown.get(host)?.load();
-  };
-  Object.defineProperty(host, name, { configurable: true, enumerable: true, get: () => value, set });
-}
-
 /** The link to load. If it leads to the page it is on, the digest in that page's address applies to it, too. */
 function linkOf(host) {
   const link = host.getAttribute("src") ?? "";
@@ -61,6 +49,15 @@ function linkOf(host) {
   if (origin !== location.origin || pathname !== location.pathname) return link;
   // Not location.hash: it is the same for a link that lost the digest after its "#" and for one without any.
   return link + /#.*|$/s.exec(location.href)[0];
+}
+
+/** What the respondent cannot repair is for the console. There are no answers yet. */
+function tellDeveloper(host, error) {
+  if (error.reason === undefined) return void console.error(error); // a fault of the program
+  if (!["address", "unreachable"].includes(error.reason)) return;
+  const what = host.hasAttribute("src") ? error.message : "the attribute src is missing";
+  const right = '<deniable-survey src="https://survey.example.org/s/campus-health">';
+  console.error(`<deniable-survey>: ${what}. What it should look like: ${right}, with your server and your survey.`, host);
 }
 
 const askBeforeLeaving = (event) => event.preventDefault();
@@ -86,7 +83,7 @@ class Questionnaire {
   constructor(host, module) {
     this.#host = host;
     this.#module = module;
-    this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+    this.#root = host.shadowRoot;
     this.#root.adoptedStyleSheets = [styleSheet()];
     const { signal } = this.#listening;
     window.addEventListener("pagehide", () => this.#forget(), { signal });
@@ -139,7 +136,7 @@ class Questionnaire {
       else this.#begin();
     } catch (error) {
       if (attempt !== this.#attempt) return;
-      if (error.reason === undefined) console.error(error); // a fault of the program; there are no answers yet
+      tellDeveloper(host, error);
       this.#fail(error, "tampered");
     }
   }

@@ -4,7 +4,15 @@
 //
 // Any key of texts/en.js may be replaced. A text is a template with {placeholders}, or a function of the same values.
 
-export const LANGUAGES = ["en", "es", "fr", "de", "ar"]; // each a file in texts/
+// Each import is written out: a bundler finds only what it can read.
+const IMPORTS = {
+  en: () => import("./texts/en.js"),
+  es: () => import("./texts/es.js"),
+  fr: () => import("./texts/fr.js"),
+  de: () => import("./texts/de.js"),
+  ar: () => import("./texts/ar.js"),
+};
+export const LANGUAGES = Object.keys(IMPORTS);
 const RIGHT_TO_LEFT = ["ar", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"];
 
 const primary = (language) => language.toLowerCase().split("-")[0];
@@ -14,7 +22,7 @@ export const directionOf = (language) => (RIGHT_TO_LEFT.includes(primary(languag
 /** The texts in this language, or in English where there are none; with those of the page in their place. */
 export async function loadTexts(language, own) {
   const known = LANGUAGES.find((each) => each === primary(language)) ?? "en";
-  const { default: texts } = await import(`./texts/${known}.js`);
+  const { default: texts } = await IMPORTS[known]();
   return new Texts(texts, own, language, known);
 }
 

@@ -1,0 +1,5 @@
+import "deniable";
+
+document.addEventListener("deniable-submitted", ({ detail: { receipt } }) => {
+  document.title = receipt.delivered ? "Thank you" : "Not sent yet";
+});
