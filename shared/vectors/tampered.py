@@ -370,6 +370,10 @@ def tampered_text() -> Iterator[tuple[str, str]]:
         ("a raw control character", good.replace('"?"', '"\x01"')),
         ("a raw line break in text", good.replace('"?"', '"a\nb"')),
         ("__proto__ as a key", good.replace('"deniable":1,', '"deniable":1,"__proto__":{},')),
+        ("a number as a key, not at the start", good.replace('"levels":2', '"levels":2,"7":1')),
+        ("numbers as keys, the larger first", good.replace('"deniable":1,', '"10":1,"9":1,"deniable":1,')),
+        ("numbers as keys, the smaller first", good.replace('"deniable":1,', '"9":1,"10":1,"deniable":1,')),
+        ("what is no index as a key", good.replace('"levels":2', '"levels":2,"4294967295":1,"01":1')),
         ("constructor as a key", good.replace('"deniable":1,', '"deniable":1,"constructor":1,')),
         ("a bad escape", good.replace('"?"', '"\\x41"')),
         (

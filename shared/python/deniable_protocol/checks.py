@@ -65,9 +65,24 @@ def is_canonical(text: str, tree: Any) -> bool:
     """Whether the text is the tree as JavaScript's ``JSON.stringify`` writes it.
 
     So there are no spaces, no other escapes than those of the quote, the backslash and the newline, one way of writing
-    a number, and no key that occurs twice.
+    a number, no key that occurs twice, and keys that are whole numbers come first, the smallest first.
     """
-    return "\\" not in _ESCAPES.sub("", text) and encode(tree) == text.encode()
+    return "\\" not in _ESCAPES.sub("", text) and encode(tree) == text.encode() and _has_numbers_first(text, tree)
+
+
+def _has_numbers_first(text: str, tree: Any) -> bool:
+    """No key of a document is a number, so that there is hardly ever anything to look for."""
+    if not _NUMBER_KEY.search(text):
+        return True
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            numbers = [int(key) for key in node if _INDEX.fullmatch(key) and int(key) < 2**32 - 1]
+            if numbers != sorted(numbers) or [*node][: len(numbers)] != [*map(str, numbers)]:
+                return False
+        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return True
 
 
 class _Fraction(float):
@@ -114,6 +129,8 @@ def decimal_text(number: Decimal) -> str:
 
 
 _ESCAPES = re.compile(r'\\["\\n]')
+_NUMBER_KEY = re.compile(r'"[0-9]+":')
+_INDEX = re.compile("0|[1-9][0-9]{0,9}")
 
 T = TypeVar("T")
 
