@@ -28,7 +28,8 @@ from tests.helpers.servers import Server
 
 STICKING_OUT = """(host) => [...host.shadowRoot.querySelectorAll('.view *')]
     .filter((e) => e.checkVisibility() && !e.closest('.unseen, .receipt thead'))
-    .filter((e) => { const { left, right } = e.getBoundingClientRect(); return left < -1 || right > innerWidth + 1; })
+    .filter((e) => { const { left, right } = e.getBoundingClientRect();
+        return left < -1 || right > innerWidth + 1 || (e.matches('.face') && e.scrollWidth > e.clientWidth); })
     .map((e) => e.outerHTML.slice(0, 120))"""
 """What does not fit the window, even where it is cut off and nothing can be scrolled to."""
 
@@ -66,6 +67,9 @@ def views(page: Page, server: Server) -> Iterator[str]:
         page.get_by_role("heading", name=name).wait_for()
         for summary in page.locator("summary:visible").all():
             summary.click()
+        if page.locator(".face").count():
+            page.get_by_label("Yes", exact=True).check()
+            press_button(page, "Flip the coin")
         yield name
         press_button(page, "Got it")
     begin(page)

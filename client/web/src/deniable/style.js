@@ -92,9 +92,22 @@ table.who { inline-size: 100%; border-collapse: collapse; }
 .try .options { clear: both; }
 .try h3 { margin-block-end: 0.5rem; }
 .try input[type="range"] { inline-size: 100%; accent-color: var(--_accent); min-block-size: 2.75rem; margin: 0; }
+.faces { margin-block: 0.75rem; }
 .face {
-  display: grid; place-items: center; inline-size: 4.75rem; block-size: 4.75rem; border-radius: 50%; text-align: center;
+  display: grid; place-items: center; flex: none; overflow-wrap: normal; inline-size: 4.75rem; block-size: 4.75rem; border-radius: 50%; text-align: center;
   border: 3px solid var(--_accent); color: var(--_accent); font-weight: 600; font-size: 0.9375rem;
+}
+@container (max-inline-size: 20rem) {
+  .face { inline-size: 4rem; block-size: 4rem; font-size: 0.875rem; }
+}
+/* A phone at 200% zoom. */
+@container (max-inline-size: 15rem) {
+  .faces, .coin-picture, .answers > li { flex-direction: column; }
+  .coin-picture > .sent { flex: none; padding-inline: 0.5rem; }
+  .view .faces .arrow, .view .coin-picture .arrow { transform: rotate(90deg); }
+  .view .answers > li { gap: 0; }
+  .view .who, .view .who :is(tbody, tr, th, td) { display: block; inline-size: auto; padding-inline: 0; }
+  .view .who th { padding-block-end: 0; border: 0; }
 }
 .face.sent { border-radius: 0.75rem; border-style: dashed; }
 .face.idle { opacity: 0.45; }
@@ -128,7 +141,7 @@ h2.openly { color: var(--_warn); }
 .status.waiting { border-inline-start-color: var(--_warn); }
 
 :focus-visible, h2:focus { outline: 3px solid var(--_accent); outline-offset: 2px; border-radius: 2px; }
-h2:focus:not(:focus-visible) { outline: none; }
+h2:focus:not(:focus-visible), [role="alert"] > h2:focus { outline: none; } /* an alert has a frame of its own */
 /* What gets the focus must not lie below the progress line. */
 input, button, summary, fieldset, h2 { scroll-margin-block: 5.5rem 2rem; }
 
