@@ -16,6 +16,7 @@ from deniable_server.storage import open_storage
 from tests.helpers.embedder_site import kept
 from tests.helpers.machine import missing
 from tests.helpers.questionnaire import (
+    FILLED,
     SENT,
     SURVEY,
     THANKS,
@@ -31,8 +32,6 @@ from tests.helpers.questionnaire import (
 from tests.helpers.servers import Server
 
 ANSWER = "31.41592653"  # occurs nowhere but in an answer
-FILLED = """(host) => [...host.shadowRoot.querySelectorAll('input')]
-    .filter((input) => input.checked || (input.type === 'text' && input.value)).length"""
 
 
 @pytest.fixture(scope="module")
