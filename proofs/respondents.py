@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, sync_playwright
 
 import deniable
 from deniable_protocol import Document, publish, survey_from_tree, verify
@@ -139,7 +139,7 @@ def prove(folder: Path, watch: Watch, seed: int, *, browsers: int, clients: int)
     proof = Proof(watch, browsers + clients)
     with running(folder / "a.db", folder / "server.log", "--rate-limit", "100000000/minute") as server:
         proof.answer_in_python(server.base, range(browsers, browsers + clients))
-        with launched(executable) as browser:
+        with sync_playwright() as playwright, launched(playwright, executable) as browser:
             proof.answer_in_browsers(browser, server.base, range(browsers))
     if proof.done < browsers + clients:
         return Outcome(proof.figures(), [*proof.failures, f"stopped after {proof.done} of {browsers + clients} people"])

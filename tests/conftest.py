@@ -17,7 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does: befor
 pytest.register_assert_rewrite("tests.helpers.storage_contract", "tests.helpers.moving")
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext
+    from playwright.sync_api import Browser, BrowserContext, Playwright
 
 QUICK = 20
 """Examples of each property in ``make test``; also where a test asks for more."""
@@ -69,11 +69,20 @@ def npm_examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
+    """What drives browsers: only one can run in a process."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
     """A real Chromium, one per process that runs tests."""
     from tests.helpers.chromium import find_chromium, launched
 
-    with launched(find_chromium() or missing("Chromium")) as browser:
+    with launched(playwright, find_chromium() or missing("Chromium")) as browser:
         yield browser
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.helpers.questionnaire import fill, open_survey, ready, review, shadow_text
+from tests.helpers.questionnaire import FILLED, fill, open_survey, ready, review, shadow_text
 from tests.helpers.servers import Server
 
-FILLED = """(host) => [...host.shadowRoot.querySelectorAll('input')]
-    .filter((input) => input.checked || (input.type === 'text' && input.value)).length"""
 LEAVE = "dispatchEvent(new PageTransitionEvent('pagehide', {persisted: true}))"
 
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright
 
 # No request of the browser's own making: tests look at every one that a page makes.
 FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
@@ -20,9 +20,8 @@ def find_chromium() -> str | None:
 
 
 @contextmanager
-def launched(executable: str) -> Iterator[Browser]:
+def launched(playwright: Playwright, executable: str) -> Iterator[Browser]:
     # Chromium's own sandbox refuses to run as root, as tests in a container do.
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS, chromium_sandbox=os.getuid() != 0)
-        yield browser
-        browser.close()
+    browser = playwright.chromium.launch(executable_path=executable, args=FLAGS, chromium_sandbox=os.getuid() != 0)
+    yield browser
+    browser.close()

@@ -164,6 +164,11 @@ def overflows(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
 
 
+FILLED = """(host) => [...host.shadowRoot.querySelectorAll('input')]
+    .filter((input) => input.checked || (input.type === 'text' && input.value)).length"""
+"""How many controls of the questionnaire have an answer."""
+
+
 def shadow_text(page: Page) -> str:
     """All text that the questionnaire shows, without the marks that keep foreign texts apart."""
     text: str = page.locator("deniable-survey").evaluate("(host) => host.shadowRoot.textContent")

@@ -180,3 +180,12 @@ def test_without_the_server_extra_the_command_says_what_to_install() -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert 'pip install "deniable[server]"' in result.stderr and "Traceback" not in result.stderr
+
+
+def test_importing_the_command_line_leaves_the_metrics_for_the_workers() -> None:
+    """prometheus_client decides as it is imported whether several processes count together. Until "serve" has said how
+    many there are, nothing may import it.
+    """
+    code = "import sys, deniable_server.cli, deniable_server.serving.run; print('prometheus_client' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "False\n"

@@ -9,7 +9,6 @@ import click
 from rich.text import Text
 
 from deniable_server.errors import SettingError
-from deniable_server.pages.qr_code import save_code, text_code
 
 from .common import DATABASE, JSON, existing, find_survey, out, print_json, say
 
@@ -23,6 +22,9 @@ from .common import DATABASE, JSON, existing, find_survey, out, print_json, say
 @JSON
 def link(survey_id: str, url: str, qr: bool, target: Path | None, database: str, as_json: bool) -> None:
     """Print the link for respondents. It pins the survey: with it, browsers and apps refuse any other one."""
+    # Only now: pages import the metrics, see ``deniable verify``.
+    from deniable_server.pages.qr_code import save_code, text_code
+
     base = _server_address(url)
     if target is not None and target.suffix not in (".svg", ".png"):
         raise click.BadParameter("takes a file name that ends in .svg or .png.", param_hint="--to")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table as Grid
@@ -12,11 +13,13 @@ from rich.text import Text
 from deniable.address import Address, parse_address
 from deniable.errors import AddressError
 from deniable.transport import HTTPTransport
-from deniable_server.checks.served import Comparison, Part, compare_server
 from deniable_server.errors import CannotCompare
 from deniable_server.wording import in_symbols
 
 from .common import JSON, err, out, print_json
+
+if TYPE_CHECKING:
+    from deniable_server.checks.served import Comparison, Part
 
 UNREACHABLE = 2
 TITLES: dict[Part, str] = {
@@ -44,6 +47,10 @@ def verify(link: str, allow_http: bool, timeout: float, as_json: bool) -> None:
     pages load and the headers that matter are compared. The exit code is 0 if all are the same, 1 if something differs,
     and 2 if the server cannot be reached.
     """
+    # Only now: it imports the app, and with it the metrics, which would settle for one process before "serve" has said
+    # how many there are.
+    from deniable_server.checks.served import compare_server
+
     address = _address(link, allow_http)
     try:
         found = compare_server(address, HTTPTransport(), timeout)

@@ -213,9 +213,12 @@ export function evidence(part, report) {
   };
 }
 
-/** The values of a number's levels, or the edges of its bins. */
+/** The values of a number's levels, to a thousandth of the range: 10.83, where 10.833333333333 would say no more. */
 export function levelValues({ min, max }, levels) {
-  return Array.from({ length: levels }, (_, i) => (i === levels - 1 ? max : min + ((max - min) * i) / (levels - 1)));
+  const places = Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(max - min))));
+  const rounded = (value) => Number(value.toFixed(places));
+  const level = (i) => rounded(min + ((max - min) * i) / (levels - 1));
+  return Array.from({ length: levels }, (_, i) => (i === levels - 1 ? max : i ? level(i) : min));
 }
 
 export function binEdges({ min, max, bins }) {

@@ -88,18 +88,19 @@ export function whoView({ client, texts, pinned }) {
     ["website", "websiteSees"],
   ];
   return [
+    // Cells are blocks on very narrow screens, which would cost them their meaning without explicit roles.
     make(
       "table",
-      { class: "who" },
+      { class: "who", role: "table" },
       make(
         "tbody",
-        {},
+        { role: "rowgroup" },
         ...rows.map(([who, what]) =>
           make(
             "tr",
-            {},
-            make("th", { scope: "row" }, texts.say(`who.${who}`)),
-            make("td", {}, texts.say(`who.${what}`)),
+            { role: "row" },
+            make("th", { role: "rowheader", scope: "row" }, texts.say(`who.${who}`)),
+            make("td", { role: "cell" }, texts.say(`who.${what}`)),
           ),
         ),
       ),

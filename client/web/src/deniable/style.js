@@ -92,9 +92,22 @@ table.who { inline-size: 100%; border-collapse: collapse; }
 .try .options { clear: both; }
 .try h3 { margin-block-end: 0.5rem; }
 .try input[type="range"] { inline-size: 100%; accent-color: var(--_accent); min-block-size: 2.75rem; margin: 0; }
+.faces { margin-block: 0.75rem; }
 .face {
-  display: grid; place-items: center; inline-size: 4.75rem; block-size: 4.75rem; border-radius: 50%; text-align: center;
+  display: grid; place-items: center; flex: none; overflow-wrap: normal; inline-size: 4.75rem; block-size: 4.75rem; border-radius: 50%; text-align: center;
   border: 3px solid var(--_accent); color: var(--_accent); font-weight: 600; font-size: 0.9375rem;
+}
+@container (max-inline-size: 20rem) {
+  .face { inline-size: 4rem; block-size: 4rem; font-size: 0.875rem; }
+}
+/* A phone at 200% zoom. */
+@container (max-inline-size: 15rem) {
+  .faces, .coin-picture, .answers > li { flex-direction: column; }
+  .coin-picture > .sent { flex: none; padding-inline: 0.5rem; }
+  .view .faces .arrow, .view .coin-picture .arrow { transform: rotate(90deg); }
+  .view .answers > li { gap: 0; }
+  .view .who, .view .who :is(tbody, tr, th, td) { display: block; inline-size: auto; padding-inline: 0; }
+  .view .who th { padding-block-end: 0; border: 0; }
 }
 .face.sent { border-radius: 0.75rem; border-style: dashed; }
 .face.idle { opacity: 0.45; }
@@ -120,6 +133,7 @@ h2.openly { color: var(--_warn); }
   padding: 0.75rem 1rem; border-radius: var(--_radius); background: var(--_wash);
   border: 1px solid var(--_rule); border-inline-start: 4px solid var(--_line);
 }
+.summary ul { list-style: none; padding: 0; }
 .total { margin-block-start: 2rem; }
 .total > :first-child { margin-block: 0 0.25rem; font-size: 1.0625rem; }
 .summary:not(:empty), .status.bad, .message [role="alert"] { border-inline-start-color: var(--_bad); }
@@ -127,7 +141,7 @@ h2.openly { color: var(--_warn); }
 .status.waiting { border-inline-start-color: var(--_warn); }
 
 :focus-visible, h2:focus { outline: 3px solid var(--_accent); outline-offset: 2px; border-radius: 2px; }
-h2:focus:not(:focus-visible) { outline: none; }
+h2:focus:not(:focus-visible), [role="alert"] > h2:focus { outline: none; } /* an alert has a frame of its own */
 /* What gets the focus must not lie below the progress line. */
 input, button, summary, fieldset, h2 { scroll-margin-block: 5.5rem 2rem; }
 
@@ -148,7 +162,8 @@ progress::-moz-progress-bar { background: var(--_accent); }
 fieldset.question { min-inline-size: 0; margin-block: 1.5rem; padding: 0; border: 0; }
 fieldset.question.wrong { padding-inline-start: 1rem; border-inline-start: 4px solid var(--_bad); }
 /* Afloat, or the fieldset's border would start beside the legend's middle. */
-legend { float: inline-start; inline-size: 100%; padding-block-end: 0.5rem; }
+legend { float: inline-start; inline-size: 100%; padding-block-end: 0.75rem; }
+.question h3 { font-size: 1.375rem; line-height: 1.3; }
 .question > :not(legend) { clear: both; }
 .question > .hint, .error { margin-block: 0 0.5rem; }
 .error { color: var(--_bad); font-weight: 600; }
@@ -158,7 +173,6 @@ legend { float: inline-start; inline-size: 100%; padding-block-end: 0.5rem; }
   padding: 0.8125rem 1rem; border: 1px solid var(--_line); border-radius: var(--deniable-radius, 0.875rem); cursor: pointer;
 }
 .option > span { min-inline-size: 0; }
-.option:hover { background: var(--_wash); }
 .option:has(:checked) {
   background: var(--_accent-soft); border-color: var(--_accent); box-shadow: inset 0 0 0 1px var(--_accent);
 }
@@ -189,6 +203,7 @@ b.point { font-variant-numeric: tabular-nums; margin-inline-end: 0.25rem; }
 .unit { color: var(--_muted); min-inline-size: 0; }
 .number > label { display: block; color: var(--_muted); }
 
+.protection > details { margin-block-start: -0.75rem; } /* "How?" is a large target around a short word */
 .protection { font-size: 0.9375rem; color: var(--_muted); }
 .weak, .hint strong { color: var(--_warn); font-weight: 600; }
 summary {
@@ -216,15 +231,19 @@ button {
   font: inherit; font-weight: 600; min-block-size: 3.25rem; padding: 0.5rem 1.5rem; color: var(--_on-accent);
   background: var(--_accent); border: 1px solid var(--_accent); border-radius: var(--deniable-radius, 0.875rem); cursor: pointer;
 }
-button:hover { box-shadow: inset 0 0 0 2px var(--_on-accent); }
 button:disabled { opacity: 0.6; cursor: progress; }
 button.quiet { color: var(--_accent); background: var(--_paper); }
-button.quiet:hover { box-shadow: inset 0 0 0 1px var(--_accent); }
 button.link {
   min-block-size: 2.75rem; padding: 0.25rem 0; color: var(--_accent); background: none; border-color: transparent; font-weight: 400;
   text-align: start; text-decoration: underline; text-underline-offset: 0.2em;
 }
-button.link:hover { box-shadow: none; text-decoration-thickness: 2px; }
+/* Not where a finger leaves it behind, nor on paper: an option would look as if it was chosen. */
+@media screen and (hover: hover) {
+  .option:not(:has(:checked)):hover { background: var(--_wash); }
+  button:hover { box-shadow: inset 0 0 0 2px var(--_on-accent); }
+  button.quiet:hover { box-shadow: inset 0 0 0 1px var(--_accent); }
+  button.link:hover { box-shadow: none; text-decoration-thickness: 2px; }
+}
 
 .answers { list-style: none; padding: 0; margin-block: 1rem; border-block-start: 1px solid var(--_rule); }
 .answers > li {

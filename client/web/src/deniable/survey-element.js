@@ -111,6 +111,7 @@ class Questionnaire {
   async load() {
     const attempt = ++this.#attempt;
     const host = this.#host;
+    const again = this.#root.activeElement !== null; // by a button, which is about to go
     this.#drop();
     const texts = await loadTexts(this.#wanted([])[0], host.texts).catch(() => null);
     if (attempt !== this.#attempt) return;
@@ -134,6 +135,7 @@ class Questionnaire {
       if (receipt) this.#showThanks(receipt, { before: true });
       else if (closed) this.#showFailure("closed");
       else this.#begin();
+      if (again && !receipt) this.#focusHeading();
     } catch (error) {
       if (attempt !== this.#attempt) return;
       tellDeveloper(host, error);
@@ -454,6 +456,7 @@ class Questionnaire {
       actions.push(button(this.#say("button.again"), () => this.load()));
     if (this.#receipt) actions.push(this.#removeButton());
     const asked = Boolean(this.#form);
+    const isNowhere = document.activeElement === document.body; // or it is the page's business where it is
     if (final) this.#forgetForm();
     this.#show(
       "message",
@@ -466,5 +469,6 @@ class Questionnaire {
       actions.length ? make("p", { class: "actions" }, ...actions) : null,
     );
     if (asked) this.#focusHeading();
+    else if (isNowhere) this.#view.querySelector("h2").focus({ preventScroll: true });
   }
 }
