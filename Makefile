@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test check check-slow check-rest system thorough lint types wheel-test bundle vectors screenshots bench proof clean
+.PHONY: demo test check check-slow check-rest system thorough lint types wheel-test bundle vectors notebook screenshots bench proof clean
 
 # In an environment of its own: only what running takes, about 290 MB.
 demo: .venv-demo/.installed
@@ -58,6 +58,10 @@ bundle:
 
 vectors: $(VENV)/.installed
 	$(BIN)/python shared/vectors/generate.py
+
+# docs/notebook.ipynb, executed on a real server, with what its cells give.
+notebook: $(VENV)/.installed
+	$(BIN)/python -m tests.helpers.analysis
 
 # The pictures of the documentation, taken by the tests; needs Chromium.
 screenshots: $(VENV)/.installed

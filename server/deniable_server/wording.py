@@ -1,12 +1,13 @@
-"""Answers, channels and tests in words, the same in the terminal and on pages. Numbers are in ``analysis.rounding``."""
+"""Answers, channels and tests in words, the same in the terminal and on pages. Numbers are in ``analysis.rounding``,
+labels of answers in ``deniable_protocol.labels``: notebooks show them, too.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET
@@ -15,21 +16,22 @@ from deniable_protocol import (
     Account,
     Band,
     Channel,
-    Choice,
     Document,
     Drawn,
     Item,
-    MultiChoice,
-    Number,
     Part,
     Question,
-    Scale,
     Segment,
     Subset,
     Table,
-    YesNo,
 )
-from deniable_protocol.checks import DECLINED, plain
+from deniable_protocol.checks import plain
+from deniable_protocol.labels import ANSWER_TEXTS as ANSWER_TEXTS
+from deniable_protocol.labels import SUMMARIES as SUMMARIES
+from deniable_protocol.labels import answer_texts as answer_texts
+from deniable_protocol.labels import group_texts as group_texts
+from deniable_protocol.labels import merged_text as merged_text
+from deniable_protocol.labels import probability as probability
 
 from .estimator import TOO_NOISY, Applies, Mean, Share, Summary
 from .estimator.comparison import Difference
@@ -40,9 +42,6 @@ Estimated: TypeAlias = Share | Applies | JointShare | Summary | Mean | Differenc
 
 NO_DATA = "no data"
 
-SUMMARIES = {
-    "top_two": "top two", "bottom_two": "bottom two", "bottom_seven": "bottom seven", "net_score": "net score, points",
-}  # fmt: skip
 EVERY_LOOK = "Intervals and p-values are valid however often you look."
 
 
@@ -108,52 +107,9 @@ def method_in_words(document: Document, question: Question, *, anytime: bool = F
     return f"{channels}; {limits}"
 
 
-def answer_texts(question: Question) -> dict[str, str]:
-    """What each answer's code says to people."""
-    texts = {**ANSWER_TEXTS[type(question)](question), DECLINED: "Prefer not to say"}
-    return {code: texts[code] for code in question.codes}
-
-
 def item_texts(item: Item) -> dict[str, str]:
     """The same for what a part reports on: an option of a multi_choice is a yes or no of its own."""
     return answer_texts(item.question) if item.option is None else {"no": "No", "yes": "Yes"}
-
-
-def _options(question: Question) -> dict[str, str]:
-    return {option.code: option.text for option in question.options}
-
-
-def _points(question: Question) -> dict[str, str]:
-    # Labels such as "0" or "10 Extremely" are numbered already, and perhaps otherwise than the points.
-    numbered = any(label[:1].isdecimal() for label in question.labels)
-    labels = enumerate(question.labels, start=1)
-    return {str(point): label if numbered else f"{point} {label}" for point, label in labels}
-
-
-def _bins(question: Any) -> dict[str, str]:
-    unit = f" {question.unit}" if question.unit else ""
-    bins = pairwise(f"{Decimal(plain(edge)):,f}" for edge in question.edges)
-    return {code: f"{low} to {high}{unit}" for code, (low, high) in zip(question.codes, bins, strict=False)}
-
-
-ANSWER_TEXTS: dict[type[Question], Callable[[Any], dict[str, str]]] = {
-    YesNo: lambda _: {"yes": "Yes", "no": "No"},
-    Choice: _options,
-    MultiChoice: _options,
-    Scale: _points,
-    Number: _bins,
-}
-"""The texts of the answers to each type of question, but for "declined"."""
-
-
-def group_texts(segment: Segment) -> dict[str, str]:
-    """What each code of a segment says to people."""
-    return {option.code: option.text for option in segment.options}
-
-
-def merged_text(texts: Mapping[str, str], code: str) -> str:
-    """What a code says; codes that are merged into one group are joined by a plus, which no code contains."""
-    return " or ".join(texts.get(each, each) for each in code.split("+"))
 
 
 def group_text(segment: Segment, code: str) -> str:
@@ -170,15 +126,6 @@ def said(number: Estimated, text: str) -> str:
     """The text of an estimate, or why there is none."""
     value = number.value if isinstance(number, Mean) else number.estimate
     return NO_DATA if value is None else TOO_NOISY if is_noisy(number) else text
-
-
-def probability(p: float | None) -> str:
-    """A p-value."""
-    if p is None:
-        return "unknown"
-    if p < 0.001:
-        return "<0.001"
-    return ">0.99" if p > 0.99 else f"{p:.2f}" if p >= 0.1 else f"{p:.3f}"
 
 
 def chance(p: float | None) -> str:

@@ -84,7 +84,8 @@ def test_what_the_guide_prints_can_be_printed(guide: str) -> None:
     assert str(sent) == shown
 
 
-def test_every_error_is_in_the_guide(guide: str) -> None:
-    """The table of errors has a line for each class of the tree."""
-    described = set(re.findall(r"^\| `(\w+)` \|", guide, re.MULTILINE))
+def test_every_error_is_in_a_guide(guide: str, root: Path) -> None:
+    """The tables of errors, of the client and of results, have a line for each class of the tree."""
+    both = guide + (root / "docs" / "results.md").read_text("utf-8")
+    described = set(re.findall(r"^\| `(\w+)` \|", both, re.MULTILINE))
     assert {*deniable.errors.__all__} - {"DeniableError", "Problem"} <= described

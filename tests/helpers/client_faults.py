@@ -70,8 +70,8 @@ def the_client_keeps_cookies(original: Any, self: HTTPTransport, **named: Any) -
 
 
 @instead_of(HTTPTransport, "__init__")
-def any_certificate_will_do(original: Any, self: HTTPTransport, *, context: Any = None) -> None:
-    original(self, context=context or ssl._create_unverified_context())
+def any_certificate_will_do(original: Any, self: HTTPTransport, *, context: Any = None, **named: Any) -> None:
+    original(self, context=context or ssl._create_unverified_context(), **named)
 
 
 def the_client_says_who_it_is() -> None:

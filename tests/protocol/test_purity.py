@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -127,25 +129,46 @@ def test_the_protocol_does_no_input_or_output() -> None:
 
 
 def test_dependencies_point_at_the_protocol() -> None:
-    """Client -> protocol <- server: the protocol knows neither, the client does not know the server."""
+    """Client -> protocol <- server: the protocol knows neither, and of the client one module knows the server: the one
+    that reads results from a database, and imports it only then.
+    """
     for path in PROTOCOL.glob("*.py"):
         assert not imported(ast.parse(path.read_text("utf-8"))) & {"deniable", "deniable_server", "deniable_web"}
     for path in CLIENT.rglob("*.py"):
-        assert not imported(ast.parse(path.read_text("utf-8"))) & {
-            "deniable_server",
-            "flask",
-            "numpy",
-            "scipy",
-            "click",
-        }
+        tree = ast.parse(path.read_text("utf-8"))
+        if path == CLIENT / "results" / "database.py":
+            at_once = {ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)}
+            assert "deniable_server" not in " ".join(at_once)
+            tree = ast.parse(
+                ast.unparse(tree).replace("from deniable_server.analysis.database import Database", "pass")
+            )
+        assert not imported(tree) & {"deniable_server", "flask", "numpy", "scipy", "click"}, path.name
+
+
+def test_results_import_what_others_may_lack_only_when_asked() -> None:
+    """pandas and polars are imported within the functions that need them, matplotlib only by the module that plots."""
+    for path in (CLIENT / "results").glob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        at_once = ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
+        allowed = {"matplotlib"} if path.name == "plots.py" else set()
+        assert imported(at_once) & {"pandas", "polars", "matplotlib"} <= allowed, path.name
+
+
+def test_importing_deniable_loads_no_results() -> None:
+    """An app that asks questions does not load what reads results, until it names it."""
+    program = (
+        "import deniable, sys; assert 'deniable.results' not in sys.modules; deniable.Results; import deniable.results"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_public_names_are_pinned() -> None:
     """What ``import deniable`` offers changes on purpose or not at all."""
     assert sorted(deniable.__all__) == [
-        "AddressError", "AlreadyAnswered", "AnswerError", "BudgetExceeded", "Client", "DeniableError", "DocumentError",
-        "HTTPTransport", "NotDelivered", "Problem", "Receipt", "Refused", "Response", "Sent", "StateError",
-        "Submission", "Transport", "Unreachable", "WSGITransport", "__version__", "randomize",
+        "AccessDenied", "AddressError", "AlreadyAnswered", "AnswerError", "BudgetExceeded", "Client", "DeniableError",
+        "DocumentError", "HTTPTransport", "HeldBack", "MissingPackage", "NotDelivered", "Problem", "QueryError",
+        "Receipt", "Refused", "Response", "Results", "ResultsError", "Sent", "StateError", "Submission", "Transport",
+        "UnknownSurvey", "Unreachable", "WSGITransport", "__version__", "randomize",
     ]  # fmt: skip
     assert all(hasattr(deniable, name) for name in deniable.__all__)
     assert all(hasattr(deniable_protocol, name) for name in deniable_protocol.__all__)

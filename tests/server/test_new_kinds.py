@@ -27,6 +27,7 @@ from deniable_protocol import (
     SurveyError,
     decode,
     exp_floor,
+    labels,
     largest_favour,
     publish,
     randomize,
@@ -147,7 +148,7 @@ class Weekday(Question, frozen=True, kw_only=True, omit_defaults=True, tag="week
 def test_every_table_knows_every_kind() -> None:
     """A kind that is missing from a table fails here, before anybody meets it."""
     assert set(DESIGNS) == set(CHANNELS.values()) == set(wording.CHANNEL_WORDS)
-    assert set(wording.ANSWER_TEXTS) == set(simulate.HABITS) == set(QUESTIONS.values())
+    assert set(labels.ANSWER_TEXTS) == set(simulate.HABITS) == set(QUESTIONS.values())
     for names in (CHANNELS, QUESTIONS):
         assert [kind.__struct_config__.tag for kind in names.values()] == [*names]
 
@@ -162,7 +163,7 @@ def known(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> No
         monkeypatch.setitem(DESIGNS, kind, lambda question, epsilon, kind=kind: designed(kind, question, epsilon))
         monkeypatch.setitem(wording.CHANNEL_WORDS, kind, lambda _, channel: f"one of {channel.answers}, or nothing")
     monkeypatch.setitem(QUESTIONS, "weekday", Weekday)
-    monkeypatch.setitem(wording.ANSWER_TEXTS, Weekday, lambda _: {day: day.title() for day in DAYS})
+    monkeypatch.setitem(labels.ANSWER_TEXTS, Weekday, lambda _: {day: day.title() for day in DAYS})
     monkeypatch.setitem(simulate.HABITS, Weekday, simulate.chooses)
 
 

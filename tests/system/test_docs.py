@@ -72,9 +72,13 @@ def address(site: Path) -> Iterator[str]:
 
 
 def test_every_page_is_in_the_site(root: Path, site: Path) -> None:
-    """Each page under docs/ has its page in the site, and so have the README, the protocol and the guides."""
+    """Each page and notebook in docs/ has its page in the site, and so have the README, the protocol and the guides."""
     docs = root / "docs"
-    expected = {path.relative_to(docs).with_suffix(".html").as_posix() for path in docs.rglob("*.md")}
+    expected = {
+        path.relative_to(docs).with_suffix(".html").as_posix()
+        for kind in ("md", "ipynb")
+        for path in docs.rglob(f"*.{kind}")
+    }
     expected |= {"index.html", "protocol.html", "contributing.html", "security.html", "changelog.html"}
     assert expected == {path.relative_to(site).as_posix() for path in site.rglob("*.html")} - {"404.html"}
 

@@ -124,7 +124,7 @@ def test_the_path_of_a_newcomer(
 
     One test, since each step builds on the one before. The browser comes last: where there is none, only that is lost.
     """
-    (example,) = blocks(root / README, "python")
+    example, reading = blocks(root / README, "python")
     assert blocks(root / QUICKSTART, "python") == [example]
     (newcomer.folder / "app.py").write_text(example.replace("127.0.0.1:8000", f"127.0.0.1:{newcomer.port}"), "utf-8")
     # One report: a noisy bit, one of 5 answers, or one of 10 combinations of answers.
@@ -141,6 +141,10 @@ def test_the_path_of_a_newcomer(
     assert told["epsilon"] == "2.0" and all(question["answers"] < 2_001 for question in told["questions"])
     yes = told["questions"][0]["shares"][0]
     assert yes["code"] == "yes" and 0 <= yes["low"] <= yes["estimate"] <= yes["high"] <= 1
+    made = newcomer.run("deniable token create --role reader --survey campus-health --json")
+    link = f"127.0.0.1:{newcomer.port}/shared/{json.loads(made)['token']}"
+    (newcomer.folder / "read.py").write_text(reading.replace("127.0.0.1:8000/shared/…", link), "utf-8")
+    assert "2,001 submissions, ε = 2.0 each" in newcomer.run("python read.py")
     browser: Browser = request.getfixturevalue("browser")  # only now: the rest needs none
     (form,) = blocks(root / QUICKSTART, "html")
     open_in_a_real_browser(browser, form, "Delivered: true", newcomer, other_site)

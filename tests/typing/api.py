@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type
 
 import deniable
 import deniable_protocol as protocol
@@ -80,14 +80,20 @@ def errors_carry_what_helps(
     answer: deniable.AnswerError,
 ) -> None:
     for kind in (
+        deniable.AccessDenied,
         deniable.AddressError,
         deniable.AlreadyAnswered,
         deniable.AnswerError,
         deniable.BudgetExceeded,
         deniable.DocumentError,
+        deniable.HeldBack,
+        deniable.MissingPackage,
         deniable.NotDelivered,
+        deniable.QueryError,
         deniable.Refused,
+        deniable.ResultsError,
         deniable.StateError,
+        deniable.UnknownSurvey,
         deniable.Unreachable,
     ):
         caught: type[deniable.DeniableError] = kind
@@ -118,6 +124,29 @@ def transports_are_interchangeable(http: deniable.HTTPTransport, wsgi: deniable.
         response = transport.send("GET", "https://example.org", None, {}, 1.0)
         assert_type(response, deniable.Response)
         assert_type((response.status, response.body), tuple[int, bytes])
+
+
+def results_are_read(transport: deniable.Transport, path: Path) -> None:
+    deniable.Results("https://example.org/shared/secret")
+    deniable.Results(path, survey="campus-health")
+    results = deniable.Results("http://example.org/surveys/x", "token", transport=transport, timeout=5, insecure=True)
+    assert_type(results.survey, protocol.Survey)
+    estimates = results.estimates("campus", where={"campus": "north"}, weights={"campus": {"north": 1}}, without=["a"])
+    assert_type(estimates, deniable.results.Estimates)
+    assert_type(estimates["vaped"], deniable.results.Estimates)
+    assert_type(results.compare("vaped", by="campus"), deniable.results.Comparison)
+    assert_type(results.compare("vaped", other="wave-1", confidence=0.9), deniable.results.Comparison)
+    assert_type(results.crosstab("vaped", "stress", anytime=True), deniable.results.Crosstab)
+    assert_type(results.regress("vaped", "campus", reference={"campus": "south"}), deniable.results.Regression)
+    assert_type(results.plan(), deniable.results.Plan)
+    assert_type(results.plan(path).in_words, list[str])
+    each: deniable.results.Result = estimates
+    assert_type((each.n, each.confidence, each.where, each.notes), tuple[int, float, dict[str, str], list[str]])
+    assert_type(each.to_dict(), dict[str, Any])
+    assert_type(each.rows(), list[dict[str, Any]])
+    each.to_pandas()
+    each.to_polars()
+    each.plot(each.plot())
 
 
 # --- deniable_protocol: what both sides share -------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Deniable's client: randomise survey answers on the respondent's own device, and deliver what comes out.
+"""Deniable's client: randomise survey answers on the respondent's own device, and deliver what comes out. Analysts
+read results with ``Results``.
 
 May not: write, log or send an answer. What leaves this package is randomised, or public by definition.
 """
@@ -6,29 +7,40 @@ May not: write, log or send an answer. What leaves this package is randomised, o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from deniable_protocol import Submission
 from deniable_protocol import randomize as _randomize
 
 from .client import Client
 from .errors import (
+    AccessDenied,
     AddressError,
     AlreadyAnswered,
     AnswerError,
     BudgetExceeded,
     DeniableError,
     DocumentError,
+    HeldBack,
+    MissingPackage,
     NotDelivered,
     Problem,
+    QueryError,
     Refused,
+    ResultsError,
     StateError,
+    UnknownSurvey,
     Unreachable,
 )
 from .receipt import Receipt, Sent
 from .transport import HTTPTransport, Response, Transport
 from .wsgi import WSGITransport
 
+if TYPE_CHECKING:
+    from .results import Results
+
 __all__ = [
+    "AccessDenied",
     "AddressError",
     "AlreadyAnswered",
     "AnswerError",
@@ -37,15 +49,21 @@ __all__ = [
     "DeniableError",
     "DocumentError",
     "HTTPTransport",
+    "HeldBack",
+    "MissingPackage",
     "NotDelivered",
     "Problem",
+    "QueryError",
     "Receipt",
     "Refused",
     "Response",
+    "Results",
+    "ResultsError",
     "Sent",
     "StateError",
     "Submission",
     "Transport",
+    "UnknownSurvey",
     "Unreachable",
     "WSGITransport",
     "__version__",
@@ -53,6 +71,15 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """Results are loaded when they are first used: apps that ask questions do not wait for them."""
+    if name == "Results":
+        from .results import Results
+
+        return Results
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def randomize(

@@ -30,8 +30,13 @@ class Address(NamedTuple):
     @property
     def is_protected(self) -> bool:
         """Whether nobody on the way can read or change what is sent: over https, or within this machine."""
-        parts = urlsplit(self.url)
-        return parts.scheme == "https" or _is_loopback(parts.hostname or "")
+        return is_protected(self.url)
+
+
+def is_protected(url: str) -> bool:
+    """The same for any address."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or _is_loopback(parts.hostname or "")
 
 
 def _is_loopback(host: str) -> bool:

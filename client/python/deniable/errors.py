@@ -9,7 +9,13 @@
     ├── BudgetExceeded    answering would spend more than the budget allows; nothing was written
     ├── Refused           the server will never accept this submission; carries its receipt
     ├── NotDelivered      forgetting would lose a submission that waits; carries its receipt
-    └── StateError        the state file cannot be used: full, read-only, damaged, locked, or of a newer version
+    ├── StateError        the state file cannot be used: full, read-only, damaged, locked, or of a newer version
+    └── ResultsError      results cannot be read; ``kind`` is the name of the problem in the HTTP interface
+        ├── AccessDenied      the access token or shared link is wrong, has ended, or does not allow this
+        ├── UnknownSurvey     no survey has this id
+        ├── HeldBack          results are not shown yet
+        ├── QueryError        what was asked for does not exist, or would show a group that is too small
+        └── MissingPackage    a package that is not part of the base install is needed
 
 Programming mistakes, such as a negative timeout or a closed client, raise ValueError, TypeError or RuntimeError.
 No message in this tree ever repeats an answer: messages end up in logs, and logs leave the device.
@@ -27,16 +33,22 @@ if TYPE_CHECKING:
     from .receipt import Receipt
 
 __all__ = [
+    "AccessDenied",
     "AddressError",
     "AlreadyAnswered",
     "AnswerError",
     "BudgetExceeded",
     "DeniableError",
     "DocumentError",
+    "HeldBack",
+    "MissingPackage",
     "NotDelivered",
     "Problem",
+    "QueryError",
     "Refused",
+    "ResultsError",
     "StateError",
+    "UnknownSurvey",
     "Unreachable",
 ]
 
@@ -46,7 +58,7 @@ class AddressError(DeniableError):
 
 
 class Unreachable(DeniableError):
-    """The survey could not be loaded, and this device has no copy of it."""
+    """The survey could not be loaded, and this device has no copy of it; or its results could not."""
 
 
 class AlreadyAnswered(DeniableError):
@@ -91,3 +103,61 @@ class NotDelivered(DeniableError):
 
 class StateError(DeniableError):
     """The state file cannot be used. Its content is left unchanged."""
+
+
+class ResultsError(DeniableError):
+    """Results cannot be read. ``kind``: the name of the problem in the HTTP interface, such as busy."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[ResultsError], tuple[str, str]]:
+        return type(self), (self.kind, str(self))
+
+
+class AccessDenied(ResultsError):
+    """The access token or shared link is wrong, has ended, or does not allow this."""
+
+
+class UnknownSurvey(ResultsError):
+    """No survey has this id."""
+
+
+class HeldBack(ResultsError):
+    """An admin holds the results back; the message says until when."""
+
+
+class QueryError(ResultsError):
+    """What was asked for does not exist in the survey, or would show a group that is too small."""
+
+
+class MissingPackage(ResultsError, ImportError):
+    """Something that is not part of the base install is needed. The message says what to install."""
+
+
+def missing_package(what: str, package: str, name: str | None) -> MissingPackage:
+    """``name``: the module that was not found."""
+    found = f" ({name} was not found)" if name else ""
+    return MissingPackage("missing-package", f"{what} needs more than the base install{found}: pip install '{package}'")
+
+
+_RESULTS_ERRORS: dict[str, tuple[type[ResultsError], str]] = {
+    "unauthorized": (
+        AccessDenied,
+        "Give a token that is valid (deniable token create --role analyst), or ask for a new shared link",
+    ),
+    "forbidden": (AccessDenied, "Ask an admin for a token of that role"),
+    "not-found": (UnknownSurvey, "Check the id of the survey, and the address"),
+    "held-back": (HeldBack, ""),
+    "bad-parameter": (QueryError, ""),
+    "withheld": (QueryError, "Ask about a larger group"),
+    "invalid": (QueryError, ""),
+    "rate-limit": (ResultsError, "Wait a minute"),
+}
+
+
+def results_error(kind: str, message: str) -> ResultsError:
+    """The error for a problem of this kind: what is wrong, and what to do."""
+    error, advice = _RESULTS_ERRORS.get(kind, (ResultsError, ""))
+    return error(kind, ". ".join(text for text in (message.rstrip("."), advice) if text))

@@ -78,10 +78,12 @@ class HTTPTransport:
     """HTTP and HTTPS, through the proxies that the environment names.
 
     ``context`` is for servers whose certificate an organisation signs itself. The timeout covers the whole request,
-    however slowly a server trickles; only the system's own name resolution cannot be cut short.
+    however slowly a server trickles; only the system's own name resolution cannot be cut short. ``most`` bytes of a
+    response are read.
     """
 
-    def __init__(self, *, context: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *, context: ssl.SSLContext | None = None, most: int | None = None) -> None:
+        self._most = MAX_RESPONSE if most is None else most
         self._in_flight: dict[tuple[int, int], socket.socket] = {}
         self._opener = urllib.request.OpenerDirector()
         self._opener.addheaders = []  # urllib would name itself and its version
@@ -93,8 +95,8 @@ class HTTPTransport:
         request = urllib.request.Request(url, body, dict(headers), method=method)  # noqa: S310  # an Address is http(s)
         try:
             with self._opener.open(request, timeout=timeout) as response:
-                content: bytes = response.read(MAX_RESPONSE)
-                if response.length and len(content) < MAX_RESPONSE:
+                content: bytes = response.read(self._most)
+                if response.length and len(content) < self._most:
                     raise ConnectionError("the response was cut short")
                 return Response(response.status, dict(response.headers.items()), content)
         except (http.client.HTTPException, UnicodeError) as error:  # not HTTP, cut short, or no host name at all

@@ -18,10 +18,13 @@ WSGIApp = Callable[[dict[str, Any], Callable[..., Callable[[bytes], object]]], I
 
 
 class WSGITransport:
-    """Calls a WSGI app directly: ``deniable.Client(url, transport=deniable.WSGITransport(app))``."""
+    """Calls a WSGI app directly: ``deniable.Client(url, transport=deniable.WSGITransport(app))``. ``most`` bytes of a
+    response are read.
+    """
 
-    def __init__(self, app: WSGIApp) -> None:
+    def __init__(self, app: WSGIApp, *, most: int | None = None) -> None:
         self._app = app
+        self._most = MAX_RESPONSE if most is None else most
 
     def send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout: float) -> Response:
         started: list[tuple[str, list[tuple[str, str]]]] = []
@@ -41,7 +44,7 @@ class WSGITransport:
         if not started:
             raise ConnectionError("the app returned without calling start_response")
         status, response_headers = started[0]
-        return Response(int(status.split()[0]), dict(response_headers), written.getvalue()[:MAX_RESPONSE])
+        return Response(int(status.split()[0]), dict(response_headers), written.getvalue()[: self._most])
 
 
 def _environ(method: str, url: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from deniable_server.storage import Session, Token
 from deniable_server.storage.tokens import digest_of
 from deniable_server.web.auth import IDLE_SECONDS, current_session, may, sign_out, signed_in
 from deniable_server.web.auth import sign_in as begin_session
-from deniable_server.web.context import find, here
+from deniable_server.web.context import as_json, find, here
 
 from .layout import check_form, page, shown_to
 
@@ -108,8 +108,12 @@ def _place(session: Session) -> Place:
 
 @sign_in_pages.get("/shared/<secret>")
 def shared(secret: str) -> ResponseReturnValue:
-    """A page with a button, not the results at once: programs that open links in e-mails start no session."""
+    """A page with a button, not the results at once: programs that open links in e-mails start no session. A program
+    that asks for JSON learns which survey the link is for, and reads results with the secret as its access token.
+    """
     token, survey = _shared(secret)
+    if request.accept_mimetypes.best == "application/json":
+        return as_json({"survey": survey, "until": token.expires_on})
     return page("shared.html", survey=find(survey).document.survey, until=token.expires_on, secret=secret)
 
 
