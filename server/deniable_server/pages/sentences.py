@@ -173,6 +173,16 @@ def headline(question: Question, estimate: QuestionEstimate | Weighted) -> str:
     return f"Most common{among}: {', '.join(names[:-1])} or {names[-1]}, too close to call"
 
 
+def scale_headline(question: Question, estimate: QuestionEstimate | Weighted) -> str:
+    """What the chart of a scale says first: how many chose the points at its upper end."""
+    top = next((each for each in estimate.summaries or () if not each.minus), None)
+    if top is None:
+        return headline(question, estimate)
+    texts = answer_texts(question)
+    among = "" if estimate.applies is UNSET else " among those"
+    return f"{' or '.join(quoted(texts[code]) for code in top.of)}{among}: {about(top)}"
+
+
 def _of(shares: Sequence[Share], code: str) -> Share:
     return next(share for share in shares if share.code == code)
 
