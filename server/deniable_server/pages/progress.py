@@ -26,7 +26,7 @@ from deniable_server.web.context import find, here
 from .charts import Empty
 from .day_charts import Days, days_chart
 from .layout import page, shown_to
-from .sentences import counted
+from .sentences import capitalized, counted
 
 progress = Blueprint("progress", __name__, template_folder="templates")
 
@@ -134,10 +134,9 @@ def margins_in_words(ahead: Outlook, expected: int | None, n: int) -> str:
         known = "hardly anything is known" if ahead.margin > NOTHING else known
         said.append(f"With {counted(n, 'answer')} {known}.")
     if ahead.more:
-        (first, least), *rest = ahead.more
-        later = "".join(f", {about(more)} more ±{points(margin)}" for more, margin in rest)
-        subject = "answers bring" if ahead.margin is None else "more answers bring"
-        said.append(f"{about(first)} {subject} ±{points(least)}{later}.")
+        more = "more answers" if n else "answers"
+        bring = [f"about {about(each)} {more} bring ±{points(margin)}" for each, margin in ahead.more]
+        said.append(f"{capitalized(', '.join(bring))}.")
     if expected is not None and n < expected:
         said.append(f"{expected:,} are expected.")
     return " ".join(said)

@@ -178,9 +178,8 @@ def scale_headline(question: Question, estimate: QuestionEstimate | Weighted) ->
     top = next((each for each in estimate.summaries or () if not each.minus), None)
     if top is None:
         return headline(question, estimate)
-    texts = answer_texts(question)
-    among = "" if estimate.applies is UNSET else " among those"
-    return f"{' or '.join(quoted(texts[code]) for code in top.of)}{among}: {about(top)}"
+    points = " or ".join(quoted(question.labels[int(code) - 1]) for code in top.of)
+    return f"{points}{'' if estimate.applies is UNSET else ' among those'}: {about(top)}"
 
 
 def _of(shares: Sequence[Share], code: str) -> Share:
