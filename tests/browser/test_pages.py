@@ -368,7 +368,7 @@ def test_screenshots(browser: Browser, server: Server, tmp_path: Path) -> None:
     pictures = (
         b64encode((folder / name).read_bytes()).decode() for name in ("form.png", "receipt.png", "dashboard.png")
     )
-    page.set_viewport_size({"width": 1500, "height": 1000})
+    page.set_viewport_size({"width": 1790, "height": 1000})
     page.goto("about:blank")
     page.set_content("<body style='margin: 0; display: flex; gap: 20px; background: #d0d7de; padding: 20px'>")
     for picture in pictures:

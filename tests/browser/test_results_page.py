@@ -77,6 +77,18 @@ def test_bars_begin_and_end_at_the_same_place(page: Page, server: Server, width:
     assert tops == sorted(tops) and not overflows(page)
 
 
+@pytest.mark.parametrize("width", [1280, 768, 360])
+def test_menus_fit_the_screen(page: Page, width: int) -> None:
+    """What a menu shows is not cut off, on a phone either."""
+    page.set_viewport_size({"width": width, "height": 900})
+    for name in ("protection", "cross-tabs", "downloads"):
+        page.locator(f"#{name} summary").click()
+        box = page.locator(f"#{name} .card").evaluate(BOX)
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width, (name, box)
+        page.keyboard.press("Escape")
+    assert not overflows(page)
+
+
 def test_menus_work_by_keyboard(page: Page) -> None:
     """Each opens by Enter, shows its links, and closes by Escape, after which the keyboard is back on it."""
     for name, text in (("cross-tabs", "Have you vaped in the last 30 days? and"), ("downloads", "Estimates as JSON")):
