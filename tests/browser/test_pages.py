@@ -253,6 +253,7 @@ def test_the_dashboard_follows_until_it_is_paused(context: BrowserContext, serve
     expect(heading).to_contain_text(f"{before + 100:,}")
     assert page.locator("#about-survey").get_attribute("open") is not None
     expect(page.get_by_role("status")).to_contain_text("Updated")
+    assert f"{before + 100:,} submissions" in str(page.locator("#scope").text_content()), "what is printed follows too"
     page.get_by_role("button", name="Pause").click()
     answer(storage, "wave-1", 100)
     storage.close()

@@ -18,6 +18,16 @@ const results = document.getElementById("results");
 const live = document.getElementById("live");
 if (results && live) follow(results, live);
 
+// On paper nothing can be opened. The results print as a summary; other pages print all that they have.
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = results ? [] : [...document.querySelectorAll(".card details:not([open])")];
+  for (const details of opened) details.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const details of opened) details.open = false;
+});
+
 // A menu closes when something else is chosen, and by Escape.
 const menus = () => document.querySelectorAll("details.menu[open]");
 addEventListener("click", (event) => {
