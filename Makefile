@@ -86,6 +86,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/many_options.py --json figures/many_options.json
 	$(BIN)/python bench/fakes.py --json figures/fakes.json
 	$(BIN)/python bench/estimating.py --json figures/estimating.json
+	$(BIN)/python bench/estimating.py --page --json figures/dashboard.json
 	$(BIN)/python bench/serve.py --json figures/serve.json
 	$(BIN)/python bench/servers.py --json figures/servers.json
 	$(BIN)/python bench/exports.py --json figures/exports.json

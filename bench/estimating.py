@@ -1,7 +1,7 @@
 """What estimating costs: the same for 500 respondents as for 500,000, and little more than an empty answer.
 And what the dashboard costs, which shows all of it as one page.
 
-    python bench/estimating.py [--respondents 500000] [--keep FOLDER] [--processor] [--json FILE]
+    python bench/estimating.py [--respondents 500000] [--keep FOLDER] [--processor | --page] [--json FILE]
 
 20 questions of every type in both designs: with one epsilon, so that each respondent is asked one booklet, with a
 follow-up and a planned cross-tab; and with an epsilon per question, so that 500,000 respondents send ten million
@@ -10,6 +10,10 @@ processes, and requests for all estimates and for the dashboard are timed in tur
 nothing, on kept connections. Marks, for each design: estimates from the most respondents take at most 1.5 times as long
 as from 500, and at most 15 times as long as an empty answer; the dashboard of 50,000 respondents at most 1.5 times as
 long as that of 50, and with all that it loads it is smaller than 300 kB.
+
+With --page alone: the processor time that a server takes for a dashboard of a million reports, against one of a
+thousand (with one epsilon, plain and split), in turn in one process: at most 1.2 times as long. Each of these pages is
+smaller than 200 kB.
 
 Before that, and alone with --processor: the processor time of all estimates from the counts of ten million reports,
 against that from the counts of ten thousand, in turn in one process. At most 1.5 times as long, in each design.
@@ -28,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,10 +44,14 @@ from rich.console import Console
 from rich.table import Table
 
 from deniable_protocol import survey_from_tree, verify
+from deniable_server import create_app
 from deniable_server.analysis.estimates import EstimateQuery, estimates
 from deniable_server.planning import publish_survey
+from deniable_server.settings import Settings
 from deniable_server.statistics import nothing
 from deniable_server.storage import Published
+from deniable_server.storage.tokens import make_token
+from deniable_server.web import computing
 
 DENIABLE = str(Path(sys.executable).with_name("deniable"))
 BOOKLETS, TEXTBOOK = "one-epsilon", "epsilon-each"
@@ -51,6 +59,8 @@ DESIGNS = (BOOKLETS, TEXTBOOK)
 QUESTIONS = 20
 SAME, EMPTY, WEIGHT = 1.5, 15.0, 300_000
 FEWEST, MOST, CHUNK = 10_000, 10_000_000, 100_000
+PAGES, SAME_PAGE, PAGE = (1_000, 1_000_000), 1.2, 200_000
+VIEWS = {"dashboard": "", "split": "by=campus&"}
 
 
 def survey(design: str) -> dict[str, Any]:
@@ -121,14 +131,48 @@ def processor_growth(rounds: int) -> dict[str, float]:
     return found
 
 
+def dashboard_growth(folder: Path, rounds: int, console: Console) -> dict[str, dict[str, float]]:
+    """Per view of the results: milliseconds of the processor for few and many reports, their ratio, and bytes."""
+    computing.PROCESSES = 0  # so that the time of this process is all that a page takes
+    clients = []
+    for reports in PAGES:
+        database = answered(folder, reports, (BOOKLETS,))
+        app = create_app(Settings(database=str(database)))
+        secret, _ = make_token(app.extensions["deniable"].storage, "analyst", "bench")
+        client = app.test_client()
+        word = client.get("/sign-in").text.partition('name="word" value="')[2].partition('"')[0]
+        form = {"word": word, "token": secret}
+        assert client.post("/sign-in", data=form, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+        clients.append(client)
+    found = {}
+    for view, query in VIEWS.items():
+        times: list[list[float]] = [[], []]
+        sizes = []
+        for turn in range(rounds + 5):
+            for client, taken in zip(clients, times, strict=True):
+                start = time.process_time()
+                page = client.get(f"/surveys/{BOOKLETS}?{query}confidence=0.95{turn:04}")
+                assert page.status_code == 200
+                if turn >= 5:
+                    taken.append(time.process_time() - start)
+                    sizes.append(len(page.data))
+        few, many = (1000 * statistics.median(taken) for taken in times)
+        found[view] = {"few_ms": few, "many_ms": many, "growth": many / few, "bytes": max(sizes)}
+        console.print(
+            f"{view}: {few:.1f} ms of the processor for {PAGES[0]:,} reports, {many:.1f} ms for {PAGES[1]:,}: "
+            f"{many / few:.2f} times (at most {SAME_PAGE}); {max(sizes):,} bytes (at most {PAGE:,})"
+        )
+    return found
+
+
 # --- over HTTP ---------------------------------------------------------------------------------------------------
 
 
-def answered(folder: Path, respondents: int) -> Path:
+def answered(folder: Path, respondents: int, designs: Sequence[str] = DESIGNS) -> Path:
     """A database in which so many have answered each survey; made unless it is there from a run before."""
-    database = folder / f"bench-{respondents}.db"
+    database = folder / f"bench-{'-'.join(designs)}-{respondents}.db"
     if not database.exists():
-        for design in DESIGNS:
+        for design in designs:
             file = folder / f"{design}.json"
             file.write_text(json.dumps(survey(design)))
             run("survey", "publish", str(file), "--database", str(database))
@@ -201,9 +245,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--keep", type=Path, help="keep the databases here for the next run")
     parser.add_argument("--processor", action="store_true", help="only the processor time from counts")
+    parser.add_argument("--page", action="store_true", help="only the processor time of the dashboard")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 110)
+    if given.page:
+        with ExitStack() as stack:
+            folder = given.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            folder.mkdir(parents=True, exist_ok=True)
+            views = dashboard_growth(folder, given.rounds, console)
+        if given.json:
+            given.json.write_text(json.dumps(views))
+        sys.exit(any(each["growth"] > SAME_PAGE or each["bytes"] > PAGE for each in views.values()))
     processor = processor_growth(given.rounds)
     for design, times_as_long in processor.items():
         console.print(

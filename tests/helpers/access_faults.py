@@ -43,14 +43,14 @@ def access_tokens_kept_as_they_are(original: Any, secret: str) -> str:
     return urlsafe_b64decode(secret + "=").hex() if len(secret) == 43 else cast(str, original(secret))
 
 
-@instead_of(Tokens, "_unexpired")
-def expired_tokens_are_let_in(_: Any, self: Tokens, token: Any) -> Any:
-    return token
+@instead_of(Tokens, "is_valid")
+def expired_tokens_are_let_in(_: Any, self: Tokens, token: Any) -> bool:
+    return True
 
 
-@instead_of(Tokens, "_unexpired")
-def a_token_ends_a_day_early(original: Any, self: Tokens, token: Any) -> Any:
-    return None if token.expires_on == self._today().isoformat() else original(self, token)
+@instead_of(Tokens, "is_valid")
+def a_token_ends_a_day_early(original: Any, self: Tokens, token: Any) -> bool:
+    return token.expires_on != self._today().isoformat() and bool(original(self, token))
 
 
 @instead_of(Connections, "open")

@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -365,6 +366,42 @@ def test_the_list(storage: Storage, survey: Published, example_answers: dict) ->
         ("other", "Other", "open", 0),
     ]
     assert {one.published_on for one in listed} == {"2026-03-01"}
+
+
+def test_what_is_expected_is_kept_with_the_survey(storage: Storage, reopen: Open, example: bytes) -> None:
+    """The expected number is no part of the document: publishing again may change it, and keeps it where it is not
+    given.
+    """
+    storage.publish(publish(survey_from_tree(OTHER)))
+    for given, kept in ((500, 500), (None, 500), (700, 700)):
+        assert storage.publish(example, given) is (given == 500)
+        assert [one.expected for one in reopen().surveys()] == [kept, None]
+    found = storage.find("campus-health")
+    assert found is not None and found.raw == example
+
+
+def test_the_archive(storage: Storage, survey: Published, reopen: Open, example_answers: dict) -> None:
+    """An archived survey says since when, and is otherwise as it was; it can be taken out again."""
+    storage.accept(survey, rows_of(survey, example_answers, 3))
+    before = storage.surveys()
+    storage.archive(survey, True)
+    (archived,) = reopen().surveys()
+    assert archived == replace(before[0], archived_on="2026-03-01")
+    storage.archive(survey, False)
+    assert reopen().surveys() == before
+
+
+def test_a_backup_keeps_what_is_expected_and_archived(storage: Storage, example: bytes, tmp_path: Path) -> None:
+    """The copy lists the surveys as the database does."""
+    storage.publish(example, 500)
+    survey = storage.find("campus-health")
+    assert survey is not None
+    storage.archive(survey, True)
+    storage.backup(str(tmp_path / "backup.db"), KEY)
+    restore(tmp_path / "backup.db", tmp_path / "copy.db", KEY)
+    copied = SQLiteStorage(tmp_path / "copy.db")
+    assert copied.surveys() == storage.surveys() and copied.surveys()[0].expected == 500
+    copied.close()
 
 
 def test_tokens(storage: Storage, reopen: Open) -> None:

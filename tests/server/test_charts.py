@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from datetime import date, timedelta
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -15,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from deniable_protocol import Question, Subset
+from deniable_protocol import Question, Subset, survey_from_tree
+from deniable_server.analysis.rounding import share_in_percent
 from deniable_server.estimator import (
     TOO_NOISY,
     Applies,
@@ -32,14 +34,15 @@ from deniable_server.estimator.shares import too_noisy
 from deniable_server.pages.charts import (
     Axis,
     Bars,
-    Days,
     Empty,
     Mark,
     MeanChart,
-    days_chart,
+    common_axis,
+    drawn_codes,
     question_chart,
     share_axis,
 )
+from deniable_server.pages.day_charts import Days, days_chart
 from deniable_server.pages.group_charts import (
     Dots,
     HeatMap,
@@ -48,6 +51,8 @@ from deniable_server.pages.group_charts import (
     groups_chart,
     zero_axis,
 )
+from deniable_server.pages.overview import reading_order
+from deniable_server.pages.scale_charts import is_stacked, scale_chart, side_axis
 from tests.helpers.surveys import ask, channelled, questions
 
 HOSTILE = """<script>alert(1)</script>"'><img src=x onerror=alert(1)>&amp;{{ 7 * 7 }}"""
@@ -172,8 +177,9 @@ def test_every_estimate_can_be_drawn(drawn: tuple[Question, QuestionEstimate]) -
     ticks = [tick.at for tick in chart.axis.ticks]
     assert ticks == sorted(ticks) and (ticks[0], ticks[-1]) == (0, 100) and 1 <= chart.axis.intervals <= 10
     if isinstance(chart, Bars):
-        assert len(chart.rows) == len(estimate.shares) <= len(chart.tables[0].lines)
-        for row, share in zip(chart.rows, estimate.shares, strict=True):
+        shares = [share for share in estimate.shares if share.code in drawn_codes(question)]
+        assert len(chart.rows) == len(shares) and len(estimate.shares) <= len(chart.tables[0].lines)
+        for row, share in zip(chart.rows, shares, strict=True):
             assert (row.mark.at is None) == (share.note is not msgspec.UNSET)
     else:
         assert isinstance(chart, MeanChart) and all(
@@ -181,6 +187,78 @@ def test_every_estimate_can_be_drawn(drawn: tuple[Question, QuestionEstimate]) -
         )
     assert all(len(cells) == len(table.heads) - 1 for table in chart.tables for _, cells in table.lines)
     assert ("table", {}) in reader.tags and any(tag == "caption" for tag, _ in reader.tags)
+
+
+def asked(labels: int, counts: list[int]) -> tuple[Question, QuestionEstimate]:
+    """A scale of so many points, and its estimate from this many reports that hold each point."""
+    question, channel = ask("scale", 8, labels=[f"L{i}" for i in range(labels)])
+    answers = sum(counts) // channel.size
+    return question, estimate_question(alone(question, channel, counts, answers))
+
+
+@pytest.mark.parametrize("points", [2, 3, 4, 5, 7, 11])
+def test_a_scale_is_one_bar_around_its_middle(points: int) -> None:
+    """Its pieces are next to each other in the order of the points, as wide as their shares, half of an odd middle on
+    each side; the lines at its ends contain the ends, and are as long as the intervals that they show.
+    """
+    question, estimate = asked(points, [1_000 * (place + 2) for place in range(points)])
+    assert is_stacked(question, estimate)
+    axis = side_axis([estimate])
+    assert axis.start == -axis.end and [tick.text for tick in axis.ticks][2] == "0"
+    chart = scale_chart(question, estimate, [("A", estimate)], axis)
+    read(chart)
+    everybody, group = chart.rows
+    assert everybody.pieces == group.pieces and len(everybody.pieces) == points == len(chart.keys)
+    percent = 100 / (2 * axis.end)  # of the plot, for each whole share
+    for piece, following in pairwise(everybody.pieces):
+        assert following.at == pytest.approx(piece.at + piece.width, abs=0.11) and piece.tone < following.tone
+    for piece, share in zip(everybody.pieces, estimate.shares, strict=True):
+        assert piece.width == pytest.approx(percent * (share.estimate or 0), abs=0.11)
+    half = points // 2
+    left = sum(share.estimate or 0 for share in estimate.shares[:half])
+    left += (estimate.shares[half].estimate or 0) / 2 if points % 2 else 0
+    assert everybody.pieces[0].at == pytest.approx(50 - percent * left, abs=0.11)
+    last = everybody.pieces[-1]
+    ends = [everybody.pieces[0].at, last.at + last.width]
+    for end, mark in zip(ends, everybody.ends, strict=True):
+        assert mark.low - 0.11 <= end <= mark.high + 0.11
+    top = next(iter(estimate.summaries or ()), None) or estimate.shares[-1]
+    assert everybody.ends[1].width == pytest.approx(percent * (top.high - top.low), abs=0.25)
+    assert everybody.value == f"{share_in_percent(top).texts()[0]}%"
+
+
+def test_a_noisy_scale_is_not_stacked() -> None:
+    """Where a point is too noisy to say, no bar pretends to know how long it is."""
+    question, estimate = asked(5, [1, 0, 1, 0, 0])
+    assert not is_stacked(question, estimate) and isinstance(question_chart(question, estimate), Bars)
+    clear = asked(5, [2_000] * 5)[1]
+    row = scale_chart(question, clear, [("Few", estimate)], side_axis([clear])).rows[1]
+    assert row.pieces == () and row.value == TOO_NOISY
+
+
+@given(st.lists(estimates(), min_size=1, max_size=4))
+@settings(max_examples=20)
+def test_one_axis_is_long_enough_for_all(drawn: list[tuple[Question, QuestionEstimate]]) -> None:
+    """On the common axis no interval of any question is cut off, and bars are in the proportion of their shares."""
+    axis = common_axis([estimate for _, estimate in drawn])
+    for question, estimate in drawn:
+        chart = question_chart(question, estimate, axis=axis)
+        if isinstance(chart, Bars):
+            assert chart.axis is axis and all(share.high <= axis.end + 1e-9 for share in estimate.shares)
+
+
+def test_follow_ups_come_after_their_question() -> None:
+    """Also where other questions are between them, and follow-ups have follow-ups."""
+    tree = {"id": "tree", "title": "T", "epsilon": "4", "questions": [
+        {"id": "a", "type": "yes_no", "text": "A?"},
+        {"id": "b", "type": "yes_no", "text": "B?"},
+        {"id": "c", "type": "yes_no", "text": "C?", "show_if": {"a": ["yes"]}},
+        {"id": "d", "type": "yes_no", "text": "D?", "show_if": {"c": ["no"]}},
+        {"id": "e", "type": "yes_no", "text": "E?", "show_if": {"b": ["yes"]}},
+    ]}  # fmt: skip
+    survey = survey_from_tree(tree)
+    order = [(survey.questions[place].id, depth) for place, depth in reading_order(survey)]
+    assert order == [("a", 0), ("c", 1), ("d", 2), ("b", 0), ("e", 1)]
 
 
 @given(st.floats(0, 1), st.lists(st.floats(0, 1), min_size=2, max_size=9))

@@ -226,7 +226,8 @@ def test_other_sessions_can_be_seen_and_ended(http: FlaskClient, app: Flask) -> 
     assert stranger.get("/").status_code == 200
     assert send(http, "/sessions", "/sessions", session=name, token=secret).status_code == 303
     assert elsewhere.get("/").status_code == 303 and http.get("/").status_code == 200
-    assert reader.get("/sessions").status_code == 403
+    assert reader.get("/sessions").location == f"{DASHBOARD}?elsewhere=1"
+    assert reader.post("/sessions", data={"session": name, "token": secret}).status_code == 403
 
 
 def test_the_field_for_a_token(http: FlaskClient) -> None:

@@ -251,7 +251,13 @@ def test_before_a_session_the_browser_says_where_a_form_is_from(http: FlaskClien
 # --- roles -----------------------------------------------------------------------------------------------------------
 
 FOR_ADMINS = ["/publish", "/surveys/campus-health/close", "/surveys/campus-health/hold"]
-FOR_ANALYSTS = ["/", "/surveys/campus-health/share", "/surveys/other", "/api/v1/surveys/campus-health/reports.csv"]
+FOR_ANALYSTS = [
+    "/",
+    "/surveys/campus-health/share",
+    "/surveys/campus-health/progress",
+    "/surveys/other",
+    "/api/v1/surveys/campus-health/reports.csv",
+]
 FOR_READERS = [DASHBOARD, f"{DASHBOARD}/compare", f"{DASHBOARD}/crosstab", ESTIMATES, f"{ESTIMATES}.csv"]
 
 
@@ -264,10 +270,27 @@ FOR_READERS = [DASHBOARD, f"{DASHBOARD}/compare", f"{DASHBOARD}/crosstab", ESTIM
     ],
 )
 def test_each_role_sees_its_pages(http: FlaskClient, app: Flask, role: Role, sees: list[str]) -> None:
-    """A reader sees one survey's results, an analyst all and the reports, an admin everything; the rest is 403."""
+    """A reader sees one survey's results, an analyst all and the reports, an admin everything; the rest is refused."""
     enter(http, app, role, "campus-health" if role == "reader" else None)
+    refused = {True: 303, False: 403}
     for path in FOR_READERS + FOR_ANALYSTS + FOR_ADMINS:
-        assert http.get(path, headers=BROWSER).status_code == (200 if path in sees else 403), path
+        is_led_back = role == "reader" and not path.startswith("/api/")
+        assert http.get(path, headers=BROWSER).status_code == (200 if path in sees else refused[is_led_back]), path
+
+
+def test_a_reader_is_always_led_to_the_results(http: FlaskClient, app: Flask) -> None:
+    """Whatever page somebody with a shared link asks for, one that is not there too, they get the results that the link
+    is for, a sentence that says so, and nothing about roles. The logo leads there. Forms are still refused.
+    """
+    enter(http, app, "reader", "campus-health")
+    for path in ("/", "/publish", "/sessions", "/surveys/other", "/surveys/nowhere", f"{DASHBOARD}/progress"):
+        led = http.get(path, headers=BROWSER, follow_redirects=True)
+        assert led.status_code == 200 and led.request.path == DASHBOARD, path
+        assert "What you opened was not shared with you." in led.text and "role" not in led.text.split("<main")[1][:300]
+        assert f'class="brand" href="{DASHBOARD}"' in led.text
+    word = word_in(http.get(DASHBOARD))
+    for path in (f"{DASHBOARD}/close", f"{DASHBOARD}/archive", "/surveys/other/close", "/publish"):
+        assert http.post(path, data={"word": word}, headers=BROWSER).status_code == 403
 
 
 def test_a_reader_compares_with_no_other_survey(http: FlaskClient, app: Flask) -> None:
@@ -298,7 +321,7 @@ def test_a_shared_link_lets_anyone_read_until_it_is_revoked(http: FlaskClient, a
     opened = send(guest, link, link)
     assert opened.status_code == 303 and opened.location == DASHBOARD
     assert guest.get(DASHBOARD).status_code == 200 and guest.get(f"{ESTIMATES}.csv").status_code == 200
-    assert guest.get("/surveys/other").status_code == 403
+    assert guest.get("/surveys/other").location == f"{DASHBOARD}?elsewhere=1"
     assert link.rpartition("/")[2] not in http.get(f"{DASHBOARD}/share").text, "shown once"
     token = next(token for token in storage_of(app).tokens.all() if token.role == "reader")
     assert send(http, f"{DASHBOARD}/share/{token.id}/revoke", f"{DASHBOARD}/share").status_code == 303
@@ -306,7 +329,9 @@ def test_a_shared_link_lets_anyone_read_until_it_is_revoked(http: FlaskClient, a
 
 
 def test_a_shared_link_expires(http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A link for one day works today and not tomorrow."""
+    """A link for one day works today and not tomorrow. Then it says that it has expired, and of which survey it was is
+    no longer said; the list of links shows it as expired.
+    """
     enter(http, app)
     link = made_link(http, "1")
     guest = app.test_client()
@@ -315,7 +340,12 @@ def test_a_shared_link_expires(http: FlaskClient, app: Flask, monkeypatch: pytes
     keyring = storage_of(app).tokens
     today = keyring._today()  # type: ignore[attr-defined]
     monkeypatch.setattr(keyring, "_today", lambda: today.fromordinal(today.toordinal() + 1))
-    assert guest.get(DASHBOARD).status_code == 303 and guest.get(link).status_code == 404
+    assert guest.get(DASHBOARD).status_code == 303
+    over = guest.get(link)
+    assert over.status_code == 410 and "This link has expired" in over.text and today.isoformat() in over.text
+    assert "Campus health" not in over.text and send(guest, link, "/sign-in").status_code == 404
+    listed = http.get(f"{DASHBOARD}/share").text
+    assert '<span class="badge">expired</span>' in listed and "Remove the link for The board" in listed
 
 
 def test_a_link_can_only_be_revoked_where_it_belongs(http: FlaskClient, app: Flask) -> None:

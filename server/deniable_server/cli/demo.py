@@ -77,11 +77,12 @@ def is_given(ctx: click.Context, name: str) -> bool:
 
 
 def run_demo(database: str, address: str, respondents: int, once: bool) -> None:
-    published = publish_survey(parse_survey((files("deniable_server") / "example.toml").read_text("utf-8")))
+    example = parse_survey((files("deniable_server") / "example.toml").read_text("utf-8"))
+    published = publish_survey(example)
     document = verify(published)
     survey = document.survey
     with opened(database) as storage:
-        storage.publish(published)
+        storage.publish(published, example.respondents)
         admin, _ = make_token(storage, "admin", "demo")
         reader, _ = make_token(storage, "reader", "demo", survey=survey.id)
     out.rule("Three people answer")

@@ -138,7 +138,7 @@ def publish_(file: Path, database: str, as_json: bool) -> None:
     warnings = plan_survey(parsed).warnings
     show_warnings(warnings, err)
     with opened(database) as storage:
-        created = storage.publish(publish_survey(parsed))
+        created = storage.publish(publish_survey(parsed), parsed.respondents)
         digest = find_survey(storage, parsed.id).document.digest
     if as_json:
         print_json({"survey": parsed.id, "digest": digest, "created": created, "warnings": warnings})

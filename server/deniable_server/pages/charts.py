@@ -6,16 +6,15 @@ size. May not: know of HTTP, or contain HTML; texts are plain and escaped by the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 from decimal import Decimal
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import msgspec
 from msgspec import UNSET
 
-from deniable_protocol import Question
+from deniable_protocol import Question, YesNo
 from deniable_server.analysis.rounding import (
     Rounded,
     figure,
@@ -51,7 +50,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class ChartRow:
-    """A line of a chart: whose it is, its mark, and the number in words. ``title`` is the whole text of a cut label."""
+    """A line of a chart: whose it is, its mark, and the number in words. ``title`` is the whole text of a cut label.
+    ``parts`` are the lines of groups below it, on the same axis.
+    """
 
     label: str
     title: str
@@ -61,6 +62,7 @@ class ChartRow:
     weighted: Mark | None = None
     extra: str = ""
     shape: int = 0
+    parts: tuple[ChartRow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class Empty:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar per option."""
+    """A bar per option; of a plain yes or no, the one of yes."""
 
     kind: ClassVar[str] = "bars"
     about: str
@@ -140,21 +142,10 @@ class MeanChart:
     columns: tuple[Column, ...]
     ends: tuple[str, str] | None
     unit: str
+    value: str
+    limits: str
     tables: tuple[NumberTable, ...]
-
-
-@dataclass(frozen=True)
-class Days:
-    """A column per day, week or month, as heights of 0 to 100 on ``slots`` places."""
-
-    kind: ClassVar[str] = "days"
-    about: str
-    heights: tuple[int, ...]
-    slots: int
-    first: str
-    last: str
-    most: str
-    tables: tuple[NumberTable, ...]
+    parts: tuple[ChartRow, ...] = ()
 
 
 def tenth(number: float) -> float:
@@ -181,6 +172,12 @@ def share_axis(highest: float) -> Axis:
     ticks = [Decimal(end * i) / steps for i in range(steps + 1)]
     texts = [f"{tick.normalize():f}" for tick in ticks]
     return Axis(0.0, end / 100, tuple(_spread([*texts[:-1], f"{texts[-1]}%"])))
+
+
+def common_axis(estimates: Iterable[QuestionEstimate]) -> Axis:
+    """One axis for all shares of these questions, weighted or not: bars on different cards can be compared."""
+    shown = [some for each in estimates for some in (each, each.weighted) if some is not UNSET]
+    return share_axis(max((share.high for some in shown for share in some.shares), default=1.0))
 
 
 def scale_axis(question: Question) -> Axis:
@@ -214,36 +211,48 @@ def _spread(texts: Sequence[str]) -> list[Tick]:
 
 
 def question_chart(
-    question: Question, estimate: QuestionEstimate, confidence: float = 0.95
+    question: Question, estimate: QuestionEstimate, confidence: float = 0.95, axis: Axis | None = None
 ) -> Bars | MeanChart | Empty:
-    """The chart of a question's estimate, together with the weighted one."""
+    """The chart of a question's estimate, together with the weighted one. Shares are drawn on this axis, or on one of
+    their own.
+    """
     if not estimate.answers:
         return Empty()
     if estimate.mean is not None:
         return _mean_chart(question, estimate, estimate.mean, confidence)
-    return _bars(question, estimate, confidence)
+    return _bars(question, estimate, confidence, axis or common_axis([estimate]))
 
 
-def _bars(question: Question, estimate: QuestionEstimate, confidence: float) -> Bars:
+def _bars(question: Question, estimate: QuestionEstimate, confidence: float, axis: Axis) -> Bars:
     texts = answer_texts(question)
-    weighted = [] if estimate.weighted is UNSET else estimate.weighted.shares
-    axis = share_axis(max(share.high for share in (*estimate.shares, *weighted)))
-    weighted = [_smoothed(share) for share in weighted]
+    weighted = [] if estimate.weighted is UNSET else [_smoothed(share) for share in estimate.weighted.shares]
     marks: list[Mark | None] = [share_mark(share, axis) for share in weighted]
-    tables = _share_tables(estimate, texts, "", limits_at(confidence))
-    if estimate.weighted is not UNSET:
-        tables += _share_tables(estimate.weighted, texts, "Weighted, ", limits_at(confidence))
+    rows = {
+        share.code: share_row(texts[share.code], _smoothed(share), axis, mark)
+        for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True)
+    }
     return Bars(
         about=f"Shares. {sentences.headline(question, estimate)}",
         axis=axis,
-        rows=tuple(
-            share_row(texts[share.code], _smoothed(share), axis, mark)
-            for share, mark in zip(estimate.shares, marks or [None] * len(estimate.shares), strict=True)
-        ),
-        tables=tuple(tables),
+        rows=tuple(row for code, row in rows.items() if code in drawn_codes(question)),
+        tables=share_tables(question, estimate, confidence),
         weighted=bool(weighted),
         smoothed=any(share.smoothed is not UNSET for share in estimate.shares),
     )
+
+
+def drawn_codes(question: Question) -> Sequence[str]:
+    """The answers that get a bar. Where there is only yes and no, one of them says it all."""
+    return ["yes"] if isinstance(question, YesNo) and not question.decline else question.codes
+
+
+def share_tables(question: Question, estimate: QuestionEstimate, confidence: float) -> tuple[NumberTable, ...]:
+    """All shares with their limits, and the weighted ones."""
+    texts = answer_texts(question)
+    tables = _share_tables(estimate, texts, "", limits_at(confidence))
+    if estimate.weighted is not UNSET:
+        tables += _share_tables(estimate.weighted, texts, "Weighted, ", limits_at(confidence))
+    return tuple(tables)
 
 
 def _smoothed(share: Share) -> Share:
@@ -316,6 +325,7 @@ def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, conf
     tables = [NumberTable(sentences.capitalized(limits_at(confidence)), ("", *HEADS), tuple(lines))]
     if points:
         tables.append(_shape_table(points, unit, confidence))
+    value, low, high = mean_in_units(question, mean).texts()
     return MeanChart(
         about=f"Mean: {sentences.about_mean(question, mean)}",
         axis=axis,
@@ -324,6 +334,8 @@ def _mean_chart(question: Question, estimate: QuestionEstimate, mean: Mean, conf
         columns=_columns(points),
         ends=(sentences.cut(question.labels[0]), sentences.cut(question.labels[-1])) if question.labels else None,
         unit=unit,
+        value=said(mean, value),
+        limits="" if mean.value is None else f"{low} to {high}",
         tables=tuple(tables),
     )
 
@@ -361,59 +373,4 @@ def _columns(points: Sequence[Point]) -> tuple[Column, ...]:
     return tuple(
         Column(tenth(step * (i - 0.4)), tenth(0.8 * step), tenth(100 * point.share / top))
         for i, point in enumerate(points)
-    )
-
-
-# --- days --------------------------------------------------------------------------------------------------------
-
-MOST_COLUMNS = 92
-FEWEST_SLOTS = 14
-"""Few days do not make broad columns."""
-
-
-class Period(NamedTuple):
-    """A day, a week and so on: when the one with a given day starts, and what people call it."""
-
-    name: str
-    start: Callable[[date], date]
-    text: Callable[[date], str]
-
-
-def day_text(day: date) -> str:
-    return f"{day.day} {day:%B} {day.year}"
-
-
-PERIODS = (
-    Period("day", lambda day: day, day_text),
-    Period("week", lambda day: day - timedelta(days=day.weekday()), lambda day: f"from {day_text(day)}"),
-    Period("month", lambda day: day.replace(day=1), lambda day: f"{day:%B} {day.year}"),
-    Period("year", lambda day: day.replace(month=1, day=1), lambda day: f"{day.year}"),
-)
-
-
-def days_chart(days: Mapping[date, int]) -> Days | Empty:
-    """Submissions per day, or per week, month or year where days would be too many."""
-    known = {day: count for day, count in days.items() if count}
-    if not known:
-        return Empty("No submissions yet.")
-    first, last = min(known), max(known)
-    every = [first + timedelta(days=i) for i in range((last - first).days + 1)]
-    for period in PERIODS:
-        totals = dict.fromkeys(map(period.start, every), 0)
-        if len(totals) <= MOST_COLUMNS:
-            break
-    for day, count in known.items():
-        totals[period.start(day)] += count
-    top, busiest = max((count, start) for start, count in totals.items())
-    lines = tuple((period.text(start), (f"{count}",)) for start, count in totals.items())
-    return Days(
-        about=f"{sentences.counted(sum(known.values()), 'submission')} from {day_text(first)} to {day_text(last)}",
-        heights=tuple(max(round(100 * count / top), 1) if count else 0 for count in totals.values()),
-        slots=max(len(totals), FEWEST_SLOTS),
-        first=day_text(first),
-        last=day_text(last),
-        most=f"Most in a {period.name}: {top:,} ({period.text(busiest)})",
-        tables=(
-            NumberTable(f"Submissions per {period.name}", (sentences.capitalized(period.name), "Submissions"), lines),
-        ),
     )

@@ -5,8 +5,7 @@ May not: word or round a number in a template. Templates get texts.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -15,7 +14,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from deniable_protocol import Question, Survey
+from deniable_protocol import Survey
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab, planned_pairs
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates, has_few_numbers
@@ -23,7 +22,6 @@ from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.source import Source
 from deniable_server.errors import BadQuery, HeldBack, Withheld
-from deniable_server.estimator import QuestionEstimate
 from deniable_server.storage import Status, utc_today
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
@@ -31,49 +29,18 @@ from deniable_server.web.source import compute_results, source_of
 from deniable_server.wording import EVERY_LOOK, account_in_words, answer_texts, group_text, in_symbols
 
 from . import sentences
-from .charts import Bars, Empty, MeanChart, days_chart, question_chart
-from .group_charts import Dots, HeatMap, crosstab_chart, differences_chart, groups_chart
+from .day_charts import day_text, days_chart
+from .group_charts import crosstab_chart, differences_chart
 from .layout import page, shown_to
+from .overview import common_notices, cross_planned, make_cards
 
 dashboard = Blueprint("dashboard", __name__, template_folder="templates")
 
 LEVELS = ("0.8", "0.9", "0.95", "0.99")
-MOST_CROSSED = 12
-"""Planned cross-tabs that are shown with the results; the others are a click away."""
 WEIGHT = "weight:"
 """How a field of the weights form begins; segment and code follow."""
 
 Given = dict[str, list[str]]
-
-
-@dataclass(frozen=True)
-class Card:
-    """A question as it is shown. ``facts`` says how many were asked and what their answers are worth; ``method`` how
-    the answers are protected, and how the numbers are made.
-    """
-
-    id: str
-    title: str
-    notices: list[str]
-    applies: str
-    headline: str
-    weighted: str
-    chart: Bars | MeanChart | Empty | None
-    groups: Dots | Empty | None
-    answering: list[tuple[str, str]]
-    summaries: list[tuple[str, str]]
-    facts: list[str]
-    method: str
-
-
-@dataclass(frozen=True)
-class Crossed:
-    """A cross-tab that was planned before the survey was published; ``refusal`` says why it is not shown."""
-
-    title: str
-    chart: HeatMap | Empty | None
-    notices: list[str]
-    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,10 +53,13 @@ class SentBy:
 
 
 class Shown(NamedTuple):
-    """Results as a part of a page, and the status of the survey that they were computed in."""
+    """Results as a part of a page, the status of the survey that they were computed in, and what they are about: every
+    printed page says it.
+    """
 
     status: Status
     html: str
+    scope: str = ""
 
 
 @dashboard.get("/surveys/<survey>")
@@ -97,7 +67,7 @@ class Shown(NamedTuple):
 def overview(survey: str) -> ResponseReturnValue:
     given = _given(EstimateQuery)
     response = _view(
-        "overview.html", survey, given, EstimateQuery, _overview, given, _is_analyst(), today=utc_today().isoformat()
+        "overview.html", survey, given, EstimateQuery, _overview, given, _is_analyst(), today=day_text(utc_today())
     )
     # The page asks for itself again while it is open: what has not changed is not sent again.
     response.add_etag()
@@ -137,12 +107,11 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
     curves = has_few_numbers(source.survey)
     shown = {**given, **({"anytime": ["1"]} if is_open else {}), "distribution": ["1" if curves else "0"]}
     result = estimates(source, replace(query, anytime=query.anytime or is_open, distribution=curves))
-    notices = Counter(notice for question in result.questions for notice in sentences.notices(question))
-    everywhere = sentences.survey_notices(result.notes)
-    everywhere += [notice for notice, cards in notices.items() if cards > 2]  # said once, above them
-    crossed, left_out = _planned(source, result)
+    everywhere = common_notices(result)
+    crossed, left_out = cross_planned(source, result)
+    scope = {name: values for name, values in given.items() if name in ("where", "without", "confidence")}
     days = here().storage.days(source.published)
-    return _shown(
+    results = _shown(
         "overview-results.html",
         source,
         query,
@@ -150,9 +119,15 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
         counted=sentences.counted(result.submissions, "submission"),
         spent=in_symbols(source.document.account),
         protection=account_in_words(source.document.account),
-        cards=_cards(source, result, everywhere),
+        cards=make_cards(source, result, everywhere),
         crossed=crossed,
-        left_out=left_out,
+        cross_tabs={
+            " and ".join(sentences.quoted(titles(source.survey)[name]) for name in pair): _link(
+                "dashboard.cross_tabulation", survey, {"rows": [pair[0]], "columns": [pair[1]], **scope}
+            )
+            for pair in [*((each.rows, each.columns) for each in crossed), *left_out]
+        },
+        left_out=len(left_out),
         everywhere=everywhere,
         days=days_chart(days),
         sources=_sources(survey, result, sum(days.values()), given),
@@ -162,6 +137,22 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
         },
         is_analyst=is_analyst,
     )
+    return results._replace(scope=_scope(source.survey, result))
+
+
+def _scope(survey: Survey, result: SurveyEstimates) -> str:
+    """Whom the results are about, and what was asked for."""
+    quoted, named, answers = sentences.quoted, titles(survey), texts(survey)
+    only = [f"only {quoted(answers[name][code])} ({quoted(named[name])})" for name, code in result.where.items()]
+    parts = [
+        " and ".join(only) or "everybody",
+        *(f"without {quoted(label)}" for label in result.without),
+        *([f"split by {quoted(named[result.groups[0].segment])}"] if result.groups else []),
+        *(["weighted"] if result.weighting else []),
+        sentences.counted(result.submissions, "submission"),
+        f"{100 * result.confidence:.4g}% intervals",
+    ]
+    return " · ".join(parts)
 
 
 def _comparison(survey: str, query: CompareQuery) -> Shown:
@@ -239,6 +230,7 @@ def _view(
         survey=asked,
         status=here().storage.status(published) if results is None else results.status,
         results=results and Markup(results.html),  # noqa: S704 -- a template of ours has made it
+        scope=results.scope if results else "",
         refusal=refusal,
         given=given,
         without=given.get("without", []),
@@ -291,82 +283,6 @@ def _sources(survey: str, result: SurveyEstimates, submissions: int, given: Give
 def _shown_weights(given: Given) -> dict[tuple[str, str], str]:
     parts = (entry.split(":") for entry in given.get("weight", ()))
     return {(part[0], part[1]): part[2] for part in parts if len(part) == 3}
-
-
-def _cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str]) -> list[Card]:
-    """``everywhere``: the notices that are shown above all cards."""
-    segments = {segment.id: segment for segment in source.survey.segments}
-    groups = result.groups or []
-    labels = [group_text(segments[group.segment], group.code) for group in groups]
-    cards = []
-    for i, (question, estimate) in enumerate(zip(source.survey.questions, result.questions, strict=True)):
-        parts = [group.questions[i] for group in groups]
-        named = [f"{label} ({part.answers:,})" for label, part in zip(labels, parts, strict=True)]
-        worth = sentences.open_equivalent(estimate)
-        asked = sentences.asked(estimate, result.submissions)
-        influence = sentences.influence(question, estimate, parts)
-        facts = [asked and f"{asked}{worth and f'; {worth}'}.", influence and f"{influence}."]
-        cards.append(
-            Card(
-                id=question.id,
-                title=question.text,
-                notices=[notice for notice in sentences.notices(estimate) if notice not in everywhere],
-                applies=sentences.applies(estimate),
-                headline=sentences.headline(question, estimate),
-                weighted=_weighted(question, estimate),
-                chart=question_chart(question, estimate, result.confidence) if estimate.answers else None,
-                groups=groups_chart(question, [*zip(named, parts, strict=True)], result.confidence) if parts else None,
-                answering=sentences.answering(question, estimate) if estimate.answers else [],
-                summaries=sentences.summaries(estimate) if estimate.answers else [],
-                facts=[fact for fact in facts if fact],
-                method=_method(question, result.methods[question.id]),
-            )
-        )
-    return cards
-
-
-def _weighted(question: Question, estimate: QuestionEstimate) -> str:
-    """What the weighted numbers say first; empty without weights."""
-    if not estimate.weighted:
-        return ""
-    applies, effect = sentences.applies(estimate.weighted), estimate.weighted.deff
-    said = f"{applies and f'{applies}. '}{sentences.headline(question, estimate.weighted)}"
-    return said if effect is None else f"{said}. Design effect: {effect:.2f} at most"
-
-
-def _method(question: Question, words: str) -> str:
-    """How the numbers are made and, where a question has an epsilon of its own, which."""
-    own = "" if question.epsilon is None else f" ε = {question.epsilon}."
-    return f"{sentences.capitalized(words)}.{own}"
-
-
-def _planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], int]:
-    """The planned cross-tabs of what is shown, and how many more there are."""
-    pairs = planned_pairs(source.survey) if result.submissions else []
-    named, answers = titles(source.survey), texts(source.survey)
-    found = []
-    for rows, columns in pairs[:MOST_CROSSED]:
-        title = " and ".join(sentences.quoted(named[name]) for name in (rows, columns))
-        query = CrosstabQuery(
-            rows=rows,
-            columns=columns,
-            where=result.where,
-            without=result.without,
-            confidence=result.confidence,
-            deff=result.deff,
-            anytime=result.anytime,
-        )
-        try:
-            table = crosstab(source, query)
-        except (BadQuery, Withheld) as error:
-            found.append(Crossed(title, None, [], str(error)))
-            continue
-        chart = crosstab_chart(
-            table, answers[rows], answers[columns], named[rows], named[columns], anytime=table.anytime
-        )
-        notices = [f"{sentences.capitalized(note)}." for note in table.notes if note not in result.notes]
-        found.append(Crossed(title, chart, notices))
-    return found, len(pairs) - len(found)
 
 
 def _names(survey: Survey, result: SurveyComparison) -> dict[str, str]:

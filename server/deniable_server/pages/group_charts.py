@@ -26,12 +26,12 @@ from .charts import (
     NumberTable,
     Tick,
     cells,
+    common_axis,
     label,
     limits_at,
     mean_cells,
     mean_mark,
     scale_axis,
-    share_axis,
     share_cells,
     share_row,
     tenth,
@@ -70,16 +70,18 @@ class Dots:
 
 
 def groups_chart(
-    question: Question, groups: Sequence[tuple[str, QuestionEstimate]], confidence: float = 0.95
+    question: Question,
+    groups: Sequence[tuple[str, QuestionEstimate]],
+    confidence: float = 0.95,
+    axis: Axis | None = None,
 ) -> Dots | Empty:
-    """Per option, or for the mean, a line for each group."""
+    """Per option, or for the mean, a line for each group. Shares are drawn on this axis, or on one of their own."""
     if not any(estimate.answers for _, estimate in groups):
         return Empty()
     if question.asks_mean:
         return _mean_groups(question, groups, confidence)
     texts = answer_texts(question)
-    every = [share for _, estimate in groups for share in estimate.shares]
-    axis = share_axis(max(share.high for share in every))
+    axis = axis or common_axis([estimate for _, estimate in groups])
     blocks, lines = [], []
     for i, option in enumerate(groups[0][1].shares):
         shares = [(name, estimate.shares[i]) for name, estimate in groups]

@@ -48,7 +48,9 @@ def page(template: str, code: int = 200, /, **values: Any) -> Response:
 
 
 def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callable[P, ResponseReturnValue]]:
-    """The page is for browsers that have signed in with this role or a higher one; others are asked to."""
+    """The page is for browsers that have signed in with this role or a higher one; others are asked to. Readers of one
+    survey are taken to its results.
+    """
 
     def decorate(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
         @wraps(view)
@@ -59,6 +61,9 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
             survey = kwargs.get("survey")
             if not may(token, role, survey if isinstance(survey, str) else None):
                 here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
+                if token.survey is not None and request.method == "GET":
+                    # People with a shared link know nothing of roles. The link is for one page: there it is.
+                    return redirect(url_for("dashboard.overview", survey=token.survey, elsewhere=1), 303)
                 raise Refusal(Kind.FORBIDDEN, f"This page needs an access token of the role {role}.")
             if request.method == "POST":
                 check_form()

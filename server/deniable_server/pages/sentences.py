@@ -173,6 +173,15 @@ def headline(question: Question, estimate: QuestionEstimate | Weighted) -> str:
     return f"Most common{among}: {', '.join(names[:-1])} or {names[-1]}, too close to call"
 
 
+def scale_headline(question: Question, estimate: QuestionEstimate | Weighted) -> str:
+    """What the chart of a scale says first: how many chose the points at its upper end."""
+    top = next((each for each in estimate.summaries or () if not each.minus), None)
+    if top is None:
+        return headline(question, estimate)
+    points = " or ".join(quoted(question.labels[int(code) - 1]) for code in top.of)
+    return f"{points}{'' if estimate.applies is UNSET else ' among those'}: {about(top)}"
+
+
 def _of(shares: Sequence[Share], code: str) -> Share:
     return next(share for share in shares if share.code == code)
 

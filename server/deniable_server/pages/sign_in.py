@@ -111,8 +111,11 @@ def shared(secret: str) -> ResponseReturnValue:
     """A page with a button, not the results at once: programs that open links in e-mails start no session. A program
     that asks for JSON learns which survey the link is for, and reads results with the secret as its access token.
     """
+    wants_json = request.accept_mimetypes.best == "application/json"
+    if not wants_json and (over := _expired_on(secret)):
+        return page("expired.html", 410, over=over)
     token, survey = _shared(secret)
-    if request.accept_mimetypes.best == "application/json":
+    if wants_json:
         return as_json({"survey": survey, "until": token.expires_on})
     return page("shared.html", survey=find(survey).document.survey, until=token.expires_on, secret=secret)
 
@@ -138,6 +141,17 @@ def _shared(secret: str) -> tuple[Token, str]:
         wrong.spend(request.remote_addr)
         raise Refusal(Kind.NOT_FOUND, "This link has expired, or was copied incompletely. Ask for a new one.")
     return token, token.survey
+
+
+def _expired_on(secret: str) -> str | None:
+    """The last day of a shared link that is over. It opens nothing, and names no survey: it may be in many hands."""
+    here().wrong_links.spend(request.remote_addr, 0)
+    token = here().storage.tokens.expired(digest_of(secret))
+    if token is None or token.role != "reader":
+        return None
+    here().events.refused("unknown-token", token, way="link")
+    here().wrong_links.spend(request.remote_addr)
+    return token.expires_on
 
 
 def _local(address: str | None) -> str:

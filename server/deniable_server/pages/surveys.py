@@ -29,6 +29,7 @@ from deniable_server.web.auth import signed_in
 from deniable_server.web.context import compute, find, here
 
 from .layout import page, shown_to
+from .progress import list_items, matching
 from .qr_code import svg_code
 
 surveys = Blueprint("surveys", __name__, template_folder="templates")
@@ -41,7 +42,16 @@ LINK_DAYS = (1, 7, 30, 90, 365)
 @surveys.get("/")
 @shown_to("analyst")
 def index() -> ResponseReturnValue:
-    return page("surveys.html", surveys=here().storage.surveys())
+    words, archived = " ".join(request.args.get("q", "").split())[:100], request.args.get("archived") == "1"
+    every = here().storage.surveys()
+    return page(
+        "surveys.html",
+        items=list_items(matching(every, words, archived=archived)),
+        total=len(every),
+        in_archive=sum(each.archived_on is not None for each in every),
+        words=words,
+        archived=archived,
+    )
 
 
 # --- publishing ------------------------------------------------------------------------------------------------------
@@ -68,7 +78,7 @@ def publish_survey() -> ResponseReturnValue:
     try:
         if step == "publish":
             here().publish(survey, _holder())
-            return redirect(url_for("dashboard.overview", survey=survey.id), 303)
+            return redirect(url_for("progress.next_step", survey=survey.id), 303)
         is_published = here().is_published(survey)
     except SurveyDiffers:
         taken = Problem("id", "differs", "another survey is already published with this id. Choose another id")
@@ -214,7 +224,7 @@ def _sharing(survey: str, made: str | None = None, until: str | None = None) -> 
         code=svg_code(link),
         server=request.url_root.rstrip("/"),
         status=storage.status(published),
-        links=_tokens(survey, "reader"),
+        links=[(token, storage.tokens.is_valid(token)) for token in _tokens(survey, "reader")],
         collectors=_tokens(survey, "collector"),
         days=LINK_DAYS,
         made=made,

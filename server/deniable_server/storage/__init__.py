@@ -65,7 +65,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Listed:
-    """A survey in the list."""
+    """A survey in the list. ``expected``: how many respondents were planned for, where its file says so."""
 
     id: str
     title: str
@@ -74,6 +74,8 @@ class Listed:
     submissions: int
     published_on: str
     closed_on: str | None
+    expected: int | None = None
+    archived_on: str | None = None
 
 
 @dataclass(frozen=True)
@@ -146,8 +148,11 @@ class Storage(ABC):
         return None
 
     @abstractmethod
-    def publish(self, published: bytes) -> bool:
-        """Store a published document. False if the same survey is there already; SurveyDiffers if another is."""
+    def publish(self, published: bytes, expected: int | None = None) -> bool:
+        """Store a published document. False if the same survey is there already; SurveyDiffers if another is.
+
+        ``expected``: how many respondents were planned for. It is not part of the document, and the last one counts.
+        """
 
     @abstractmethod
     def find(self, survey: str) -> Published | None:
@@ -181,8 +186,12 @@ class Storage(ABC):
             raise HeldBack(f"The results of this survey are held back until it is closed or has {number}.")
 
     @abstractmethod
+    def archive(self, survey: Published, archived: bool) -> None:
+        """Put a survey into the archive, or take it out: lists leave out what is there. Nothing else changes."""
+
+    @abstractmethod
     def surveys(self) -> list[Listed]:
-        """All surveys by id."""
+        """All surveys by id, archived ones too."""
 
     @abstractmethod
     def accept(self, survey: Published, rows: Sequence[Row], source: str | None = None) -> Accepted:

@@ -114,15 +114,27 @@ class DatabaseStorage(Storage):
         with self._reading() as view:
             return queries.results_from(view, survey.number)
 
+    def _expect(self, survey: str, expected: int | None) -> None:
+        """A survey that is published again keeps its document. What is expected may be another number now."""
+        if expected is not None:
+            now = "UPDATE surveys SET expected = :expected WHERE id = :id"
+            self._write((now, {"expected": expected, "id": survey}))
+
+    def archive(self, survey: Published, archived: bool) -> None:
+        day = self._today().isoformat() if archived else None
+        moved = "UPDATE surveys SET archived_on = :day WHERE number = :number"
+        self._write((moved, {"day": day, "number": survey.number}))
+
     def surveys(self) -> list[Listed]:
         listed = []
-        for survey, status, published_on, closed_on, submissions in self._list():
+        for survey, status, submissions, published_on, closed_on, expected, archived_on in self._list():
             document = self._known(survey).document
             title, digest = document.survey.title, document.digest
-            listed.append(Listed(survey, title, digest, _shown(status), submissions, published_on, closed_on))
+            dates = (submissions, published_on, closed_on, expected, archived_on)
+            listed.append(Listed(survey, title, digest, _shown(status), *dates))
         return listed
 
-    def _list(self) -> list[tuple[str, str, str, str | None, int]]:
+    def _list(self) -> list[tuple[str, str, int, str, str | None, int | None, str | None]]:
         with self._reading() as view:
             return queries.listed(view)
 

@@ -105,11 +105,14 @@ def results_from(view: View, number: int) -> int | None:
     return rows[0][0]
 
 
-def listed(view: View) -> list[tuple[str, str, str, str | None, int]]:
-    """All surveys by id: id, status, first and last day, number of submissions."""
+def listed(view: View) -> list[tuple[str, str, int, str, str | None, int | None, str | None]]:
+    """All surveys by id: id, status, number of submissions, first and last day, the number that is expected, and the
+    day since when it is archived.
+    """
     return view.rows(
-        "SELECT id, status, CAST(published_on AS TEXT), CAST(closed_on AS TEXT),"
-        " (SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) FROM days WHERE survey = number) FROM surveys ORDER BY id"
+        "SELECT id, status, (SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) FROM days WHERE survey = number),"
+        " CAST(published_on AS TEXT), CAST(closed_on AS TEXT), expected, CAST(archived_on AS TEXT)"
+        " FROM surveys ORDER BY id"
     )
 
 

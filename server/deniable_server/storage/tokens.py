@@ -59,8 +59,21 @@ class Tokens:
 
     def find(self, digest: str) -> Token | None:
         """The token whose secret has this digest, unless it has expired."""
+        token = self._kept(digest)
+        return token if token is not None and self.is_valid(token) else None
+
+    def expired(self, digest: str) -> Token | None:
+        """The token whose secret has this digest, if it has expired."""
+        token = self._kept(digest)
+        return None if token is None or self.is_valid(token) else token
+
+    def _kept(self, digest: str) -> Token | None:
         found = self._rows(f"SELECT {_COLUMNS} FROM tokens WHERE digest = :digest", digest=digest)  # noqa: S608 -- our own words
-        return self._unexpired(Token(*found[0])) if found else None
+        return Token(*found[0]) if found else None
+
+    def is_valid(self, token: Token) -> bool:
+        """Whether its last day is not over."""
+        return token.expires_on is None or token.expires_on >= self._today().isoformat()
 
     def revoke(self, token: str) -> bool:
         """Delete the token with this id, those that its holder made, and their sessions; False if there is none."""
@@ -89,8 +102,8 @@ class Tokens:
             digest=session,
             now=now,
         )
-        token = self._unexpired(Token(*found[0][5:])) if found else None
-        return None if token is None else (token, Session(*found[0][:5]))
+        token = Token(*found[0][5:]) if found else None
+        return None if token is None or not self.is_valid(token) else (token, Session(*found[0][:5]))
 
     def used(self, session: str, idle_at: int) -> None:
         """Extend a session that is in use."""
@@ -115,9 +128,6 @@ class Tokens:
         """Delete the sessions of the token with this id, or all sessions; returns how many."""
         which = "" if token is None else " WHERE token = :token"
         return self._write((f"DELETE FROM sessions{which}", {} if token is None else {"token": token}))  # noqa: S608 -- our own words
-
-    def _unexpired(self, token: Token) -> Token | None:
-        return None if token.expires_on is not None and token.expires_on < self._today().isoformat() else token
 
 
 def make_token(

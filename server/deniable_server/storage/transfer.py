@@ -28,10 +28,10 @@ Progress = Callable[[int], None]
 Reading = Callable[..., AbstractContextManager[View]]
 """Called with the numbers of surveys, gives one state of the database that has their submissions."""
 
-SURVEY = ("id", "document", "digest", "status", "published_on", "closed_on", "results_from")
+SURVEY = ("id", "document", "digest", "status", "published_on", "closed_on", "results_from", "expected", "archived_on")
 TOKEN = ("id", "role", "label", "digest", "created_on", "survey", "expires_on", "maker")
 SESSION = ("digest", "token", "began_at", "idle_at", "expires_at")
-DATES = {"published_on", "closed_on", "created_on", "expires_on"}
+DATES = {"published_on", "closed_on", "archived_on", "created_on", "expires_on"}
 
 
 class Copied(NamedTuple):

@@ -58,7 +58,7 @@ class AppState:
 
     def publish(self, survey: Survey, token: Token) -> bool:
         """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is."""
-        created = self.storage.publish(compute(publish_survey, survey))
+        created = self.storage.publish(compute(publish_survey, survey), survey.respondents)
         self.events.did("survey-published", token, survey=survey.id)
         return created
 
@@ -73,6 +73,11 @@ class AppState:
         """Close a survey, and note who did."""
         self.storage.close_survey(published)
         self.events.did("survey-closed", token, survey=published.document.survey.id)
+
+    def archive(self, published: Published, archived: bool, token: Token) -> None:
+        """Put a survey into the archive, or take it out, and note who did."""
+        self.storage.archive(published, archived)
+        self.events.did("survey-archived" if archived else "survey-listed", token, survey=published.document.survey.id)
 
     def hold_results(self, published: Published, until: int | None, token: Token) -> None:
         """Hold results back, or show them, and note who did."""

@@ -18,20 +18,28 @@ const results = document.getElementById("results");
 const live = document.getElementById("live");
 if (results && live) follow(results, live);
 
+// On paper nothing can be opened. The results print as a summary; other pages print all that they have.
 let opened = [];
 addEventListener("beforeprint", () => {
-  opened = [...document.querySelectorAll(".card details:not([open])")];
-  for (const details of opened) details.open = true; // on paper nothing can be opened
+  opened = results ? [] : [...document.querySelectorAll(".card details:not([open])")];
+  for (const details of opened) details.open = true;
 });
 addEventListener("afterprint", () => {
   for (const details of opened) details.open = false;
 });
 
-/** Which of the details of which card this is. */
-function nameOf(details) {
-  const card = details.closest("section");
-  return `${card.getAttribute("aria-labelledby")} ${[...card.querySelectorAll("details")].indexOf(details)}`;
-}
+// A menu closes when something else is chosen, and by Escape.
+const menus = () => document.querySelectorAll("details.menu[open]");
+addEventListener("click", (event) => {
+  for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
+});
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of menus()) {
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
+  }
+});
 
 function follow(results, live) {
   const button = live.querySelector("button");
@@ -79,14 +87,15 @@ function follow(results, live) {
     const fresh = page.getElementById("results");
     if (!fresh || fresh.dataset.version === results.dataset.version) return false;
     // What the reader has opened stays open, and the keyboard stays where it was.
-    const open = new Set([...results.querySelectorAll("details[open]")].map(nameOf));
+    const open = new Set([...results.querySelectorAll("details[open]")].map((details) => details.id));
     const focused = results.contains(document.activeElement) && document.activeElement.closest("details");
-    const at = focused ? nameOf(focused) : null;
+    const at = focused ? focused.id : null;
     results.dataset.version = fresh.dataset.version;
     results.replaceChildren(...fresh.childNodes);
+    document.getElementById("scope").replaceWith(page.getElementById("scope"));
     for (const details of results.querySelectorAll("details")) {
-      details.open = open.has(nameOf(details));
-      if (nameOf(details) === at) details.querySelector("summary").focus({ preventScroll: true });
+      details.open = open.has(details.id);
+      if (details.id === at) details.querySelector("summary").focus({ preventScroll: true });
     }
     say(`Updated: ${fresh.dataset.submissions} submissions.`);
     return true;

@@ -125,6 +125,9 @@ MIGRATIONS = (
                 closed_on date,  -- day of closing (UTC)
                 results_from bigint DEFAULT 0  -- while open, from how many submissions on results are shown; NULL: none
                     CHECK (results_from >= 0),
+                expected bigint  -- how many respondents were planned for; NULL: nobody said
+                    CHECK (expected > 0),
+                archived_on date,  -- the day (UTC) since when the list leaves it out; NULL: it is listed
                 CHECK ((status = 'open') = (closed_on IS NULL))
             )
             """,

@@ -115,13 +115,13 @@ class PostgresStorage(DatabaseStorage):
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
-    def publish(self, published: bytes) -> bool:
+    def publish(self, published: bytes, expected: int | None = None) -> bool:
         document = verify(published)
         with self._pool.writing() as connection:
             row = connection.execute(
-                "INSERT INTO surveys (id, document, digest, published_on) VALUES (%s, %s, %s, %s)"
+                "INSERT INTO surveys (id, document, digest, published_on, expected) VALUES (%s, %s, %s, %s, %s)"
                 " ON CONFLICT DO NOTHING RETURNING number",
-                (document.survey.id, published, document.digest, self._today()),
+                (document.survey.id, published, document.digest, self._today(), expected),
             ).fetchone()
             if row is not None:
                 make_partitions(connection, row[0])
@@ -129,6 +129,7 @@ class PostgresStorage(DatabaseStorage):
             known = connection.execute("SELECT document FROM surveys WHERE id = %s", (document.survey.id,)).fetchone()
         assert known is not None
         refuse_another(bytes(known[0]), document)
+        self._expect(document.survey.id, expected)
         return False
 
     def _begin_closing(self, survey: Published) -> bool:

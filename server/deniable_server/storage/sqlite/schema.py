@@ -45,6 +45,10 @@ TABLES = (
             CHECK (closed_on GLOB '????-??-??'),
         results_from INTEGER DEFAULT 0  -- while it is open, from how many submissions on results are shown; NULL: none
             CHECK (results_from >= 0),
+        expected INTEGER  -- how many respondents were planned for; NULL: nobody said
+            CHECK (expected > 0),
+        archived_on TEXT  -- the day (UTC) since when the list leaves it out; NULL: it is listed
+            CHECK (archived_on GLOB '????-??-??'),
         CHECK ((status = 'open') = (closed_on IS NULL))
     )
     """,

@@ -86,17 +86,18 @@ class SQLiteStorage(DatabaseStorage):
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
-    def publish(self, published: bytes) -> bool:
+    def publish(self, published: bytes, expected: int | None = None) -> bool:
         document = verify(published)
         with self._connections.turn, self._connections.writing() as db:
             known = db.execute("SELECT document FROM surveys WHERE id = ?", (document.survey.id,)).fetchone()
             if known is None:
                 db.execute(
-                    "INSERT INTO surveys (id, document, digest, published_on) VALUES (?, ?, ?, ?)",
-                    (document.survey.id, published, document.digest, self._today().isoformat()),
+                    "INSERT INTO surveys (id, document, digest, published_on, expected) VALUES (?, ?, ?, ?, ?)",
+                    (document.survey.id, published, document.digest, self._today().isoformat(), expected),
                 )
                 return True
         refuse_another(known[0], document)
+        self._expect(document.survey.id, expected)
         return False
 
     def _begin_closing(self, survey: Published) -> bool:
