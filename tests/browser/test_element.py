@@ -387,7 +387,7 @@ def test_every_view_is_accessible(browser: Browser, server: Server, scheme: Any,
 def test_right_to_left(page: Page, server: Server) -> None:
     """In a page that runs from right to left, controls start on the right, and nothing sticks out."""
     page.set_viewport_size({"width": 360, "height": 800})
-    element = f'<deniable-survey one-page src="{SURVEY}"></deniable-survey>'
+    element = f'<deniable-survey one-page lang="ar" src="{SURVEY}"></deniable-survey>'
     page.goto(embed(page, server.base, element, root='lang="ar" dir="rtl"'))
     page.locator(".start .wide button").click()
     field(page, "vaped").wait_for()
@@ -414,7 +414,7 @@ def test_a_page_can_bring_its_own_words(page: Page, server: Server) -> None:
     script = f"addEventListener('DOMContentLoaded', () => {{ {setting} }});"
     element = f'<deniable-survey one-page lang="de" src="{SURVEY}"></deniable-survey>'
     page.goto(embed(page, server.base, element, script=script))
-    expect(page.get_by_text("We ask so that the health service can plan.")).to_be_visible()
+    expect(page.get_by_text("We ask so that we can plan what you need.")).to_be_visible()
     page.locator(".start .wide button").click()
     page.get_by_role("button", name="Durchsehen").click()
     expect(page.locator("#progress-text")).to_have_text("0 von 9 beantwortet")

@@ -143,7 +143,7 @@ def test_what_is_said_before_anything_is_asked(page: Page, server: Server, every
     expect(start).to_contain_text("Asked last, and sent unchanged: “\u2068Which campus?\u2069”")
     expect(page.get_by_role("heading", level=1)).to_have_text("Campus health 2026")
     expect(page).to_have_title("Campus health 2026")
-    expect(page.get_by_text("We ask so that the health service can plan.")).to_have_count(1)
+    expect(page.get_by_text("We ask so that we can plan what you need.")).to_have_count(1)
     ordered = [in_order(page)]
     look(page, HOW)
     ordered.append(in_order(page))

@@ -63,7 +63,7 @@ ol { padding-inline-start: 1.625rem; }
 .weak-promise { border: 2px solid var(--_warn); background: none; }
 .coin-picture, .faces { display: flex; align-items: center; justify-content: space-between; gap: 0.25rem; }
 .coin-picture {
-  margin-block-end: 0.75rem; font-size: 0.8125rem; line-height: 1.15; color: var(--_accent); overflow-wrap: normal;
+  margin-block-end: 0.75rem; font-size: 0.75rem; line-height: 1.15; color: var(--_accent); overflow-wrap: normal;
 }
 .coin-picture > span {
   display: grid; place-items: center; min-block-size: 4.5rem; inline-size: 4.5rem; flex: none; text-align: center;

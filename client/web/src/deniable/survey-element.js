@@ -128,7 +128,8 @@ class Questionnaire {
       if (next) return void this.load();
       this.#client = client;
       const { languages } = client;
-      await this.#speak(bestLanguage(this.#wanted(languages), languages) ?? texts.language);
+      const best = bestLanguage(this.#wanted(languages), languages) ?? texts.language;
+      await this.#speak(best, host.getAttribute("lang") || best);
       if (attempt !== this.#attempt) return;
       const { survey, digest, closed, receipt } = client;
       this.#announce("ready", { survey, digest, closed, receipt });
@@ -150,10 +151,10 @@ class Questionnaire {
     return languages.length ? navigator.languages : [this.#host.closest("[lang]")?.lang || "en"];
   }
 
-  /** Speak this language: the survey's texts, and ours as far as there are any. */
-  async #speak(language) {
+  /** Speak this language: the survey's texts, and ours as far as there are any. A page may want ours in another one. */
+  async #speak(language, ours = language) {
     this.#language = this.#client.useLanguage(language) ?? language;
-    this.#texts = await loadTexts(this.#language, this.#host.texts);
+    this.#texts = await loadTexts(ours, this.#host.texts);
     const { title } = this.#client.survey;
     this.#announce("language", { language: this.#language, direction: directionOf(this.#language), title });
   }
