@@ -20,15 +20,12 @@ from deniable_server.estimator import TOO_NOISY, alone, estimate_question
 from deniable_server.estimator.crosstab import (
     ONE_VALUE,
     TOO_FEW,
-    Coded,
     Crosstab,
-    Joint,
     JointShare,
-    coded_question,
-    coded_segment,
     crosstab,
     independence,
 )
+from deniable_server.estimator.features import Coded, Joint, coded_question, coded_segment
 from deniable_server.estimator.intervals import Aim, support
 from tests.helpers.surveys import channelled, questions
 

@@ -19,9 +19,11 @@ from deniable_protocol import Question, Survey, YesNo
 from deniable_server.errors import BadQuery
 from deniable_server.estimator import Share
 from deniable_server.estimator import crosstab as estimator
-from deniable_server.estimator.crosstab import Coded, Crosstab, Independence, Joint, JointShare
+from deniable_server.estimator.by_group import crosstab_segment, flipped
+from deniable_server.estimator.crosstab import Crosstab, Independence, JointShare
 from deniable_server.estimator.evidence import Counted, Evidence
-from deniable_server.estimator.joint import crosstab_questions, crosstab_segment, flipped, share_a_part
+from deniable_server.estimator.features import Coded, Joint, coded_question, coded_segment
+from deniable_server.estimator.joint import crosstab_questions, share_a_part
 from deniable_server.statistics import Cell, Codes
 
 from .crossing import Crossing
@@ -194,7 +196,7 @@ def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> 
 def _coded_question(source: Source, question: Question) -> tuple[int, Coded]:
     """A question that is a part by itself, and the number of that part."""
     ((part, _),) = source.document.parts_about(question.id)
-    return part, estimator.coded_question(question, source.document.parts[part].channel)
+    return part, coded_question(question, source.document.parts[part].channel)
 
 
 def _of_segment(
@@ -226,7 +228,7 @@ def _coded_segment(grouping: Grouping, name: str) -> _Counted:
     for codes, cell in grouping.statistics.items():
         counts[codes] = [0] * len(groups)
         counts[codes][number[codes[place]]] = cell.submissions
-    return _Counted(estimator.coded_segment(name, [group.code for group in groups]), counts)
+    return _Counted(coded_segment(name, [group.code for group in groups]), counts)
 
 
 def _counted(rows: _Counted, columns: _Counted, query: CrosstabQuery, cells: Cells) -> Crosstab:

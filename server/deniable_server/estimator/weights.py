@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .evidence import Array, Counted, Evidence, Heard, moments_of, not_shown, pool
-from .intervals import FEW, chances, support
+from .intervals import CLEAR, FEW, Supported, chances, support
 from .scores import mean_scores, share_scores
 
 APPLIES = -1
@@ -134,6 +134,15 @@ class Weighed:
                 even += size
                 own += size**2 / self._effective(self._sums(number, heard, signs, counts, n), n)
         return even / own if own else 1.0
+
+    def members(self, members: Array, everybody: Array) -> Supported:
+        """How many of all belong to a group, which is known of everyone: of as many as would be as certain without
+        weights. Both are given cell by cell.
+        """
+        if not (total := float(self.weights @ everybody)):
+            return Supported(CLEAR, 0.0, 0.0)
+        effective = self._effective(_Sums(members, members, 0.0, 1.0), everybody)
+        return Supported(CLEAR, effective * float(self.weights @ members) / total, effective)
 
     def deff(self, number: Number, surer: float) -> float | None:
         """The design effect of the weights on this number: reports over effective ones; None where there are none."""
