@@ -444,8 +444,8 @@ def test_estimates_over_http(
     analyst = bearer(app, "analyst")
     got = http.get(f"{SURVEY}/estimates?confidence=0.9&by=campus", headers=analyst).json
     assert list(got) == [
-        "survey", "digest", "status", "submissions", "epsilon", "confidence", "where", "questions", "methods", "notes",
-        "deff", "groups",
+        "survey", "digest", "status", "submissions", "epsilon", "confidence", "where", "date", "questions", "methods",
+        "notes", "deff", "groups",
     ]  # fmt: skip
     assert (got["survey"], got["status"], got["submissions"], got["confidence"]) == ("campus-health", "open", 60, 0.9)
     assert got["epsilon"] == "2.0"

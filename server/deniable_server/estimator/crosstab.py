@@ -191,7 +191,7 @@ def _lines(
     raw = np.stack([unbiased, errors, low, high], axis=-1).tolist()
     return [
         [
-            within(Raw(*raw[j][m]) if known else None, min(share / r[j], 1.0) if r[j] else None)
+            within(Raw(*raw[j][m]) if known else None, min(share / float(r[j]), 1.0) if r[j] else None)
             for m, (share, known) in enumerate(zip(estimate[j].tolist(), (whole[j] > 0).tolist(), strict=True))
         ]
         for j in range(len(r))

@@ -54,7 +54,7 @@ class Reported:
             each = [Evidence(question, sum(one.n for one in layer), (tuple(layer),), ()) for layer in heard]
             self._weighed = Weighed([*zip(weights, each, strict=True)], raked)
             self._plain = pool(self._weighed.evidence().items[0])
-        self._known: dict[float, Pooled | None] = {}
+        self._known: dict[Evidence, Pooled | None] = {}
 
     def shares(self, place: int | None = None, among: Sequence[int] | None = None) -> Pooled | None:
         """The shares of all categories, for the share of this one, among those of the others in ``among``."""
@@ -62,10 +62,10 @@ class Reported:
             return self._plain
         signs = tuple(float(place == j) for j in range(len(self._plain.unbiased)))
         number = Number(0, signs, None if among is None else tuple(among))
-        surer = float(f"{self._weighed.surer(number):.12g}")
-        if surer not in self._known:
-            self._known[surer] = pool(self._weighed.evidence(surer).items[0])
-        return self._known[surer]
+        certain = self._weighed.certain(number)
+        if certain not in self._known:
+            self._known[certain] = pool(certain.items[0])
+        return self._known[certain]
 
     def share(self, place: int, aim: Aim) -> Raw | None:
         """The share of one category, of all people."""

@@ -7,6 +7,7 @@ estimate_question(gather(document, question, counts, sizes, answers))         # 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -22,7 +23,7 @@ from .intervals import USUAL, Aim, clip
 from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
 from .summaries import Summary, summarize
-from .weights import APPLIES, Number, Weighed
+from .weights import APPLIES, Number, Weighed, share_number
 
 ROUGHLY = 0.25
 """The largest error, as a part of itself, with which a number of equivalent answers is worth saying."""
@@ -162,13 +163,7 @@ def _made_of(evidence: Evidence, numbers: _Numbers) -> dict[str, list[Number]]:
     question, codes = evidence.question, range(len(evidence.question.codes))
     if numbers.mean is not None:
         return {"mean": [Number(0)]}
-
-    def share(place: int, among: tuple[int, ...] | None) -> Number:
-        if evidence.is_exclusive:
-            return Number(0, tuple(float(place == j) for j in codes), among)
-        return Number(place, (0.0, 1.0), None if among is None else (0, 1))
-
-    asked = tuple(codes) if evidence.is_conditional else None
+    share, asked = partial(share_number, evidence), tuple(codes) if evidence.is_conditional else None
     made = {"shares": [share(j, asked) for j in question.reading_order]}
     if numbers.applies is not UNSET:
         made["applies"] = [Number(APPLIES, (1.0, 0.0))]

@@ -42,6 +42,13 @@ class Number(NamedTuple):
     among: tuple[int, ...] | None = None
 
 
+def share_number(evidence: Evidence, place: int, among: tuple[int, ...] | None) -> Number:
+    """The share of an answer; of an option of a multi_choice, of its yes."""
+    if evidence.is_exclusive:
+        return Number(0, tuple(float(place == j) for j in range(len(evidence.question.codes))), among)
+    return Number(place, (0.0, 1.0), None if among is None else (0, 1))
+
+
 class Raked:
     """How far a number is explained by the groups that cells were raked to: a weighted least-squares fit.
 
@@ -134,6 +141,17 @@ class Weighed:
                 even += size
                 own += size**2 / self._effective(self._sums(number, heard, signs, counts, n), n)
         return even / own if own else 1.0
+
+    def certain(self, number: Number) -> Evidence:
+        """The evidence of all cells, as certain as this number is."""
+        surer = float(f"{self.surer(number):.12g}")  # of yes and no it is the same but for rounding
+        if surer not in self._certain:
+            self._certain[surer] = self.evidence(surer)
+        return self._certain[surer]
+
+    @cached_property
+    def _certain(self) -> dict[float, Evidence]:
+        return {}
 
     def members(self, members: Array, everybody: Array) -> Supported:
         """How many of all belong to a group, which is known of everyone: of as many as would be as certain without

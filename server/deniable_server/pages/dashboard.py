@@ -259,9 +259,8 @@ def _given(query: type[Query]) -> Given:
         if not (value := value.strip()):
             continue
         if name.startswith(WEIGHT) and "weight" in known:
-            given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value.replace(',', '.')}")
+            given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value}")
         elif name in known:
-            value = value.replace(",", ".") if name in ("deff", "trim") else value
             given.setdefault(name, []).append(value)
     return given
 
