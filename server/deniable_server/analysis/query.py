@@ -215,8 +215,8 @@ class Parameters:
         is_whole = any(abs(total - whole) <= 0.005 * whole for whole in ((100,) if any(percent) else (1, 100)))
         if not is_whole and (any(percent) or 50 <= total <= 150 or any(n != int(n) for n in numbers)):
             raise BadQuery(
-                f"weights for {segment} add up to {total:g}. Shares add up to 1 and percentages to 100; head counts are "
-                "whole numbers"
+                f"weights for {segment} add up to {total:g}. Shares add up to 1 and percentages to 100; head "
+                "counts are whole numbers"
             )
         return {code: number / total for code, number in zip(codes, numbers, strict=True)}
 

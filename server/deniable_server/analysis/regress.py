@@ -74,6 +74,10 @@ class SurveyRegression(msgspec.Struct, frozen=True, omit_defaults=True):
     deff: float
     without: tuple[str, ...] = ()
 
+    @property
+    def confidence(self) -> float:
+        return self.regression.confidence
+
 
 def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     """The odds of an answer, explained by segments and by questions of the same part."""

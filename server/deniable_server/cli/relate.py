@@ -8,11 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from deniable_protocol import Question, Survey
+from deniable_server.analysis import rounding
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, SurveyCrosstab, crosstab
 from deniable_server.analysis.labels import question_texts, titles
 from deniable_server.analysis.regress import RegressQuery, SurveyRegression, regress
-from deniable_server.analysis.rounding import difference, rounded, share_in_percent
+from deniable_server.analysis.rounding import difference, share_in_percent
+from deniable_server.analysis.scope import scope
 from deniable_server.estimator import Share
 from deniable_server.estimator.crosstab import JointShare
 from deniable_server.estimator.regression import Term
@@ -70,6 +72,7 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
             f"adjusted: allowing for all that are shown.{waves}{looks}"
         )
     )
+    out.print(Text(f"{scope(survey, result)}."))
     warn(result.notes)
 
 
@@ -93,6 +96,7 @@ def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
     out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals.{looks}"))
     warn(result.notes)
     out.print(Text(independence_in_words(result.independence, anytime=result.anytime)))
+    out.print(Text(f"{scope(survey, result)}."))
 
 
 def joint_table(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
@@ -171,18 +175,15 @@ def regress_(survey: Survey, answered: SurveyRegression) -> None:
             "Groups with the odds ratio 1 are what the others are compared with; --reference chooses another."
         )
     )
+    out.print(Text(f"{scope(survey, answered)}."))
     if any(term.low is None or term.high is None for term in result.coefficients):
         out.print(Text("Where there is no limit, the data cannot rule out that everybody or nobody gives this answer."))
 
 
 def odds(term: Term) -> tuple[str, str]:
     """The odds ratio, and its limits: in words where they are infinite."""
-    if term.odds_ratio is None or term.odds_low is None:
-        return "unknown", "no finite limits"
-    low, high = term.odds_low, term.odds_high
-    ends = low, max(2 * term.odds_ratio, 1.0) if high is None else high
-    ratio, lower, upper = rounded(term.odds_ratio, *ends, floor=0.0).texts()
-    return ratio, f"{lower} and {'no limit' if high is None else upper}"
+    ratio, low, high = rounding.odds(term)
+    return (ratio, f"{low} and {high or 'no limit'}") if ratio else ("unknown", "no finite limits")
 
 
 def find_question(survey: Survey, name: str) -> Question:
