@@ -52,7 +52,7 @@ def _asked(survey: Survey, result: Asked) -> list[Any]:
         result.date,
         survey.id,
         survey.title,
-        scope(survey, result),
+        scope(survey, result, weighted=True),
         "; ".join(getattr(result, "notes", ())),
     ]
 

@@ -42,11 +42,10 @@ def filters(survey: Survey, result: Asked) -> list[str]:
     return found + ([f"without what {', '.join(result.without)} sent"] if result.without else [])
 
 
-def scope(survey: Survey, result: Asked) -> str:
-    """The same in a line, with all else that a reader of the numbers must know."""
+def scope(survey: Survey, result: Asked, *, weighted: bool = False) -> str:
+    """The same in a line, with all else that a reader of the numbers must know; of those with weights, to what."""
     said = filters(survey, result) or [EVERYBODY.lower()]
-    margins = dict.fromkeys(name for each in _weighting(result) for name in each.margins)
-    if margins:
+    if weighted and (margins := dict.fromkeys(name for each in _weighting(result) for name in each.margins)):
         named = titles(survey)
         said.append(f"weighted to {' and '.join(f'“{named[name]}”' for name in margins)}")
     said.append(f"{100 * result.confidence:.4g}% intervals")

@@ -138,8 +138,8 @@ def differences_chart(
         levels = [_level(question, level) for level in row.levels or ()]
         extra = [" − ".join(text for text, _ in levels)]
         extra += [] if row.adjusted_p_value is None else [sentences.p_in_words(row.adjusted_p_value)]
-        row_chart = ChartRow(*label(answer), mark, said(row, value), limits, extra=" · ".join(filter(None, extra)))
-        pairs.setdefault(pair, []).append(row_chart)
+        more = " · ".join(text for text in extra if text)
+        pairs.setdefault(pair, []).append(ChartRow(*label(answer), mark, said(row, value), limits, extra=more))
         tests = [UNKNOWN if each is None else probability(each) for each in (row.p_value, row.adjusted_p_value)]
         inner = [each for _, texts in levels for each in texts]
         lines.append((pair, (answer, *cells(numbers, row.standard_error, scale), *tests, *inner)))
@@ -231,8 +231,8 @@ def crosstab_chart(
         lines.append((merged_text(row_texts, total.code), inner, WHOLE if of == "row" else _cell(total)))
     names = sentences.quoted(row_title or result.rows), sentences.quoted(column_title or result.columns)
     return HeatMap(
-        about=f"{sentences.counted(result.submissions, 'respondent')} reported on both. Shares of {WHOSE[of]}, with "
-        f"{100 * result.confidence:.4g}% intervals; cells with more colour are larger. "
+        about=f"{sentences.counted(result.submissions, 'respondent')} reported on both. Shares of {WHOSE[of]}"
+        f"{'' if scope else f', with {100 * result.confidence:.4g}% intervals'}; cells with more colour are larger. "
         f"Rows: “{names[0]}”; columns: “{names[1]}”.{f' {scope}.' if scope else ''}",
         columns=tuple(merged_text(column_texts, column.code) for column in result.column_totals),
         lines=tuple(lines),

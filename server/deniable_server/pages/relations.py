@@ -17,7 +17,7 @@ from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.regress import SurveyRegression
 from deniable_server.analysis.scope import scope
 from deniable_server.estimator.regression import Term
-from deniable_server.wording import answer_texts, chance, chi_square, independence_in_words, merged_text, probability
+from deniable_server.wording import answer_texts, chance, chi_square, merged_text, probability
 
 from . import sentences
 from .group_charts import Of, crosstab_chart, differences_chart
@@ -56,7 +56,9 @@ def comparison_values(survey: Survey, result: SurveyComparison, names: Mapping[s
         "is_follow_up": question.show_if is not None,
         "chart": differences_chart(question, result.differences, names, result.confidence, of),
         "weighted": weighted
-        and differences_chart(question, weighted.differences, names, result.confidence, f"Weighted. {of}"),
+        and differences_chart(
+            question, weighted.differences, names, result.confidence, scope(survey, result, weighted=True)
+        ),
         "differences": [sentence for sentence, _ in said],
         "clear": [sentence for sentence, p in said if p is not None and p <= 1 - result.confidence],
     }
@@ -72,15 +74,15 @@ def crosstab_values(survey: Survey, result: SurveyCrosstab) -> dict[str, Any]:
     charts = []
     for table, start in ((result, ""), (result.weighted, "Weighted: ")):
         if table is not None:
+            about = scope(survey, result, weighted=table is not result)
             for which, title in TABLES:
-                chart = crosstab_chart(table, *names, anytime=result.anytime, of=which, scope=of)
+                chart = crosstab_chart(table, *names, anytime=result.anytime, of=which, scope=about)
                 charts.append((f"{start}{title[0].lower()}{title[1:]}" if start else title, chart))
     return {
         "result": result,
         "scope": of,
         "counted": sentences.counted(result.submissions, "respondent"),
         "charts": charts,
-        "independence": independence_in_words(result.independence, anytime=result.anytime),
     }
 
 
@@ -98,12 +100,13 @@ class OddsLine:
     p: str
 
 
-def outcomes(survey: Survey) -> list[tuple[str, list[tuple[str, str]]]]:
-    """What can be explained: per question its text, and the value and the text of each answer."""
+def outcomes(survey: Survey) -> list[tuple[str, str]]:
+    """What can be explained: the answers to questions that everybody is asked."""
     return [
-        (question.text, [(f"{question.id}:{code}", text) for code, text in answer_texts(question).items()])
+        (f"{question.id}:{code}", f"{sentences.cut(question.text, 60)} {text}")
         for question in survey.questions
         if not question.asks_mean and question.show_if is None
+        for code, text in answer_texts(question).items()
     ]
 
 
@@ -158,6 +161,8 @@ def _in_words(survey: Survey, result: SurveyRegression, answer: str, term: Term)
     start = f"{about}: the odds of “{sentences.quoted(answer)}” with {group}, compared with {other}, are"
     if not ratio:
         return f"{start} unknown: there are too few reports."
+    if not high and term.odds_low == 0:
+        return f"{start} about {ratio} times as high, but the reports set no limits to that."
     limits = f"between {low} and {high} times" if high else f"at least {low} times"
     clear = "" if term.p_value <= 1 - result.confidence else " That is not clearly more than chance would give."
     return f"{start} about {ratio} times as high, {limits} ({sentences.p_in_words(term.p_value)}).{clear}"
