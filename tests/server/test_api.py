@@ -284,7 +284,7 @@ def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask
         ("GET", "/api/v1/surveys/<survey>"),
         ("POST", "/api/v1/surveys/<survey>/submissions"),
     }
-    assert len(stated) == 13
+    assert len(stated) == 16
 
 
 @pytest.mark.parametrize(("method", "path"), ADMIN)

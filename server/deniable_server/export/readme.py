@@ -16,7 +16,7 @@ WIDTH = 100
 NOT_ANSWERS = (
     "A randomised report is not an answer. Each device drew it at random, with odds that depend on the true answer "
     "only a little. Counting reports as if they were answers gives wrong shares, and looking up one row says next to "
-    "nothing about the person who sent it. Estimates have to remove the noise first, with the rules in survey.json."
+    "nothing about the person who sent it. Estimates have to remove the noise first, with the rules in published.json."
 )
 NOT_PEOPLE = (
     "A row is a number about many people: there is no row for a person, and none can be made from these files. Do not "
@@ -31,7 +31,7 @@ def readme_of_reports(document: Document, manifest: Manifest) -> str:
         f"{survey.title} ({survey.id}): randomised reports",
         f"{manifest.submissions:,} submissions, exported on {manifest.exported_on} (UTC). The survey was "
         f"{manifest.status}. Everything that one person sent spent ε = {document.epsilon} in all.",
-        "What is here: export.json lists the files with their digests; survey.json is the published survey; reports/ "
+        "What is here: export.json lists the files with their digests; published.json is the published survey; reports/ "
         "has one row for each submission: its segments, its booklet and its randomised reports, in an order that means "
         "nothing. Segments were sent in the clear.",
         f"What it is not: {NOT_ANSWERS[0].lower()}{NOT_ANSWERS[1:]}",
