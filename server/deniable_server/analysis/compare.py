@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 from typing import ClassVar, Self, TypeAlias
 
@@ -12,6 +13,8 @@ import msgspec
 from deniable_server.errors import BadQuery
 from deniable_server.estimator import comparison
 from deniable_server.estimator.comparison import Comparison, Difference, GroupSize
+from deniable_server.estimator.curves import Distance, distance
+from deniable_server.estimator.evidence import Evidence
 from deniable_server.estimator.weights import Weighed
 from deniable_server.statistics import Cell, Codes
 
@@ -21,6 +24,8 @@ from .weights import Weighting, Weights, check_enough
 
 MOST_DIFFERENCES = 5_000
 """In one answer: every answer of every pair of groups. About three seconds of work."""
+MOST_DISTANCES = 100
+"""Pairs of groups whose curves are compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +56,7 @@ class CompareQuery(WeightedQuery):
 
 class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={"other": "with"}):
     """The differences, and what was asked for. ``weighted`` has them again with weights, where these were asked for;
+    ``distances`` are those between the curves of a number question, not weighted;
     ``weighting`` the weights of this survey and, where it is compared with another, of that.
     """
 
@@ -69,6 +75,7 @@ class SurveyComparison(msgspec.Struct, frozen=True, omit_defaults=True, rename={
     other: str | None = None
     anytime: bool = False
     without: tuple[str, ...] = ()
+    distances: list[Distance] = []
     weighted: Comparison | None = None
     weighting: list[Weighting] = []
 
@@ -107,9 +114,24 @@ def compare(source: Source, query: CompareQuery) -> SurveyComparison:
         other=None if query.other is None else groups[1].label,
         anytime=query.anytime,
         deff=query.deff,
+        distances=_distances(groups, query),
         weighted=comparison.compare(groups, query.aim) if weighting else None,
         weighting=weighting,
     )
+
+
+def _distances(groups: list[comparison.Group], query: CompareQuery) -> list[Distance]:
+    """Of a number question: how far the curves of each two groups are apart."""
+    if not groups[0].question.is_continuous or comb(len(groups), 2) > MOST_DISTANCES:
+        return []
+    pairs = combinations([(group.label, group.evidence) for group in groups], 2)
+    return [distance(first, second, query.aim) for first, second in pairs if _same_values(first[1], second[1])]
+
+
+def _same_values(one: Evidence, two: Evidence) -> bool:
+    """Two waves at different epsilons can have other levels, and their curves other points."""
+    levels = [max((part.channel.answers for part in each.parts), default=0) for each in (one, two)]
+    return levels[0] == levels[1]
 
 
 Groups: TypeAlias = tuple[list[comparison.Group], list[Weighting]]

@@ -160,6 +160,9 @@ def _question_rows(asked: Question, question: QuestionEstimate, notes: list[str]
         start = ["no", question.answers]
         yield [*start, "likely share at", point.at, point.share, *[""] * 5, "a single share has no limits", ""]
         yield [*start, "likely share up to", point.at, point.up_to, "", "", point.low, point.high, "", "", ""]
+    for each in question.curve or ():
+        numbers = [each.below, each.unbiased, each.standard_error, each.low, each.high]
+        yield ["no", question.answers, "share below", each.at, *numbers, "", "limits for all values at once", ""]
     if question.weighted is not UNSET:
         for *numbers, written in _number_rows(asked, question.weighted, question.weighted.effective_answers):
             yield ["yes", *numbers, note, written]

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from deniable_protocol.checks import DECLINED
 
+from .curves import CurvePoint, curve
 from .distribution import Point, likely_distribution
 from .evidence import Counted, Evidence
 from .influence import question_influence, sum_influence
@@ -68,7 +69,8 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
     ``notes``: what a reader must know first. ``summaries`` are there for scales with shares; ``applies`` where a
     question is asked of some people only, and ``shares`` are then among those; ``among_answering`` where people may
-    decline; ``distribution`` and ``weighted`` where they were asked for.
+    decline; ``distribution``, ``curve`` (of numbers, with limits for all values at once) and ``weighted`` where they
+    were asked for.
     """
 
     id: str
@@ -84,6 +86,7 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
     among_answering: list[Share] | UnsetType = UNSET
     distribution: list[Point] | UnsetType = UNSET
     weighted: Weighted | UnsetType = UNSET
+    curve: list[CurvePoint] | UnsetType = UNSET
 
 
 class _Numbers(NamedTuple):
@@ -134,6 +137,7 @@ def estimate_question(
         applies=numbers.applies,
         among_answering=numbers.among_answering,
         distribution=_distribution(evidence, aim) if distribution else UNSET,
+        curve=curve(evidence, aim) if distribution and question.is_continuous else UNSET,
     )
 
 

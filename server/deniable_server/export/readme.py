@@ -31,9 +31,9 @@ def readme_of_reports(document: Document, manifest: Manifest) -> str:
         f"{survey.title} ({survey.id}): randomised reports",
         f"{manifest.submissions:,} submissions, exported on {manifest.exported_on} (UTC). The survey was "
         f"{manifest.status}. Everything that one person sent spent ε = {document.epsilon} in all.",
-        "What is here: export.json lists the files with their digests; published.json is the published survey; reports/ "
-        "has one row for each submission: its segments, its booklet and its randomised reports, in an order that means "
-        "nothing. Segments were sent in the clear.",
+        "What is here: export.json lists the files with their digests; published.json is the published survey; "
+        "reports/ has one row for each submission: its segments, its booklet and its randomised reports, in an order "
+        "that means nothing. Segments were sent in the clear.",
         f"What it is not: {NOT_ANSWERS[0].lower()}{NOT_ANSWERS[1:]}",
         "Estimates with intervals from these files:  deniable estimate --from DIR",
     )

@@ -16,6 +16,7 @@ from deniable_server.analysis.crosstab import SurveyCrosstab
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.regress import SurveyRegression
 from deniable_server.analysis.scope import scope
+from deniable_server.estimator.curves import Distance
 from deniable_server.estimator.regression import Term
 from deniable_server.wording import answer_texts, chance, chi_square, merged_text, probability
 
@@ -59,9 +60,21 @@ def comparison_values(survey: Survey, result: SurveyComparison, names: Mapping[s
         and differences_chart(
             question, weighted.differences, names, result.confidence, scope(survey, result, weighted=True)
         ),
+        "distances": [_distance(each, names, unit) for each in result.distances if each.estimate is not None],
         "differences": [sentence for sentence, _ in said],
         "clear": [sentence for sentence, p in said if p is not None and p <= 1 - result.confidence],
     }
+
+
+def _distance(row: Distance, names: Mapping[str, str], unit: str) -> str:
+    """The largest distance between two curves in a sentence."""
+    first, second = (sentences.quoted(names.get(label, label)) for label in (row.first, row.second))
+    value, low, high = rounding.rounded(row.estimate, row.low, row.high, 0.0, 1.0, scale=100).texts()
+    at = f"{rounding.short_text(rounding.two_digits(row.at or 0.0))}{f' {sentences.quoted(unit)}' if unit else ''}"
+    return (
+        f"{first} and {second}: the shares below any value differ by at most about {value} points (at {at}), between "
+        f"{low} and {high} ({sentences.p_in_words(row.p_value)})"
+    )
 
 
 # --- cross-tabs -------------------------------------------------------------------------------------------------------
