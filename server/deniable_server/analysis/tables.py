@@ -163,6 +163,11 @@ def _question_rows(asked: Question, question: QuestionEstimate, notes: list[str]
     for each in question.curve or ():
         numbers = [each.below, each.unbiased, each.standard_error, each.low, each.high]
         yield ["no", question.answers, "share below", each.at, *numbers, "", "limits for all values at once", ""]
+    for one in question.price.points if question.price else ():
+        start, end = ["no", question.answers], ["", "limits for all prices at once", ""]
+        yield [*start, "demand at", one.at, one.demand, "", "", one.demand_low, one.demand_high, *end]
+        best = ["", f"{'may' if one.may_be_best else 'cannot'} be the best price", ""]
+        yield [*start, "revenue at", one.at, one.revenue, "", "", one.revenue_low, one.revenue_high, *best]
     if question.weighted is not UNSET:
         for *numbers, written in _number_rows(asked, question.weighted, question.weighted.effective_answers):
             yield ["yes", *numbers, note, written]

@@ -21,6 +21,7 @@ from .distribution import Point, likely_distribution
 from .evidence import Counted, Evidence
 from .influence import question_influence, sum_influence
 from .intervals import USUAL, Aim, clip
+from .price import Price, prices
 from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
 from .summaries import Summary, summarize
@@ -69,8 +70,8 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
     ``notes``: what a reader must know first. ``summaries`` are there for scales with shares; ``applies`` where a
     question is asked of some people only, and ``shares`` are then among those; ``among_answering`` where people may
-    decline; ``distribution``, ``curve`` (of numbers, with limits for all values at once) and ``weighted`` where they
-    were asked for.
+    decline; ``distribution``, ``curve`` (of numbers, with limits for all values at once), ``price`` (demand and
+    revenue, where the question asks for a price) and ``weighted`` where they were asked for.
     """
 
     id: str
@@ -87,6 +88,7 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
     distribution: list[Point] | UnsetType = UNSET
     weighted: Weighted | UnsetType = UNSET
     curve: list[CurvePoint] | UnsetType = UNSET
+    price: Price | UnsetType | None = UNSET
 
 
 class _Numbers(NamedTuple):
@@ -116,6 +118,7 @@ def estimate_question(
     numbers = _numbers(evidence, aim, simultaneous)
     # Equivalent open answers are *their* variance over SE^2. The reports to a mean hardly show that variance, and its
     # bound, (value - min)(max - value), would flatter us: open_equivalent stays None.
+    points = curve(evidence, aim) if distribution and question.is_continuous else UNSET
     is_plain = numbers.mean is None and not evidence.is_conditional
     # Sampling counts there whatever the interval is for: an open answer, too, is from a population.
     is_sampled = aim.sampling(evidence.answers) == 1
@@ -137,7 +140,8 @@ def estimate_question(
         applies=numbers.applies,
         among_answering=numbers.among_answering,
         distribution=_distribution(evidence, aim) if distribution else UNSET,
-        curve=curve(evidence, aim) if distribution and question.is_continuous else UNSET,
+        curve=points,
+        price=UNSET if points is UNSET or not question.price else prices(points, question.range[0]),
     )
 
 
