@@ -10,15 +10,15 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from deniable_protocol import Document, decode, verify
+from deniable_protocol import decode
 from deniable_protocol.design import subset
 from deniable_server.estimator import Evidence
 from deniable_server.estimator.by_group import crosstab_segment, flipped
 from deniable_server.estimator.crosstab import Crosstab, crosstab
 from deniable_server.estimator.joint import crosstab_questions
-from tests.helpers.surveys import joint
+from tests.server import test_joint
 from tests.server.test_crosstab import BIT, CHOICE, KRR, SEGMENT, draw, segment
-from tests.server.test_evidence import OFTEN, STRESS, TRUTH, evidence_of, expected
+from tests.server.test_evidence import OFTEN, STRESS
 from tests.server.test_joint import pair, sampled
 
 Array = npt.NDArray[np.float64]
@@ -27,15 +27,7 @@ LEAST = 0.91
 """Of 200 surveys an interval that covers 95% covers fewer than this once in a hundred; the seeds are fixed."""
 
 
-@pytest.fixture(scope="module")
-def document() -> Document:
-    return verify(joint())
-
-
-@pytest.fixture(scope="module")
-def known(document: Document) -> dict[str, Evidence]:
-    counts, sizes = expected(document, 10**8)
-    return {name: evidence_of(document, name, counts, sizes) for name in TRUTH}
+document, known = test_joint.document, test_joint.known
 
 
 def lines(table: Crosstab, axis: str, what: str = "estimate") -> Array:

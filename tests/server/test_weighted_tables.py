@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable_protocol import survey_from_tree, verify
@@ -24,9 +23,9 @@ from deniable_server.estimator.weights import Raked, Weighed
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
-from deniable_server.storage.tokens import make_token
 from tests.helpers.servers import storage_of
 from tests.helpers.surveys import CAMPUS, JOINT
+from tests.server import test_joint_results
 from tests.server.test_joint import pair, sampled
 from tests.server.test_results import get, refused
 from tests.server.test_row_percentages import lines
@@ -50,19 +49,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-@pytest.fixture
-def app(database: str) -> Iterator[Flask]:
-    app = create_app(Settings(database=database))
-    yield app
-    storage_of(app).close()
-
-
-@pytest.fixture
-def http(app: Flask) -> FlaskClient:
-    client = app.test_client()
-    secret, _ = make_token(storage_of(app), "analyst", "test")
-    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {secret}"
-    return client
+app, http = test_joint_results.app, test_joint_results.http
 
 
 def weights(**shares: float) -> str:

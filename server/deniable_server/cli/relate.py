@@ -16,7 +16,8 @@ from deniable_server.analysis.regress import RegressQuery, SurveyRegression, reg
 from deniable_server.analysis.rounding import difference, share_in_percent
 from deniable_server.analysis.scope import scope
 from deniable_server.estimator import Share
-from deniable_server.estimator.crosstab import JointShare
+from deniable_server.estimator.comparison import Comparison
+from deniable_server.estimator.crosstab import Crosstab, JointShare
 from deniable_server.estimator.regression import Term
 from deniable_server.wording import (
     EVERY_LOOK,
@@ -37,31 +38,9 @@ from .common import chosen, out, warn
 def compare_(survey: Survey, result: SurveyComparison) -> None:
     """Compare a question between the groups of a segment, or with another survey."""
     question = find_question(survey, result.question)
-    labels = answer_texts(question)
-    table = Table(title=Text(question.text + chosen(result)), title_justify="left")
-    table.add_column("Groups", overflow="fold")
-    table.add_column("Answer", max_width=30)
-    table.add_column("Difference", justify="right")
-    table.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right", no_wrap=True)
-    table.add_column("p", justify="right")
-    table.add_column("adjusted", justify="right")
-    sizes = {group.label: group.answers for group in result.groups}
-    before = None
-    for row in result.differences:
-        about, low, high = difference(row).signed()
-        pair = f"{row.first} ({sizes[row.first]:,}) − {row.second} ({sizes[row.second]:,})"
-        if before not in (None, pair):
-            table.add_section()
-        table.add_row(
-            Text(pair if pair != before else ""),
-            Text("mean" if row.code is None else labels[row.code]),
-            said(row, about),
-            f"{low} and {high}",
-            probability(row.p_value),
-            probability(row.adjusted_p_value),
-        )
-        before = pair
-    out.print(table)
+    out.print(difference_table(question, result, result, question.text + chosen(result)))
+    if result.weighted is not None:
+        out.print(difference_table(question, result, result.weighted, "Weighted"))
     looks = f" {EVERY_LOOK}" if result.anytime else ""
     unit = "percentage points" if any(row.code is not None for row in result.differences) else "the question's units"
     some = " of those whom it applies to" if question.show_if else ""
@@ -76,6 +55,36 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
     warn(result.notes)
 
 
+def difference_table(
+    question: Question, result: SurveyComparison, compared: SurveyComparison | Comparison, title: str
+) -> Table:
+    labels = answer_texts(question)
+    table = Table(title=Text(title), title_justify="left")
+    table.add_column("Groups", overflow="fold")
+    table.add_column("Answer", max_width=30)
+    table.add_column("Difference", justify="right")
+    table.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right", no_wrap=True)
+    table.add_column("p", justify="right")
+    table.add_column("adjusted", justify="right")
+    sizes = {group.label: group.answers for group in compared.groups}
+    before = None
+    for row in compared.differences:
+        about, low, high = difference(row).signed()
+        pair = f"{row.first} ({sizes[row.first]:,.0f}) − {row.second} ({sizes[row.second]:,.0f})"
+        if before not in (None, pair):
+            table.add_section()
+        table.add_row(
+            Text(pair if pair != before else ""),
+            Text("mean" if row.code is None else labels[row.code]),
+            said(row, about),
+            f"{low} and {high}",
+            probability(row.p_value),
+            probability(row.adjusted_p_value),
+        )
+        before = pair
+    return table
+
+
 @click.command("crosstab", short_help="Two questions against each other.")
 @asks(CrosstabQuery, crosstab)
 def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
@@ -88,10 +97,10 @@ def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
             + chosen(result)
         )
     )
-    table = joint_table(result, rows, columns)
-    # A table that does not fit would break its numbers over lines; a list always fits.
-    fits = Measurement.get(out, out.options.update(max_width=10_000), table).maximum <= out.width
-    out.print(table if fits else joint_list(result, rows, columns))
+    show_joint(result, rows, columns)
+    if result.weighted is not None:
+        out.print(Text("Weighted"))
+        show_joint(result.weighted, rows, columns)
     looks = f" {EVERY_LOOK}" if result.anytime else ""
     out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals.{looks}"))
     warn(result.notes)
@@ -99,7 +108,14 @@ def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
     out.print(Text(f"{scope(survey, result)}."))
 
 
-def joint_table(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
+def show_joint(result: SurveyCrosstab | Crosstab, rows: dict[str, str], columns: dict[str, str]) -> None:
+    table = joint_table(result, rows, columns)
+    # A table that does not fit would break its numbers over lines; a list always fits.
+    fits = Measurement.get(out, out.options.update(max_width=10_000), table).maximum <= out.width
+    out.print(table if fits else joint_list(result, rows, columns))
+
+
+def joint_table(result: SurveyCrosstab | Crosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
     table = Table(show_lines=True)
     table.add_column("")
     for total in result.column_totals:
@@ -113,7 +129,7 @@ def joint_table(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str,
     return table
 
 
-def joint_list(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
+def joint_list(result: SurveyCrosstab | Crosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
     table = Table()
     for heading in (result.rows, result.columns, "About", "Between"):
         table.add_column(heading, justify="right" if heading in ("About", "Between") else "left")
