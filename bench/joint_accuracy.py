@@ -24,8 +24,9 @@ from rich.table import Table
 
 from deniable_protocol import Item, Question, Subset, design, survey_from_tree
 from deniable_protocol.design import subset
-from deniable_server.estimator.crosstab import Joint, coded_question, crosstab
+from deniable_server.estimator.crosstab import crosstab
 from deniable_server.estimator.evidence import Counted, Evidence, Heard
+from deniable_server.estimator.features import Joint, coded_question
 from deniable_server.estimator.intervals import joint_support, support
 from deniable_server.estimator.joint import crosstab_questions
 

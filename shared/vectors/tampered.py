@@ -62,7 +62,7 @@ ORDER = {
         *("epsilon", "together", "segments", "questions"),
     ],
     4: [
-        *("id", "type", "text", "epsilon", "decline", "show_if", "options", "labels", "min", "max", "unit"),
+        *("id", "type", "text", "epsilon", "decline", "show_if", "options", "labels", "min", "max", "unit", "price"),
         *("measure", "bins", "mechanism", "delta"),
     ],
 }
@@ -293,6 +293,10 @@ def tampered_surveys() -> Iterator[tuple[str, str]]:
         ("scale-exponential", "measure", "shares"),
         ("number", "unit", ""),
         ("number", "unit", 3),
+        ("number", "price", True),
+        ("number", "price", False),
+        ("number", "price", 1),
+        ("scale-mean", "price", True),
         ("number", "min", -(2**53)),
         ("number", "max", 2**53),
         ("number", "max", 2**53 - 1),
@@ -331,6 +335,8 @@ def tampered_surveys() -> Iterator[tuple[str, str]]:
             f"{name} with {key} = {json.dumps(value)[:40]}",
             dump(edited(small_document(name), ("survey", "questions", 0, key), value)),
         )
+    priced = edited(small_document("number"), ("survey", "questions", 0, "price"), True)
+    yield "a price below 0", dump(edited(priced, ("survey", "questions", 0, "min"), -3))
 
 
 def tampered_text() -> Iterator[tuple[str, str]]:

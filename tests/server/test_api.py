@@ -284,7 +284,7 @@ def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask
         ("GET", "/api/v1/surveys/<survey>"),
         ("POST", "/api/v1/surveys/<survey>/submissions"),
     }
-    assert len(stated) == 13
+    assert len(stated) == 16
 
 
 @pytest.mark.parametrize(("method", "path"), ADMIN)
@@ -444,8 +444,8 @@ def test_estimates_over_http(
     analyst = bearer(app, "analyst")
     got = http.get(f"{SURVEY}/estimates?confidence=0.9&by=campus", headers=analyst).json
     assert list(got) == [
-        "survey", "digest", "status", "submissions", "epsilon", "confidence", "where", "questions", "methods", "notes",
-        "deff", "groups",
+        "survey", "digest", "status", "submissions", "epsilon", "confidence", "where", "date", "questions", "methods",
+        "notes", "deff", "groups",
     ]  # fmt: skip
     assert (got["survey"], got["status"], got["submissions"], got["confidence"]) == ("campus-health", "open", 60, 0.9)
     assert got["epsilon"] == "2.0"

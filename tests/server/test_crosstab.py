@@ -20,15 +20,13 @@ from deniable_server.estimator import TOO_NOISY, alone, estimate_question
 from deniable_server.estimator.crosstab import (
     ONE_VALUE,
     TOO_FEW,
-    Coded,
     Crosstab,
-    Joint,
     JointShare,
-    coded_question,
-    coded_segment,
+    Within,
     crosstab,
     independence,
 )
+from deniable_server.estimator.features import Coded, Joint, coded_question, coded_segment
 from deniable_server.estimator.intervals import Aim, support
 from tests.helpers.surveys import channelled, questions
 
@@ -387,7 +385,8 @@ def test_notes_of_cells() -> None:
 def test_nothing_is_known_without_submissions() -> None:
     """Without submissions, or with none about a pair, numbers are null; a single one has no standard error."""
     for cell in crosstab(Joint(DRAWN.coded, SEGMENT.coded)).cells:
-        assert cell == JointShare(cell.row, cell.column, None, None, None, 0.0, 1.0, TOO_NOISY)
+        nothing = Within(None, None, None, 0.0, 1.0, TOO_NOISY)
+        assert cell == JointShare(cell.row, cell.column, None, None, None, 0.0, 1.0, TOO_NOISY, nothing, nothing)
     assert independence(Joint(DRAWN.coded, SEGMENT.coded)).note == TOO_FEW
     one = Joint(DRAWN.coded, OTHER.coded)
     one.add(np.array([3]), np.array([0]))

@@ -277,7 +277,7 @@ def test_groups_and_weights_are_shown(http: FlaskClient) -> None:
     assert page.text.count("Weighted: ") == 9
     assert "one submission counts" in page.text
     weights = [parse_qs(urlsplit(link).query)["weight"] for link in page.links if "estimates.csv" in link]
-    assert weights == [["campus:north:70.0", "campus:south:30"]]
+    assert weights == [["campus:north:70,0", "campus:south:30"]]
     table = http.get(next(link for link in page.links if "estimates.csv" in link)).text
     assert {row["weights"] for row in csv.DictReader(io.StringIO(table))} == {"campus:north:0.7 campus:south:0.3"}
 

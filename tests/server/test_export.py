@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from deniable_protocol import Document, Drawn, Draws, Subset, publish, survey_from_tree, verify
 from deniable_server.analysis.reports import report_columns
-from deniable_server.estimator.crosstab import Joint, coded_question
+from deniable_server.estimator.features import Joint, coded_question
 from deniable_server.export import opened
 from deniable_server.export.write import columns, export, writing
 from deniable_server.statistics import MODULUS, Content, tally

@@ -19,6 +19,7 @@ from scipy.special import expit
 from deniable_protocol import Document, Question, verify
 from deniable_protocol.design import subset
 from deniable_server.estimator import Counted, Evidence, Heard, estimate_question, estimate_weighted
+from deniable_server.estimator.by_group import crosstab_segment, flipped
 from deniable_server.estimator.comparison import Group, compare
 from deniable_server.estimator.crosstab import Crosstab
 from deniable_server.estimator.joint import (
@@ -26,8 +27,6 @@ from deniable_server.estimator.joint import (
     NEVER_TOGETHER,
     NOT_ASKED,
     crosstab_questions,
-    crosstab_segment,
-    flipped,
     share_a_part,
 )
 from deniable_server.estimator.margins import keep_margins

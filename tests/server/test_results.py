@@ -243,7 +243,7 @@ def test_the_table_of_estimates(http: FlaskClient) -> None:
     assert 'filename="wave-1-estimates.csv"' in response.headers["Content-Disposition"]
     rows = list(csv.DictReader(io.StringIO(response.text)))
     per_group = 2 * (2 + 5 + 2 + 5 + 3 + 1)  # shares, summaries, mean; plain and weighted
-    per_block = per_group + 2 * 49  # and the curve, of the whole only
+    per_block = per_group + 2 * 49 + 12  # and the curves, of the whole only
     assert len(rows) == per_block + 2 * per_group
     assert {(row["segment"], row["group"]) for row in rows} == {("", ""), ("year", "first"), ("year", "later")}
     for row in rows[:per_block]:
@@ -256,6 +256,10 @@ def test_the_table_of_estimates(http: FlaskClient) -> None:
             ]
         elif row["kind"] == "mean":
             assert float(row["estimate"]) == numbers["mean"]["value"]
+        elif row["kind"] == "share below":
+            point = next(each for each in question["curve"] if each["at"] == float(row["answer"]))
+            found = [float(row[name]) for name in ("estimate", "unbiased", "standard_error", "low", "high")]
+            assert found == [point[name] for name in ("below", "unbiased", "standard_error", "low", "high")]
         elif row["kind"].startswith("likely"):
             point = next(each for each in question["distribution"] if each["at"] == float(row["answer"]))
             if row["kind"] == "likely share at":

@@ -26,6 +26,7 @@ export interface Question {
   readonly min?: number;
   readonly max?: number;
   readonly unit?: string;
+  readonly price?: true;
   readonly measure?: "shares" | "mean";
   readonly bins?: readonly number[];
   readonly mechanism?: "krr" | "exponential" | "laplace" | "gaussian";

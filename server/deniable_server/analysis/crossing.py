@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deniable_server.estimator.crosstab import Joint
+from deniable_server.estimator.features import Joint
 from deniable_server.statistics import Content
 
 from .groups import belongs

@@ -19,15 +19,19 @@ from deniable_protocol import Question, Survey, YesNo
 from deniable_server.errors import BadQuery
 from deniable_server.estimator import Share
 from deniable_server.estimator import crosstab as estimator
-from deniable_server.estimator.crosstab import Coded, Crosstab, Independence, Joint, JointShare
+from deniable_server.estimator.by_group import Layer, crosstab_segment, flipped, weighted_segment
+from deniable_server.estimator.crosstab import Crosstab, Independence, JointShare
 from deniable_server.estimator.evidence import Counted, Evidence
-from deniable_server.estimator.joint import crosstab_questions, crosstab_segment, flipped, share_a_part
+from deniable_server.estimator.features import Coded, Joint, coded_question, coded_segment
+from deniable_server.estimator.joint import crosstab_questions, share_a_part, weighted_questions
+from deniable_server.estimator.weights import Weighed
 from deniable_server.statistics import Cell, Codes
 
 from .crossing import Crossing
 from .groups import Grouping
-from .query import COMMON, Parameters, Query
+from .query import COMMON, WEIGHTS, Parameters, WeightedQuery
 from .source import Source
+from .weights import Weighting, Weights, check_enough
 
 Cells: TypeAlias = Mapping[Codes, Cell]
 
@@ -37,13 +41,14 @@ MOST_COUNTED = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrosstabQuery(Query):
+class CrosstabQuery(WeightedQuery):
     """Two different questions with shares, or segments."""
 
     parameters: ClassVar[Mapping[str, str]] = {
         "rows": "A question with shares, an option of a multi_choice (question.code), or a segment.",
         "columns": "Another question, option or segment.",
         **COMMON,
+        **WEIGHTS,
     }
 
     rows: str
@@ -52,7 +57,7 @@ class CrosstabQuery(Query):
     @classmethod
     def _read(cls, given: Parameters) -> Self:
         return cls(
-            **given.common(),
+            **given.weighted(),
             rows=given.required("rows"),
             columns=given.required("columns"),
         )
@@ -60,12 +65,14 @@ class CrosstabQuery(Query):
 
 class SurveyCrosstab(msgspec.Struct, frozen=True, omit_defaults=True):
     """The shares of all pairs of answers, and whether the two are independent. ``submissions``: those that report on
-    both; of a multi_choice, on its option that most report on.
+    both; of a multi_choice, on its option that most report on. ``weighted`` has the table again with weights, where
+    these were asked for.
     """
 
     survey: str
     digest: str
     where: dict[str, str]
+    date: str
     confidence: float
     submissions: int
     rows: str
@@ -78,6 +85,8 @@ class SurveyCrosstab(msgspec.Struct, frozen=True, omit_defaults=True):
     deff: float
     anytime: bool = False
     without: tuple[str, ...] = ()
+    weighted: Crosstab | None = None
+    weighting: Weighting | None = None
 
 
 def planned_pairs(survey: Survey) -> list[tuple[str, str]]:
@@ -95,23 +104,27 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
         raise BadQuery("a segment in where cannot also be the rows or columns")
     source = source.asked(query)
     segments = [*query.where, *(name for name in names if name in source.segments)]
-    grouping = source.grouping(*segments)
+    grouping = source.grouping(*segments, *query.weights)
     grouping.check(segments)
+    weights = Weights.of(grouping, query)
     rows, columns = (_variable(source, grouping, name) for name in names)
-    cells = grouping.select(query.where)
+    cells, weighted = grouping.select(query.where), None
     if isinstance(rows, Named) and isinstance(columns, Named):
-        result = _of_questions(source, rows, columns, query, cells)
+        result, weighted = _of_questions(source, rows, columns, query, cells, weights)
     elif isinstance(columns, Named):
         assert isinstance(rows, str)
-        result = _of_segment(source, grouping, rows, columns, query, cells)
+        result, weighted = _of_segment(source, grouping, rows, columns, query, cells, weights)
     elif isinstance(rows, Named):
-        result = flipped(_of_segment(source, grouping, columns, rows, query, cells))
+        result, weighted = _of_segment(source, grouping, columns, rows, query, cells, weights)
+        result, weighted = flipped(result), weighted and flipped(weighted)
     else:
+        _refuse_weights(weights, "two segments")
         result = _counted(_coded_segment(grouping, rows), _coded_segment(grouping, columns), query, cells)
     return SurveyCrosstab(
         survey=source.survey.id,
         digest=source.document.digest,
         where=query.where,
+        date=source.day.isoformat(),
         without=query.without,
         confidence=query.confidence,
         submissions=result.submissions,
@@ -124,7 +137,21 @@ def crosstab(source: Source, query: CrosstabQuery) -> SurveyCrosstab:
         notes=source.notes,
         anytime=query.anytime,
         deff=query.deff,
+        weighted=weighted,
+        weighting=None if weights is None else weights.described(),
     )
+
+
+Tables: TypeAlias = tuple[Crosstab, Crosstab | None]
+"""Without weights, and with them where there are some."""
+
+
+def _refuse_weights(weights: Weights | None, what: str) -> None:
+    if weights is not None:
+        raise BadQuery(
+            f"weights are not possible for {what}: only for two questions that are reported together, and for a "
+            "question and a segment"
+        )
 
 
 class Named(NamedTuple):
@@ -161,11 +188,14 @@ def _variable(source: Source, grouping: Grouping, name: str) -> Named | str:
     return Named(name, question, option or None)
 
 
-def _of_questions(source: Source, rows: Named, columns: Named, query: CrosstabQuery, cells: Cells) -> Crosstab:
+def _of_questions(
+    source: Source, rows: Named, columns: Named, query: CrosstabQuery, cells: Cells, weights: Weights | None
+) -> Tables:
     if rows.question.id == columns.question.id and None in (rows.option, columns.option):
         raise BadQuery("rows and columns must be two different questions, or two options")
     if source.survey.epsilon is None:
-        return _read(source, rows, columns, query)
+        _refuse_weights(weights, "questions that are reported one by one")
+        return _read(source, rows, columns, query), None
     for each in (rows, columns):
         if not each.question.has_answers:
             raise BadQuery(f"{each.name} names a mechanism, and is never reported together with another question")
@@ -175,7 +205,15 @@ def _of_questions(source: Source, rows: Named, columns: Named, query: CrosstabQu
             f"No respondent reports on both {rows.name} and {columns.name}, so this cross-tab cannot be estimated. A "
             f'survey that should have it needs, before it is published: together = [["{rows.name}", "{columns.name}"]]'
         )
-    return crosstab_questions(one, two, query.aim)
+    result = crosstab_questions(one, two, query.aim)
+    if weights is None:
+        return result, None
+    layers = []
+    for weight, cell in weights.divide(cells):
+        one, two = (each.evidence(source, {(): cell}) for each in (rows, columns))
+        layers.append((weight, one, two))
+    check_enough(Weighed([(weight, one) for weight, one, _ in layers], weights.raked), source.minimum)
+    return result, weighted_questions(layers, weights.raked, query.aim)
 
 
 def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> Crosstab:
@@ -194,23 +232,44 @@ def _read(source: Source, rows: Named, columns: Named, query: CrosstabQuery) -> 
 def _coded_question(source: Source, question: Question) -> tuple[int, Coded]:
     """A question that is a part by itself, and the number of that part."""
     ((part, _),) = source.document.parts_about(question.id)
-    return part, estimator.coded_question(question, source.document.parts[part].channel)
+    return part, coded_question(question, source.document.parts[part].channel)
 
 
 def _of_segment(
-    source: Source, grouping: Grouping, segment: str, asked: Named, query: CrosstabQuery, cells: Cells
-) -> Crosstab:
+    source: Source,
+    grouping: Grouping,
+    segment: str,
+    asked: Named,
+    query: CrosstabQuery,
+    cells: Cells,
+    weights: Weights | None,
+) -> Tables:
     """From the evidence of each group; where reports do more than support an answer or not, from their counts."""
     groups = grouping.groups(segment)
     members = [grouping.within(cells, segment, group) for group in groups]
     evidence = [asked.evidence(source, each) for each in members]
     if evidence[0].is_scored:
+        _refuse_weights(weights, "a question that names a mechanism")
         part, coded = _coded_question(source, asked.question)
         reports = {codes: cell.counts[part].tolist() for codes, cell in cells.items()}
-        return _counted(_coded_segment(grouping, segment), _Counted(coded, reports), query, cells)
+        return _counted(_coded_segment(grouping, segment), _Counted(coded, reports), query, cells), None
     sizes = [sum(cell.submissions for cell in each.values()) for each in members]
-    result = crosstab_segment(segment, [group.code for group in groups], sizes, evidence, query.aim)
-    return msgspec.structs.replace(result, submissions=int(sum(each.answers for each in evidence)))
+    codes, answers = [group.code for group in groups], int(sum(each.answers for each in evidence))
+    result = crosstab_segment(segment, codes, sizes, evidence, query.aim)
+    if weights is not None:
+
+        def layers(some: Cells) -> list[Layer]:
+            divided = weights.divide(some)
+            found = [Layer(weight, cell.submissions, asked.evidence(source, {(): cell})) for weight, cell in divided]
+            check_enough(Weighed([(each.weight, each.evidence) for each in found], weights.raked), source.minimum)
+            return found
+
+        each = [layers(some) for some in members]
+        weighted = weighted_segment(segment, codes, each, layers(cells), weights.raked, query.aim)
+        return msgspec.structs.replace(result, submissions=answers), msgspec.structs.replace(
+            weighted, submissions=answers
+        )
+    return msgspec.structs.replace(result, submissions=answers), None
 
 
 class _Counted(NamedTuple):
@@ -226,7 +285,7 @@ def _coded_segment(grouping: Grouping, name: str) -> _Counted:
     for codes, cell in grouping.statistics.items():
         counts[codes] = [0] * len(groups)
         counts[codes][number[codes[place]]] = cell.submissions
-    return _Counted(estimator.coded_segment(name, [group.code for group in groups]), counts)
+    return _Counted(coded_segment(name, [group.code for group in groups]), counts)
 
 
 def _counted(rows: _Counted, columns: _Counted, query: CrosstabQuery, cells: Cells) -> Crosstab:

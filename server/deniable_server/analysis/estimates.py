@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from deniable_protocol import Survey
-from deniable_server.errors import BadQuery, ImpossibleWeights
+from deniable_server.errors import BadQuery
 from deniable_server.estimator import QuestionEstimate, Weighted, estimate_question, estimate_weighted
 from deniable_server.estimator.intervals import Aim
-from deniable_server.estimator.raking import design_effect, rake, reached
-from deniable_server.estimator.weights import Raked, Weighed
+from deniable_server.estimator.weights import Weighed
 from deniable_server.statistics import Cell, Codes
 from deniable_server.wording import method_in_words
 
 from .groups import Grouping, total
-from .query import COMMON, Margins, Parameters, Query
+from .query import COMMON, WEIGHTS, Parameters, WeightedQuery
 from .source import Source
+from .weights import Weighting, Weights, leaves_few
 
 MOST_ESTIMATES = 4_000
 """Questions in one answer, over all of its groups: at most about three seconds of work and 4 MB of JSON."""
@@ -34,7 +31,7 @@ MOST_DISTRIBUTIONS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateQuery(Query):
+class EstimateQuery(WeightedQuery):
     """Whom the estimates are about, and what is estimated besides."""
 
     parameters: ClassVar[Mapping[str, str]] = {
@@ -43,8 +40,7 @@ class EstimateQuery(Query):
         "simultaneous": "Intervals that are correct for all options of a question at once.",
         "target": "What the intervals are about: population (default), or respondents for those who answered.",
         "population": "Population size, if a large part of it answered (finite-population correction).",
-        "weight": "segment:code:share, for every code of a segment: also show estimates weighted to these shares.",
-        "trim": "The largest weight, as a multiple of the average: 1.1 to 1000. Default: any.",
+        **WEIGHTS,
         "distribution": "Also show the likely distribution of number questions, with limits. Not of each group: take "
         "where for one.",
     }
@@ -54,8 +50,6 @@ class EstimateQuery(Query):
     simultaneous: bool = False
     target: str = "population"
     population: int | None = None
-    weights: Margins = field(default_factory=dict)
-    trim: float | None = None
     distribution: bool = False
 
     @property
@@ -65,21 +59,17 @@ class EstimateQuery(Query):
     @classmethod
     def _read(cls, given: Parameters) -> Self:
         query = cls(
-            **given.common(),
+            **given.weighted(),
             by=given.segment("by"),
             simultaneous=given.flag("simultaneous"),
             target=given.one("target") or "population",
             population=given.population(),
-            weights=given.weights(),
-            trim=given.trim(),
             distribution=given.flag("distribution"),
         )
         if query.target not in ("population", "respondents"):
             raise BadQuery("target takes population or respondents")
         if query.target == "respondents" and (query.weights or query.population or query.deff != 1):
             raise BadQuery("weights, a population size and a design effect need target=population")
-        if query.trim is not None and not query.weights:
-            raise BadQuery("trim is for weights, and there are none")
         return query
 
 
@@ -93,41 +83,11 @@ class GroupEstimates(msgspec.Struct, frozen=True):
     merged: list[str] | UnsetType = UNSET
 
 
-class Weighting(msgspec.Struct, frozen=True):
-    """The margins that submissions are weighted to, and the extremes of the weights, which are 1 on average.
-
-    ``deff`` is the design effect of the weights where variance is the same everywhere, 1 + the square of their relative
-    standard deviation (Kish). With ``trim``, the largest weight: ``trimmed`` says how many submissions have it, and
-    ``reached`` which margins the weighted submissions have instead of those that were wanted.
-    """
-
-    margins: Margins
-    smallest: float
-    largest: float
-    deff: float
-    trim: float | UnsetType = UNSET
-    trimmed: int | UnsetType = UNSET
-    reached: Margins | UnsetType = UNSET
-
-    @property
-    def missed(self) -> list[str]:
-        """The margins that trimmed weights do not reach, in words."""
-        pairs = [
-            (f"{segment} {code}", share, sum(self.margins[segment][each] for each in code.split("+")))
-            for segment, shares in (self.reached or {}).items()
-            for code, share in shares.items()
-        ]
-        return [
-            f"{name} {100 * share:.1f}% instead of {100 * wanted:.1f}%"
-            for name, share, wanted in pairs
-            if abs(share - wanted) >= 0.0005
-        ]
-
-
 class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything that is estimated of a survey, and what was asked for. ``epsilon`` is what one submission may show,
     all of it together. ``methods`` says of each question how its numbers were made, for people who read them elsewhere;
-    ``notes`` what a reader must know of the whole survey, whatever part of it is asked about.
+    ``notes`` what a reader must know of the whole survey, whatever part of it is asked about; ``date`` the day (UTC)
+    that the numbers are of.
     """
 
     survey: str
@@ -137,6 +97,7 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     epsilon: str
     confidence: float
     where: dict[str, str]
+    date: str
     questions: list[QuestionEstimate]
     methods: dict[str, str]
     notes: list[str]
@@ -157,7 +118,7 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
     shown = [*query.where, *([] if query.by is None else [query.by])]
     grouping = source.grouping(*shown, *query.weights)
     grouping.check(shown)
-    weights = _Weights(grouping, query.weights, query.trim) if query.weights else None
+    weights = Weights.of(grouping, query)
     _check_size(source, grouping, query, weights)
     cells = grouping.select(query.where)
     submissions = sum(cell.submissions for cell in cells.values())
@@ -171,6 +132,7 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
         epsilon=source.document.epsilon,
         confidence=query.confidence,
         where=query.where,
+        date=source.day.isoformat(),
         without=query.without,
         sources=source.sources(),
         questions=_questions(source, cells, query, weights),
@@ -194,7 +156,7 @@ def has_few_numbers(survey: Survey) -> bool:
     return sum(question.asks_mean for question in survey.questions) <= MOST_DISTRIBUTIONS
 
 
-def _check_size(source: Source, grouping: Grouping, query: EstimateQuery, weights: _Weights | None) -> None:
+def _check_size(source: Source, grouping: Grouping, query: EstimateQuery, weights: Weights | None) -> None:
     """BadQuery where an answer would be too large, or would keep the server too long."""
     groups = 1 + (len(grouping.groups(query.by)) if query.by else 0)
     wanted = groups * len(source.survey.questions)
@@ -218,7 +180,7 @@ def _groups(
     cells: Mapping[Codes, Cell],
     query: EstimateQuery,
     by: str,
-    weights: _Weights | None,
+    weights: Weights | None,
 ) -> list[GroupEstimates]:
     groups = []
     for group in grouping.groups(by):
@@ -239,7 +201,7 @@ def _groups(
 
 
 def _questions(
-    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, weights: _Weights | None
+    source: Source, cells: Mapping[Codes, Cell], query: EstimateQuery, weights: Weights | None
 ) -> list[QuestionEstimate]:
     together = total(source.document, cells)
     weighed = [] if weights is None else weights.divide(cells)
@@ -261,75 +223,6 @@ def _questions(
 
 
 def _weighted(weighed: Weighed, minimum: int, query: EstimateQuery) -> Weighted | UnsetType:
-    if 0 < weighed.even < minimum:
-        return UNSET  # weights that leave so few are not shown
+    if leaves_few(weighed, minimum):
+        return UNSET
     return estimate_weighted(weighed, query.aim, simultaneous=query.simultaneous)
-
-
-class _Weights:
-    """Weights of all cells of the survey: margins are those of the whole population, whatever part is shown.
-
-    Codes that are merged elsewhere are merged here: with no weight for the others, a small one would be alone.
-    """
-
-    def __init__(self, grouping: Grouping, wanted: Margins, trim: float | None) -> None:
-        grouping.check_margins(wanted)
-        self._grouping, self._wanted, self._trim = grouping, wanted, trim
-        places, margins = [], {}
-        for number, (name, shares) in enumerate(wanted.items()):
-            groups = grouping.groups(name)
-            places.append(grouping.numbers(name))
-            margins[number] = [sum(shares[code] for code in group.codes) for group in groups]
-            for group, share in zip(groups, margins[number], strict=True):
-                if share and not grouping.within(grouping.statistics, name, group):
-                    raise BadQuery(f"weights: {name}:{group.code} has a share, but nobody answered from there")
-        self._merged = {codes: tuple(group[codes[place]] for place, group in places) for codes in grouping.statistics}
-        self._sizes = Counter[Codes]()
-        for codes, cell in grouping.statistics.items():
-            self._sizes[self._merged[codes]] += cell.submissions
-        try:
-            self._weights = rake(self._sizes, margins, trim)
-        except ImpossibleWeights as error:
-            raise BadQuery(f"weights: {error}") from None
-
-    @property
-    def combinations(self) -> int:
-        """Groups of submissions that have a weight each."""
-        return len(self._weights)
-
-    @cached_property
-    def raked(self) -> Raked | None:
-        """None where weights are trimmed: these do not follow the margins."""
-        if self._trimmed:
-            return None
-        return Raked([*self._weights], [*self._weights.values()], [self._sizes[codes] for codes in self._weights])
-
-    @property
-    def _trimmed(self) -> int:
-        """The submissions that have the largest weight."""
-        most = math.inf if self._trim is None else self._trim * (1 - 1e-9)
-        return sum(self._sizes[codes] for codes, weight in self._weights.items() if weight >= most)
-
-    def divide(self, cells: Mapping[Codes, Cell]) -> list[tuple[float, Cell]]:
-        """What each combination of groups has of these cells, with its weight."""
-        alike: dict[Codes, dict[Codes, Cell]] = {codes: {} for codes in self._weights}
-        for codes, cell in cells.items():
-            if self._merged[codes] in alike:
-                alike[self._merged[codes]][codes] = cell
-        return [(weight, total(self._grouping.document, alike[codes])) for codes, weight in self._weights.items()]
-
-    def described(self) -> Weighting:
-        trimmed: dict[str, Any] = {}
-        if self._trim is not None:
-            trimmed = {"trim": self._trim, "trimmed": self._trimmed, "reached": self._reached()}
-        each = self._weights.values()
-        return Weighting(self._wanted, min(each), max(each), design_effect(self._sizes, self._weights), **trimmed)
-
-    def _reached(self) -> Margins:
-        """By the groups that are shown: their codes are joined with a plus where they are merged."""
-        found = {}
-        for number, name in enumerate(self._wanted):
-            groups = self._grouping.groups(name)
-            held = reached(self._sizes, self._weights, number, len(groups))
-            found[name] = {group.code: share for group, share in zip(groups, held, strict=True)}
-        return found

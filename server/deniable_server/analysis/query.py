@@ -4,11 +4,12 @@ from: the address of a request, a form on a page, or the options of a command.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from deniable_protocol import Survey
 from deniable_protocol.checks import strict_json
@@ -27,6 +28,11 @@ COMMON = {
     "confidence": "Confidence level of the intervals: 0.5 to 0.9999. Default: 0.95.",
     "anytime": "Intervals and p-values that are valid however often you look. Without this, they are for one look.",
     "deff": "Design effect of the sample, without that of weights: 0.5 to 100. Default: 1, a simple random sample.",
+}
+
+WEIGHTS = {
+    "weight": "segment:code:share, for every code of a segment: also show results weighted to these shares.",
+    "trim": "The largest weight, as a multiple of the average: 1.1 to 1000. Default: any.",
 }
 
 
@@ -60,6 +66,14 @@ class Query(ABC):
     def _read(cls, given: Parameters) -> Self: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class WeightedQuery(Query):
+    """A query whose results can be weighted to known margins."""
+
+    weights: Margins = field(default_factory=dict)
+    trim: float | None = None
+
+
 class Parameters:
     """Reads parameters one by one. BadQuery says what a parameter takes; it never repeats the text that was given."""
 
@@ -79,6 +93,13 @@ class Parameters:
             "anytime": self.flag("anytime"),
             "deff": self._between("deff", 0.5, 100) or 1.0,
         }
+
+    def weighted(self) -> dict[str, Any]:
+        """What every query has whose results can be weighted."""
+        weights, trim = self.weights(), self._between("trim", 1.1, 1000)
+        if trim is not None and not weights:
+            raise BadQuery("trim is for weights, and there are none")
+        return {**self.common(), "weights": weights, "trim": trim}
 
     def one(self, name: str) -> str | None:
         texts = self._given.get(name, ())
@@ -104,9 +125,6 @@ class Parameters:
             raise BadQuery("confidence takes a number from 0.5 to 0.9999")
         return level
 
-    def trim(self) -> float | None:
-        return self._between("trim", 1.1, 1000)
-
     def _between(self, name: str, least: float, most: float) -> float | None:
         text = self.one(name)
         if text is None:
@@ -120,9 +138,11 @@ class Parameters:
         text = self.one("population")
         if text is None:
             return None
+        text = _grouped(text.strip())
         if not (text.isascii() and text.isdecimal() and len(text) <= 13 and 1 <= int(text) <= 10**12):
             raise BadQuery(
-                "population takes a whole number: the size of the population that respondents were drawn from"
+                "population takes a whole number, such as 10000 or 10,000: the size of the population that respondents "
+                "were drawn from"
             )
         return int(text)
 
@@ -166,16 +186,16 @@ class Parameters:
 
     def weights(self) -> Margins:
         """From ``weight=segment:code:share``, once for every code of a segment: shares that sum to one."""
-        given: dict[str, dict[str, float | None]] = {}
+        given: dict[str, dict[str, _Share]] = {}
         for entry in self._given.get("weight", ()):
             segment, code, share, *rest = (*entry.split(":"), "", "")
             shares = given.setdefault(segment, {})
             if code in shares or rest != ["", ""]:
                 raise BadQuery("weight takes segment:code:share, once for every code")
-            shares[code] = _number(share)
+            shares[code] = _Share.read(share)
         return {segment: self._margin(segment, shares) for segment, shares in given.items()}
 
-    def _margin(self, segment: str, shares: Mapping[str, float | None]) -> dict[str, float]:
+    def _margin(self, segment: str, shares: Mapping[str, _Share]) -> dict[str, float]:
         """From shares, percentages or head counts for every code of the segment."""
         codes = self._codes.get(segment)
         if codes is None:
@@ -184,13 +204,20 @@ class Parameters:
             raise BadQuery(f"weights for {segment} take a share for each of {', '.join(codes)}, and no others")
         if missing := [code for code in codes if code not in shares]:
             raise BadQuery(f"weights for {segment} also need a share for {', '.join(missing)}")
-        numbers = [number for code in codes if (number := shares[code]) is not None and 0 <= number < 1e15]
+        numbers = [number for code in codes if (number := shares[code].number) is not None and 0 <= number < 1e15]
         if len(numbers) < len(codes) or not any(numbers):
-            raise BadQuery(f"weights for {segment} must be shares or head counts, 0 or more")
+            raise BadQuery(f"weights for {segment} must be shares, percentages or head counts, 0 or more")
+        percent = [shares[code].in_percent for code in codes]
+        if any(percent) and not all(percent):
+            raise BadQuery(f"weights for {segment}: write all of them with a percent sign, or none")
         total = sum(numbers)
-        # Rounded shares may miss 1 a little; anything else that is not whole is a slip.
-        if not any(abs(total - whole) <= 0.005 * whole for whole in (1, 100)) and any(n != int(n) for n in numbers):
-            raise BadQuery(f"weights for {segment} add up to neither 1 nor 100, and are not head counts")
+        # Rounded shares may miss 1 a little. Anything else is a slip, unless it can be a count of people.
+        is_whole = any(abs(total - whole) <= 0.005 * whole for whole in ((100,) if any(percent) else (1, 100)))
+        if not is_whole and (any(percent) or 50 <= total <= 150 or any(n != int(n) for n in numbers)):
+            raise BadQuery(
+                f"weights for {segment} add up to {total:g}. Shares add up to 1 and percentages to 100; head "
+                "counts are whole numbers"
+            )
         return {code: number / total for code, number in zip(codes, numbers, strict=True)}
 
 
@@ -213,7 +240,31 @@ def read_weights(raw: bytes, *, is_json: bool) -> list[str]:
     return [f"{segment}:{code}:{share}" for segment, shares in tree.items() for code, share in shares.items()]
 
 
+class _Share(NamedTuple):
+    """One share of a margin, as it was written."""
+
+    number: float | None
+    in_percent: bool
+
+    @classmethod
+    def read(cls, text: str) -> _Share:
+        plain = text.strip()
+        return cls(_number(plain.removesuffix("%")), plain.endswith("%"))
+
+
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+
+
+def _grouped(text: str) -> str:
+    """Without the commas of thousands."""
+    return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
+
+
 def _number(text: str) -> float | None:
+    """As people write it: 10,000 is ten thousand, and any other single comma is a decimal one."""
+    text = _grouped(text.strip())
+    if "." not in text and text.count(",") == 1:
+        text = text.replace(",", ".")
     try:
         return float(text)
     except ValueError:

@@ -69,9 +69,14 @@ class SurveyRegression(msgspec.Struct, frozen=True, omit_defaults=True):
     survey: str
     digest: str
     where: dict[str, str]
+    date: str
     regression: Regression
     deff: float
     without: tuple[str, ...] = ()
+
+    @property
+    def confidence(self) -> float:
+        return self.regression.confidence
 
 
 def regress(source: Source, query: RegressQuery) -> SurveyRegression:
@@ -92,7 +97,15 @@ def regress(source: Source, query: RegressQuery) -> SurveyRegression:
     result = estimator.regress(
         asked.question, query.answer, segments, answered, query.aim, references=_references(query, codes)
     )
-    return SurveyRegression(source.survey.id, source.document.digest, query.where, result, query.deff, query.without)
+    return SurveyRegression(
+        source.survey.id,
+        source.document.digest,
+        query.where,
+        source.day.isoformat(),
+        result,
+        query.deff,
+        query.without,
+    )
 
 
 def _explained(source: Source, question: Question, query: RegressQuery) -> Evidence:

@@ -22,6 +22,7 @@ from deniable_protocol.rounding import (
 from deniable_server.estimator import Applies, Mean, Share, Summary
 from deniable_server.estimator.comparison import Difference
 from deniable_server.estimator.crosstab import JointShare
+from deniable_server.estimator.regression import Term
 
 __all__ = [
     "AnyShare",
@@ -61,3 +62,13 @@ def difference(row: Difference) -> Rounded:
     if row.code is None:
         return rounded(row.estimate, row.low, row.high)
     return rounded(row.estimate, row.low, row.high, -1.0, 1.0, scale=100)
+
+
+def odds(term: Term) -> tuple[str, str, str]:
+    """An odds ratio and its limits; empty where there is none, or no finite one."""
+    if term.odds_ratio is None or term.odds_low is None:
+        return "", "", ""
+    high = term.odds_high
+    ends = term.odds_low, max(2 * term.odds_ratio, 1.0) if high is None else high
+    ratio, lower, upper = rounded(term.odds_ratio, *ends, floor=0.0).texts()
+    return ratio, lower, "" if high is None else upper

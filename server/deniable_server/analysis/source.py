@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import cached_property
 from typing import Self
 
@@ -16,7 +17,7 @@ from deniable_server.errors import BadQuery
 from deniable_server.estimator.evidence import Evidence, gather
 from deniable_server.estimator.honesty import check_honesty
 from deniable_server.statistics import Cell, Codes, Counts, Statistics
-from deniable_server.storage import Published, Status, Storage
+from deniable_server.storage import Published, Status, Storage, utc_today
 
 from .crossing import Crossing
 from .groups import Grouping, check_left_out, total
@@ -50,6 +51,11 @@ class Source(ABC):
     def status(self) -> Status:
         """Whether the survey accepts submissions, or did when it was exported."""
         return self._status()
+
+    @cached_property
+    def day(self) -> date:
+        """The day (UTC) that results are of: today, or when the survey was exported."""
+        return self._day()
 
     def statistics(self, *segments: str) -> Statistics:
         """The sufficient statistics by the codes of these segments, in the order of the survey, and of no others: what
@@ -108,6 +114,9 @@ class Source(ABC):
 
     @abstractmethod
     def _status(self) -> Status: ...
+
+    def _day(self) -> date:
+        return utc_today()
 
     @abstractmethod
     def _statistics(self, over: Sequence[int]) -> Statistics:

@@ -18,6 +18,7 @@ from deniable_server.wording import SUMMARIES, answer_texts, said
 
 from .estimates import SurveyEstimates
 from .rounding import AnyShare, mean_in_units, score_in_points, share_in_percent
+from .scope import weights_text, where_text
 
 ROWS = 1_000
 """Rows that are turned into text at a time."""
@@ -25,7 +26,7 @@ ROWS = 1_000
 ESTIMATE_COLUMNS = [
     "where", "target", "segment", "group", "submissions", "question", "type", "weighted", "answers",
     "kind", "answer", "estimate", "unbiased", "standard_error", "low", "high", "deff", "confidence", "note", "method",
-    "weights", "survey", "epsilon", "question_text", "answer_text", "written",
+    "weights", "survey", "epsilon", "question_text", "answer_text", "written", "date",
 ]  # fmt: skip
 
 
@@ -117,7 +118,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
     """A row for every number: of all submissions, then group by group; what is unknown is left empty."""
     asked = {question.id: (question, answer_texts(question)) for question in survey.questions}
     yield ESTIMATE_COLUMNS
-    where = " ".join(f"{segment}:{code}" for segment, code in estimates.where.items())
+    where = where_text(estimates)
     target = estimates.target if estimates.population is None else f"population of {estimates.population}"
     if estimates.simultaneous:
         target += ", simultaneous"
@@ -127,10 +128,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
         target += f", design effect {estimates.deff:g}"
     if estimates.without:
         target += f", without {', '.join(estimates.without)}"
-    margins = estimates.weighting.margins if estimates.weighting else {}
-    weights = " ".join(
-        f"{segment}:{code}:{share:g}" for segment, shares in margins.items() for code, share in shares.items()
-    )
+    weights = weights_text(estimates)
     whole = [("", "", estimates.submissions, estimates.questions)]
     groups = [(group.segment, group.code, group.submissions, group.questions) for group in estimates.groups or ()]
     for segment, code, submissions, questions in whole + groups:
@@ -150,6 +148,7 @@ def estimate_rows(survey: Survey, estimates: SurveyEstimates) -> Iterator[list[A
                     known.text,
                     answers.get(numbers[3], ""),
                     written,
+                    estimates.date,
                 ]
 
 
@@ -161,6 +160,14 @@ def _question_rows(asked: Question, question: QuestionEstimate, notes: list[str]
         start = ["no", question.answers]
         yield [*start, "likely share at", point.at, point.share, *[""] * 5, "a single share has no limits", ""]
         yield [*start, "likely share up to", point.at, point.up_to, "", "", point.low, point.high, "", "", ""]
+    for each in question.curve or ():
+        numbers = [each.below, each.unbiased, each.standard_error, each.low, each.high]
+        yield ["no", question.answers, "share below", each.at, *numbers, "", "limits for all values at once", ""]
+    for one in question.price.points if question.price else ():
+        start, end = ["no", question.answers], ["", "limits for all prices at once", ""]
+        yield [*start, "demand at", one.at, one.demand, "", "", one.demand_low, one.demand_high, *end]
+        best = ["", f"{'may' if one.may_be_best else 'cannot'} be the best price", ""]
+        yield [*start, "revenue at", one.at, one.revenue, "", "", one.revenue_low, one.revenue_high, *best]
     if question.weighted is not UNSET:
         for *numbers, written in _number_rows(asked, question.weighted, question.weighted.effective_answers):
             yield ["yes", *numbers, note, written]

@@ -53,7 +53,7 @@ def asks(query: type[Q], answer: Callable[[Source, Q], R]) -> Callable[[Callable
         ) -> None:
             minimum = parse_minimum_group(minimum_group)
             with source(survey_id, database, folder, engine, master, minimum) as found:
-                result = answer(found, query.read(found.survey, _texts(given)))
+                result = answer(found, query.read(found.survey, query_texts(given)))
             if as_json:
                 print_json(result)
             else:
@@ -61,11 +61,20 @@ def asks(query: type[Q], answer: Callable[[Source, Q], R]) -> Callable[[Callable
 
         run: Callable[..., None] = command
         options: list[Option] = [SURVEY, *_options(query), *SOURCE, JSON]
-        for option in reversed(options):
-            run = option(run)
-        return run
+        return _with_options(run, options)
 
     return decorate
+
+
+def query_options(query: type[Query]) -> Option:
+    """All options of a query, for a command that has others as well."""
+    return lambda run: _with_options(run, [*_options(query)])
+
+
+def _with_options(run: Callable[..., None], options: list[Option]) -> Callable[..., None]:
+    for option in reversed(options):
+        run = option(run)
+    return run
 
 
 def _options(query: type[Query]) -> Iterator[Option]:
@@ -91,7 +100,7 @@ def _read_weights(context: click.Context, parameter: click.Parameter, file: Path
     return [] if file is None else read_weights(file.read_bytes(), is_json=file.suffix == ".json")
 
 
-def _texts(given: dict[str, Any]) -> dict[str, list[str]]:
+def query_texts(given: dict[str, Any]) -> dict[str, list[str]]:
     """The options of a command as the parameters that a request would have."""
     return {name: ["1"] if value is True else list(value) for name, value in given.items() if value}
 

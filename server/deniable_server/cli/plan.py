@@ -21,6 +21,7 @@ from deniable_server.planning.words import (
     chance,
     change_found,
     points,
+    prices_in_words,
     rotation_in_words,
     short,
     shuffled_in_words,
@@ -72,6 +73,7 @@ def plan(file: Path, as_json: bool, **numbers: float | int | None) -> None:
     show_textbook(result)
     show_waves(result)
     show_shuffled(result)
+    show_prices(result)
 
 
 def show_answer(plan: SurveyPlan) -> None:
@@ -230,6 +232,13 @@ def show_waves(plan: SurveyPlan) -> None:
         )
     out.print(rows)
     say(rotation_in_words(plan), after_table=True)
+
+
+def show_prices(plan: SurveyPlan) -> None:
+    if words := prices_in_words(plan):
+        head("Prices")
+        for sentence in words:
+            out.print(Text(sentence))
 
 
 def show_shuffled(plan: SurveyPlan) -> None:

@@ -8,13 +8,16 @@ from rich.table import Table
 from rich.text import Text
 
 from deniable_protocol import Question, Survey
+from deniable_server.analysis import rounding
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, SurveyCrosstab, crosstab
 from deniable_server.analysis.labels import question_texts, titles
 from deniable_server.analysis.regress import RegressQuery, SurveyRegression, regress
-from deniable_server.analysis.rounding import difference, rounded, share_in_percent
+from deniable_server.analysis.rounding import difference, share_in_percent
+from deniable_server.analysis.scope import scope
 from deniable_server.estimator import Share
-from deniable_server.estimator.crosstab import JointShare
+from deniable_server.estimator.comparison import Comparison
+from deniable_server.estimator.crosstab import Crosstab, JointShare
 from deniable_server.estimator.regression import Term
 from deniable_server.wording import (
     EVERY_LOOK,
@@ -35,19 +38,39 @@ from .common import chosen, out, warn
 def compare_(survey: Survey, result: SurveyComparison) -> None:
     """Compare a question between the groups of a segment, or with another survey."""
     question = find_question(survey, result.question)
+    out.print(difference_table(question, result, result, question.text + chosen(result)))
+    if result.weighted is not None:
+        out.print(difference_table(question, result, result.weighted, "Weighted"))
+    looks = f" {EVERY_LOOK}" if result.anytime else ""
+    unit = "percentage points" if any(row.code is not None for row in result.differences) else "the question's units"
+    some = " of those whom it applies to" if question.show_if else ""
+    waves = " The two surveys' respondents are taken to be different people." if result.other else ""
+    out.print(
+        Text(
+            f"In {unit}{some}; each interval on its own. p: how often chance alone would give such a difference; "
+            f"adjusted: allowing for all that are shown.{waves}{looks}"
+        )
+    )
+    out.print(Text(f"{scope(survey, result)}."))
+    warn(result.notes)
+
+
+def difference_table(
+    question: Question, result: SurveyComparison, compared: SurveyComparison | Comparison, title: str
+) -> Table:
     labels = answer_texts(question)
-    table = Table(title=Text(question.text + chosen(result)), title_justify="left")
+    table = Table(title=Text(title), title_justify="left")
     table.add_column("Groups", overflow="fold")
     table.add_column("Answer", max_width=30)
     table.add_column("Difference", justify="right")
     table.add_column(f"Between ({100 * result.confidence:.4g}%)", justify="right", no_wrap=True)
     table.add_column("p", justify="right")
     table.add_column("adjusted", justify="right")
-    sizes = {group.label: group.answers for group in result.groups}
+    sizes = {group.label: group.answers for group in compared.groups}
     before = None
-    for row in result.differences:
+    for row in compared.differences:
         about, low, high = difference(row).signed()
-        pair = f"{row.first} ({sizes[row.first]:,}) − {row.second} ({sizes[row.second]:,})"
+        pair = f"{row.first} ({sizes[row.first]:,.0f}) − {row.second} ({sizes[row.second]:,.0f})"
         if before not in (None, pair):
             table.add_section()
         table.add_row(
@@ -59,18 +82,7 @@ def compare_(survey: Survey, result: SurveyComparison) -> None:
             probability(row.adjusted_p_value),
         )
         before = pair
-    out.print(table)
-    looks = f" {EVERY_LOOK}" if result.anytime else ""
-    unit = "percentage points" if any(row.code is not None for row in result.differences) else "the question's units"
-    some = " of those whom it applies to" if question.show_if else ""
-    waves = " The two surveys' respondents are taken to be different people." if result.other else ""
-    out.print(
-        Text(
-            f"In {unit}{some}; each interval on its own. p: how often chance alone would give such a difference; "
-            f"adjusted: allowing for all that are shown.{waves}{looks}"
-        )
-    )
-    warn(result.notes)
+    return table
 
 
 @click.command("crosstab", short_help="Two questions against each other.")
@@ -85,17 +97,25 @@ def crosstab_(survey: Survey, result: SurveyCrosstab) -> None:
             + chosen(result)
         )
     )
-    table = joint_table(result, rows, columns)
-    # A table that does not fit would break its numbers over lines; a list always fits.
-    fits = Measurement.get(out, out.options.update(max_width=10_000), table).maximum <= out.width
-    out.print(table if fits else joint_list(result, rows, columns))
+    show_joint(result, rows, columns)
+    if result.weighted is not None:
+        out.print(Text("Weighted"))
+        show_joint(result.weighted, rows, columns)
     looks = f" {EVERY_LOOK}" if result.anytime else ""
     out.print(Text(f"Shares of all, and {100 * result.confidence:.4g}% intervals.{looks}"))
     warn(result.notes)
     out.print(Text(independence_in_words(result.independence, anytime=result.anytime)))
+    out.print(Text(f"{scope(survey, result)}."))
 
 
-def joint_table(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
+def show_joint(result: SurveyCrosstab | Crosstab, rows: dict[str, str], columns: dict[str, str]) -> None:
+    table = joint_table(result, rows, columns)
+    # A table that does not fit would break its numbers over lines; a list always fits.
+    fits = Measurement.get(out, out.options.update(max_width=10_000), table).maximum <= out.width
+    out.print(table if fits else joint_list(result, rows, columns))
+
+
+def joint_table(result: SurveyCrosstab | Crosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
     table = Table(show_lines=True)
     table.add_column("")
     for total in result.column_totals:
@@ -109,7 +129,7 @@ def joint_table(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str,
     return table
 
 
-def joint_list(result: SurveyCrosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
+def joint_list(result: SurveyCrosstab | Crosstab, rows: dict[str, str], columns: dict[str, str]) -> Table:
     table = Table()
     for heading in (result.rows, result.columns, "About", "Between"):
         table.add_column(heading, justify="right" if heading in ("About", "Between") else "left")
@@ -171,18 +191,15 @@ def regress_(survey: Survey, answered: SurveyRegression) -> None:
             "Groups with the odds ratio 1 are what the others are compared with; --reference chooses another."
         )
     )
+    out.print(Text(f"{scope(survey, answered)}."))
     if any(term.low is None or term.high is None for term in result.coefficients):
         out.print(Text("Where there is no limit, the data cannot rule out that everybody or nobody gives this answer."))
 
 
 def odds(term: Term) -> tuple[str, str]:
     """The odds ratio, and its limits: in words where they are infinite."""
-    if term.odds_ratio is None or term.odds_low is None:
-        return "unknown", "no finite limits"
-    low, high = term.odds_low, term.odds_high
-    ends = low, max(2 * term.odds_ratio, 1.0) if high is None else high
-    ratio, lower, upper = rounded(term.odds_ratio, *ends, floor=0.0).texts()
-    return ratio, f"{lower} and {'no limit' if high is None else upper}"
+    ratio, low, high = rounding.odds(term)
+    return (ratio, f"{low} and {high or 'no limit'}") if ratio else ("unknown", "no finite limits")
 
 
 def find_question(survey: Survey, name: str) -> Question:

@@ -22,20 +22,29 @@ from deniable_server.errors import NotComparable
 
 from .evidence import Evidence
 from .intervals import USUAL, Aim, Raw, Supported, clip, likely_share, share_limits
+from .questions import mean_of
 from .ratios import same_ratio
 from .scores import Scored, Spread, mean_scores, pooled_scores
-from .shares import Known, known_shares, too_noisy
+from .shares import TOO_NOISY, Applies, Known, known_shares, too_noisy
+from .weights import Number, Weighed, share_number
 
 FEWEST = 5
 """Reports of the rarer kind that either side must be expected to have for a test."""
 TOO_FEW = "too few reports for a test"
 
 
+class Level(Applies, frozen=True):
+    """The share or the mean of one group, in the units of the difference; otherwise as a Share is."""
+
+
 class Group(NamedTuple):
-    """What some of the submissions report on a question; ``label`` is what a reader calls these."""
+    """What some of the submissions report on a question; ``label`` is what a reader calls these. With ``weighed``, the
+    same with weights, and of so many answers as would be as certain without them.
+    """
 
     label: str
     evidence: Evidence
+    weighed: Weighed | None = None
 
     @property
     def question(self) -> Question:
@@ -43,7 +52,32 @@ class Group(NamedTuple):
 
     @property
     def answers(self) -> float:
-        return self.evidence.answers
+        return self.evidence.answers if self.weighed is None else self.weighed.even
+
+    def known_shares(self, aim: Aim) -> list[Known]:
+        """Of each code of the question, in channel order."""
+        if self.weighed is None:
+            return known_shares(self.evidence, aim)
+        codes = range(len(self.question.codes))
+        asked = tuple(codes) if self.evidence.is_conditional else None
+        numbers = [share_number(self.evidence, place, asked) for place in codes]
+        return [known_shares(self.weighed.certain(each), aim)[place] for place, each in enumerate(numbers)]
+
+    def scored(self, aim: Aim) -> Scored | None:
+        """The scores of the mean."""
+        evidence = self._of_mean
+        if not evidence.answers:
+            return None
+        scores = [mean_scores(part.channel, self.question.is_continuous) for part in evidence.parts]
+        return pooled_scores(scores, evidence.parts, aim)
+
+    def mean(self, aim: Aim) -> Level:
+        found = mean_of(self._of_mean, aim)
+        return Level(found.value, found.unbiased, found.standard_error, found.low, found.high, found.note)
+
+    @property
+    def _of_mean(self) -> Evidence:
+        return self.evidence if self.weighed is None else self.weighed.certain(Number(0))
 
 
 class GroupSize(msgspec.Struct, frozen=True):
@@ -59,7 +93,8 @@ class Difference(msgspec.Struct, frozen=True):
     ``difference`` is unbiased, and can be impossible; ``estimate`` is possible, and lies between ``low`` and ``high``.
     ``p_value`` is that of no difference; ``adjusted_p_value`` allows for all that were tested together. Numbers are
     None where a group has no data on them. ``note`` is there where the interval spans more than half of all that is
-    possible.
+    possible. ``levels``: the share or the mean of the first group and that of the second; ``estimate`` is the one minus
+    the other.
     """
 
     first: str
@@ -73,6 +108,7 @@ class Difference(msgspec.Struct, frozen=True):
     p_value: float | None
     adjusted_p_value: float | None
     note: str | UnsetType = UNSET
+    levels: tuple[Level, Level] | UnsetType = UNSET
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -137,7 +173,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _of_shares(first: Group, second: Group, aim: Aim) -> list[Difference]:
-    known = [known_shares(group.evidence, aim) for group in (first, second)]
+    known = [group.known_shares(aim) for group in (first, second)]
     rows = []
     for j in first.question.reading_order:
         one, two = known[0][j], known[1][j]
@@ -192,7 +228,16 @@ def _difference(
     note = too_noisy(high - low, 2 * span)
     if note is UNSET and p_value is None:
         note = TOO_FEW
-    return Difference(first.label, second.label, code, estimate, difference, error, low, high, p_value, None, note)
+    levels = _level(one), _level(two)
+    return Difference(
+        first.label, second.label, code, estimate, difference, error, low, high, p_value, None, note, levels
+    )
+
+
+def _level(raw: Raw | None) -> Level:
+    if raw is None:
+        return Level(None, None, None, 0.0, 1.0, TOO_NOISY)
+    return Level(clip(raw.unbiased), *raw, too_noisy(raw.high - raw.low, 1.0))
 
 
 def uncut(known: Known, aim: Aim) -> Raw:
@@ -263,20 +308,14 @@ def score_test(one: Supported, two: Supported, aim: Aim = USUAL) -> float | None
 
 
 def _of_means(first: Group, second: Group, aim: Aim) -> Difference:
-    one, two = _mean(first, aim), _mean(second, aim)
+    one, two = first.scored(aim), second.scored(aim)
     low, high = first.question.range
     if one is None or two is None:
-        return _difference(first, second, None, None, None, (-1.0, 1.0), None, high - low)
-    raw, (p_value, limits) = (one.raw(aim), two.raw(aim)), of_scores(one, two, aim)
-    return _difference(first, second, None, *raw, limits, p_value, high - low)
-
-
-def _mean(group: Group, aim: Aim) -> Scored | None:
-    evidence = group.evidence
-    if not evidence.answers:
-        return None
-    scores = [mean_scores(part.channel, group.question.is_continuous) for part in evidence.parts]
-    return pooled_scores(scores, evidence.parts, aim)
+        row = _difference(first, second, None, None, None, (-1.0, 1.0), None, high - low)
+    else:
+        raw, (p_value, limits) = (one.raw(aim), two.raw(aim)), of_scores(one, two, aim)
+        row = _difference(first, second, None, *raw, limits, p_value, high - low)
+    return msgspec.structs.replace(row, levels=(first.mean(aim), second.mean(aim)))
 
 
 def of_scores(one: Scored, two: Scored, aim: Aim) -> tuple[float | None, tuple[float, float]]:

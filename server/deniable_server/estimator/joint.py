@@ -1,35 +1,79 @@
-"""Cross-tabs from the counts alone: of two questions that share a part, and of a question by the groups of a segment.
+"""Cross-tabs from the counts alone, of two questions that share a part (``by_group`` has those of a segment).
 
     crosstab_questions(rows, columns)                       # the evidence of both; ``share_a_part`` says whether it can
-    crosstab_segment(segment, codes, sizes, groups)         # the evidence of the question in each group
+    weighted_questions(layers, raked)                       # the same with a weight for each combination of groups
 
-A pair of answers owns the paths that both own, so that its share is one of a part's, with the same intervals. People
-whom a follow-up is not asked are a category of their own. Of a multi_choice each option is a table of its own (no and
-yes by the other), of which the row or column of yes is shown.
+A pair of answers owns the paths that both own, so that its share is one of a part's, with the same intervals; its share
+in a row or a column is a ratio of two sums from the same reports (``ratios``). People whom a follow-up is not asked are
+a category of their own. Of a multi_choice each option is a table of its own (no and yes by the other), of which the row
+or column of yes is shown.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from .crosstab import FEWEST, ONE_VALUE, TOO_FEW, Crosstab, Independence, JointShare
-from .evidence import Array, Evidence, Heard, Paths, Pooled, not_shown, pool_sets
-from .intervals import CLEAR, USUAL, Aim, Raw, central_share, clip, share_of_support
+from deniable_protocol import Question
+
+from .crosstab import FEWEST, TOO_FEW, Crosstab, Independence, JointShare, Within, within
+from .evidence import Array, Evidence, Heard, Paths, Pooled, not_shown, pool
+from .intervals import USUAL, Aim, Raw, share_of_support
 from .margins import keep_margins
+from .ratios import ratios_among
 from .shares import TOO_NOISY, Share, project, too_noisy
+from .weights import Number, Raked, Weighed
 
 NOT_ASKED = "(not asked)"
 NEVER_TOGETHER = "some of these answers exclude each other: the two depend on each other"
 EACH_OPTION = "the smallest p-value of the options, times their number"
 
 
-class _Item(NamedTuple):
+class Reported:
+    """What was reported of an item, or of two together: of each weight, with the paths of every category as ``owned``.
+
+    Shares from weighted reports are as certain as the number is that they are asked for (``weights``).
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        weights: Sequence[float],
+        heard: Sequence[Sequence[Heard]],
+        raked: Raked | None = None,
+    ) -> None:
+        self.n = sum(each.n for layer in heard for each in layer)
+        self._plain, self._weighed = pool(heard[0]), None
+        if len(weights) > 1:
+            each = [Evidence(question, sum(one.n for one in layer), (tuple(layer),), ()) for layer in heard]
+            self._weighed = Weighed([*zip(weights, each, strict=True)], raked)
+            self._plain = pool(self._weighed.evidence().items[0])
+        self._known: dict[Evidence, Pooled | None] = {}
+
+    def shares(self, place: int | None = None, among: Sequence[int] | None = None) -> Pooled | None:
+        """The shares of all categories, for the share of this one, among those of the others in ``among``."""
+        if self._weighed is None or self._plain is None or place is None:
+            return self._plain
+        signs = tuple(float(place == j) for j in range(len(self._plain.unbiased)))
+        number = Number(0, signs, None if among is None else tuple(among))
+        certain = self._weighed.certain(number)
+        if certain not in self._known:
+            self._known[certain] = pool(certain.items[0])
+        return self._known[certain]
+
+    def share(self, place: int, aim: Aim) -> Raw | None:
+        """The share of one category, of all people."""
+        shares = self.shares(place)
+        return None if shares is None else share_of_support(*shares.together([place]), aim)
+
+
+class Item(NamedTuple):
     """A question, or an option of a multi_choice: its categories in reading order, and what was heard of it."""
 
     codes: tuple[str, ...]
@@ -41,30 +85,41 @@ class _Item(NamedTuple):
         sets = [heard.owned[place] for place in self.order]
         return [*sets, not_shown(heard)] if len(self.codes) > len(sets) else sets
 
-    def totals(self) -> Pooled | None:
-        return pool_sets([(heard, self.sets(heard)) for heard in self.heard])
+    def whole(self) -> tuple[Heard, ...]:
+        """What was heard, by category."""
+        return tuple(heard._replace(owned=tuple(self.sets(heard))) for heard in self.heard)
+
+    def crossed(self, other: Item) -> tuple[Heard, ...]:
+        """What was heard of both together, by pair of categories."""
+        theirs = {heard.part: heard for heard in other.heard}
+        found = []
+        for heard in self.heard:
+            if heard.part in theirs:
+                pairs = product(self.sets(heard), other.sets(theirs[heard.part]))
+                found.append(heard._replace(owned=tuple(_both(a, b) for a, b in pairs)))
+        return tuple(found)
 
 
-def _items(evidence: Evidence) -> list[_Item]:
+def _both(one: Paths, two: Paths) -> Paths:
+    return tuple(path for path in one if path in two)
+
+
+def items_of(evidence: Evidence) -> list[Item]:
+    """The question itself, or each option of a multi_choice."""
     question, rest = evidence.question, (NOT_ASKED,) if evidence.is_conditional else ()
     if evidence.is_exclusive:
         order = tuple(question.reading_order)
         codes = (*(question.codes[j] for j in order), *rest)
-        return [_Item(codes, order, evidence.items[0], slice(0, len(codes)))]
+        return [Item(codes, order, evidence.items[0], slice(0, len(codes)))]
     return [
-        _Item((code, f"not {code}", *rest), (1, 0), heard, slice(0, 1))
+        Item((code, f"not {code}", *rest), (1, 0), heard, slice(0, 1))
         for code, heard in zip(question.codes, evidence.items, strict=True)
     ]
 
 
 def share_a_part(rows: Evidence, columns: Evidence) -> bool:
     """Whether some part reports on both: of a multi_choice, on any of its options."""
-    return any(_pairs(row, column) for row, column in product(_items(rows), _items(columns)))
-
-
-def _pairs(row: _Item, column: _Item) -> list[tuple[Heard, Heard]]:
-    theirs = {heard.part: heard for heard in column.heard}
-    return [(heard, theirs[heard.part]) for heard in row.heard if heard.part in theirs]
+    return any(row.crossed(column) for row, column in product(items_of(rows), items_of(columns)))
 
 
 # --- two questions -----------------------------------------------------------------------------------------------
@@ -76,7 +131,18 @@ def crosstab_questions(rows: Evidence, columns: Evidence, aim: Aim = USUAL) -> C
     ``submissions`` are those that report on both; of a multi_choice, on that of its options that most report on. Of
     options that share no part with the other question nothing is known.
     """
-    tables = [[_table(row, column, aim) for column in _items(columns)] for row in _items(rows)]
+    return weighted_questions([(1.0, rows, columns)], None, aim)
+
+
+def weighted_questions(
+    layers: Sequence[tuple[float, Evidence, Evidence]], raked: Raked | None, aim: Aim = USUAL
+) -> Crosstab:
+    """The same where reports have weights: a weight each, and what the reports of this weight say of both."""
+    weights, (rows, columns) = [layer[0] for layer in layers], layers[0][1:]
+    down = [*zip(*(items_of(row) for _, row, _ in layers), strict=True)]
+    across = [*zip(*(items_of(column) for _, _, column in layers), strict=True)]
+    report = partial(Reported, rows.question, weights, raked=raked)
+    tables = [[_table(row, column, report, aim) for column in across] for row in down]
     return Crosstab(
         rows=rows.question.id,
         columns=columns.question.id,
@@ -84,12 +150,14 @@ def crosstab_questions(rows: Evidence, columns: Evidence, aim: Aim = USUAL) -> C
         confidence=aim.confidence,
         row_totals=[share for line in tables for share in line[0].rows],
         column_totals=[share for table in tables[0] for share in table.columns],
-        cells=_by_row(tables),
-        independence=_of_all([table.independence for line in tables for table in line]),
+        cells=by_row(tables),
+        independence=of_all([table.independence for line in tables for table in line]),
     )
 
 
-class _Table(NamedTuple):
+class Table(NamedTuple):
+    """Of two items, or of a segment and an item."""
+
     submissions: int
     rows: list[Share]
     columns: list[Share]
@@ -97,13 +165,13 @@ class _Table(NamedTuple):
     independence: Independence
 
 
-def _by_row(tables: list[list[_Table]]) -> list[JointShare]:
+def by_row(tables: list[list[Table]]) -> list[JointShare]:
     """The cells of tables that lie next to and below each other."""
     lines = [zip(*(table.cells for table in line), strict=True) for line in tables]
     return [cell for line in lines for row in line for cells in row for cell in cells]
 
 
-def _of_all(tests: list[Independence]) -> Independence:
+def of_all(tests: list[Independence]) -> Independence:
     """Bonferroni's bound, which needs nothing of how the tests depend on each other."""
     if len(tests) == 1:
         return tests[0]
@@ -114,18 +182,17 @@ def _of_all(tests: list[Independence]) -> Independence:
     return msgspec.structs.replace(test, p_value=min(1.0, p * len(known)), note=EACH_OPTION)
 
 
-def _table(row: _Item, column: _Item, aim: Aim) -> _Table:
-    pairs, shape = _pairs(row, column), (len(row.codes), len(column.codes))
-    both = [(one, [_both(a, b) for a, b in product(row.sets(one), column.sets(two))]) for one, two in pairs]
-    pooled, totals = pool_sets(both), [_totals(each, aim) for each in (row, column)]
+def _table(rows: Sequence[Item], columns: Sequence[Item], report: Callable[..., Reported], aim: Aim) -> Table:
+    """Of two items, each of every weight."""
+    (row, column), shape = (rows[0], columns[0]), (len(rows[0].codes), len(columns[0].codes))
+    both = report([one.crossed(two) for one, two in zip(rows, columns, strict=True)])
+    pooled = both.shares()
+    totals = [totals_of(report([each.whole() for each in items]), items[0].codes, aim) for items in (rows, columns)]
     if pooled is None:
-        cells = [[_cell(a, b, None, 0.0) for b in column.codes[column.shown]] for a in row.codes[row.shown]]
-        return _Table(0, totals[0][row.shown], totals[1][column.shown], cells, Independence(None, 0, None, TOO_FEW))
+        cells = [[joint_share(a, b, None, 0.0) for b in column.codes[column.shown]] for a in row.codes[row.shown]]
+        return Table(0, totals[0][row.shown], totals[1][column.shown], cells, Independence(None, 0, None, TOO_FEW))
     unbiased, possible = pooled.unbiased.reshape(shape), np.array(pooled.parts[0].sizes).reshape(shape) > 0
-    raw = [
-        share_of_support(*pooled.together([place]), aim) if there else Raw(0.0, 0.0, 0.0, 0.0)
-        for place, there in enumerate(possible.ravel())
-    ]
+    raw = [both.share(place, aim) if there else Raw(0.0, 0.0, 0.0, 0.0) for place, there in enumerate(possible.ravel())]
     if possible.all():
         wanted = [np.array([share.estimate for share in each], dtype=float) for each in totals]
         estimate = keep_margins(unbiased, *wanted)
@@ -134,10 +201,11 @@ def _table(row: _Item, column: _Item, aim: Aim) -> _Table:
         estimate = np.zeros(shape)
         estimate[possible] = project(unbiased[possible].tolist())
         totals = [_moved(each, sums) for each, sums in zip(totals, (estimate.sum(1), estimate.sum(0)), strict=True)]
-    numbers = iter(zip(raw, estimate.ravel().tolist(), strict=True))
-    cells = [[_cell(a, b, *next(numbers)) for b in column.codes] for a in row.codes]
-    return _Table(
-        submissions=round(sum(part.n for part in pooled.parts)),
+    inner = [within_lines(_within(both, possible, axis, aim), estimate, axis) for axis in (1, 0)]
+    numbers = iter(zip(raw, estimate.ravel().tolist(), *inner, strict=True))
+    cells = [[joint_share(a, b, *next(numbers)) for b in column.codes] for a in row.codes]
+    return Table(
+        submissions=round(both.n),
         rows=totals[0][row.shown],
         columns=totals[1][column.shown],
         cells=[line[column.shown] for line in cells[row.shown]],
@@ -147,28 +215,63 @@ def _table(row: _Item, column: _Item, aim: Aim) -> _Table:
     )
 
 
-def _both(one: Paths, two: Paths) -> Paths:
-    return tuple(path for path in one if path in two)
+def _within(both: Reported, possible: npt.NDArray[np.bool_], axis: int, aim: Aim) -> list[Raw | None]:
+    """The share of each cell in its row (axis 1) or its column (axis 0), cell by cell.
+
+    Where answers exclude each other it is 0, and where no other answer is possible 1.
+    """
+    places = np.arange(possible.size).reshape(possible.shape)
+    found: list[Raw | None] = [Raw(0.0, 0.0, 0.0, 0.0)] * possible.size
+    asked: dict[int, tuple[Pooled, list[tuple[int, list[int]]]]] = {}  # with the same certainty, all at once
+    for line, there in zip(np.moveaxis(places, axis, 1), np.moveaxis(possible, axis, 1), strict=True):
+        among = line[there].tolist()
+        for place in among:
+            if len(among) == 1:
+                found[place] = Raw(1.0, 0.0, 1.0, 1.0)
+            elif (shares := both.shares(place, among)) is not None:
+                asked.setdefault(id(shares), (shares, []))[1].append((place, among))
+    for shares, wanted in asked.values():
+        for (place, _), ratio in zip(
+            wanted, ratios_among(shares, [([place], among) for place, among in wanted], aim), strict=True
+        ):
+            found[place] = ratio.raw
+    return found
 
 
-def _cell(row: str, column: str, raw: Raw | None, estimate: float) -> JointShare:
+def within_lines(raw: Sequence[Raw | None], estimate: Array, axis: int) -> list[Within]:
+    """The cells of a table as shares of their rows (axis 1) or columns (axis 0), which sum to 1."""
+    sums = np.broadcast_to(estimate.sum(axis=axis, keepdims=True), estimate.shape)
+    lines = zip(raw, estimate.ravel().tolist(), sums.ravel().tolist(), strict=True)
+    return [within(each, share / total if total else None) for each, share, total in lines]
+
+
+def joint_share(
+    row: str,
+    column: str,
+    raw: Raw | None,
+    estimate: float,
+    of_row: Within | None = None,
+    of_column: Within | None = None,
+) -> JointShare:
+    of_row, of_column = of_row or within(None, None), of_column or within(None, None)
     if raw is None:
-        return JointShare(row, column, None, None, None, 0.0, 1.0, TOO_NOISY)
+        return JointShare(row, column, None, None, None, 0.0, 1.0, TOO_NOISY, of_row, of_column)
     low, high = min(raw.low, estimate), max(raw.high, estimate)
-    return JointShare(row, column, estimate, raw.unbiased, raw.standard_error, low, high, too_noisy(high - low, 1.0))
+    note = too_noisy(high - low, 1.0)
+    return JointShare(row, column, estimate, raw.unbiased, raw.standard_error, low, high, note, of_row, of_column)
 
 
-def _totals(item: _Item, aim: Aim) -> list[Share]:
+def totals_of(reported: Reported, codes: Sequence[str], aim: Aim) -> list[Share]:
     """The shares of all categories among all people, from all parts that report on the item."""
-    pooled = item.totals()
+    pooled = reported.shares()
     if pooled is None:
-        return [Share(code, None, None, None, 0.0, 1.0, TOO_NOISY) for code in item.codes]
-    raw = [share_of_support(*pooled.together([place]), aim) for place in range(len(item.codes))]
-    estimates = project(pooled.unbiased.tolist())
-    return [_total(*each) for each in zip(item.codes, estimates, raw, strict=True)]
+        return [Share(code, None, None, None, 0.0, 1.0, TOO_NOISY) for code in codes]
+    raw = [reported.share(place, aim) for place in range(len(codes))]
+    return [_total(*each) for each in zip(codes, project(pooled.unbiased.tolist()), raw, strict=True)]
 
 
-def _total(code: str, estimate: float, raw: Raw) -> Share:
+def _total(code: str, estimate: float, raw: Raw | None) -> Share:
+    assert raw is not None
     low, high = min(raw.low, estimate), max(raw.high, estimate)
     return Share(code, estimate, raw.unbiased, raw.standard_error, low, high, too_noisy(high - low, 1.0))
 
@@ -198,121 +301,14 @@ def _independence(pooled: Pooled, shape: tuple[int, int], aim: Aim) -> Independe
     gradient = np.einsum("jx,ly->jlxy", one, two).reshape(freedom, -1)
     spread = gradient @ pooled.covariance(shares, aim) @ gradient.T
     statistic = float(excess @ np.linalg.solve(spread, excess))
-    expected = [_rarer(pooled, place, float(share)) for place, share in enumerate(shares)]
+    expected = [rarer(pooled, place, float(share)) for place, share in enumerate(shares)]
     if min(expected) < 1 or np.mean(np.array(expected) < FEWEST) > 0.2:
         return Independence(statistic, freedom, None, TOO_FEW)
     return Independence(statistic, freedom, aim.p_value(statistic, freedom, pooled.n))
 
 
-def _rarer(pooled: Pooled, place: int, share: float) -> float:
+def rarer(pooled: Pooled, place: int, share: float) -> float:
     """How many reports of the rarer kind, supporting this answer or not, are to be expected."""
     rule, _, n = pooled.together([place])
     rate = rule.q + share * rule.gap
     return n * min(rate, 1 - rate)
-
-
-# --- a segment and a question ------------------------------------------------------------------------------------
-
-
-def crosstab_segment(
-    segment: str, codes: Sequence[str], sizes: Sequence[int], groups: Sequence[Evidence], aim: Aim = USUAL
-) -> Crosstab:
-    """A segment by a question, from the submissions (``sizes``) and the evidence of each of the segment's groups."""
-    n = sum(sizes)
-    rows = [_group_share(code, size, n, aim) for code, size in zip(codes, sizes, strict=True)]
-    items = [*zip(*(_items(evidence) for evidence in groups), strict=True)]
-    tables = [_by_group(rows, item, aim) for item in items]
-    return Crosstab(
-        rows=segment,
-        columns=groups[0].question.id,
-        submissions=n,
-        confidence=aim.confidence,
-        row_totals=rows,
-        column_totals=[share for table in tables for share in table.columns],
-        cells=_by_row([tables]),
-        independence=_of_all([table.independence for table in tables]),
-    )
-
-
-def flipped(table: Crosstab) -> Crosstab:
-    """The same with rows and columns exchanged."""
-    width = len(table.column_totals)
-    cells = [cell for column in range(width) for cell in table.cells[column::width]]
-    return msgspec.structs.replace(
-        table,
-        rows=table.columns,
-        columns=table.rows,
-        row_totals=table.column_totals,
-        column_totals=table.row_totals,
-        cells=[msgspec.structs.replace(cell, row=cell.column, column=cell.row) for cell in cells],
-    )
-
-
-def _group_share(code: str, size: int, n: int, aim: Aim) -> Share:
-    if not n:
-        return Share(code, None, None, None, 0.0, 1.0, TOO_NOISY)
-    raw = share_of_support(CLEAR, size, n, aim)
-    return Share(code, raw.unbiased, *raw, too_noisy(raw.high - raw.low, 1.0))
-
-
-def _by_group(rows: list[Share], items: Sequence[_Item], aim: Aim) -> _Table:
-    pooled = [item.totals() for item in items]
-    first = items[0]
-    everybody = first._replace(heard=tuple(heard for item in items for heard in item.heard))
-    columns = _totals(everybody, aim)
-    raw = [
-        [_in_group(row, shares, place, aim) for place in range(len(first.codes))]
-        for row, shares in zip(rows, pooled, strict=True)
-    ]
-    unbiased = np.array([[0.0 if each is None else each.unbiased for each in line] for line in raw])
-    estimate = np.clip(unbiased, 0.0, 1.0)
-    if all(each is not None for line in raw for each in line):
-        wanted = [np.array([share.estimate for share in each], dtype=float) for each in (rows, columns)]
-        estimate = keep_margins(unbiased, *wanted)
-    cells = [
-        [_cell(row.code, code, *each) for code, each in zip(first.codes, zip(*pair, strict=True), strict=True)]
-        for row, pair in zip(rows, zip(raw, estimate.tolist(), strict=True), strict=True)
-    ]
-    known = [shares for shares in pooled if shares is not None]
-    n = round(sum(part.n for shares in known for part in shares.parts))
-    return _Table(n, rows, columns[first.shown], [line[first.shown] for line in cells], _same_shares(known, aim))
-
-
-def _in_group(row: Share, shares: Pooled | None, place: int, aim: Aim) -> Raw | None:
-    """The share of the group times that of the answer in it.
-
-    Limits recovered from those of both, as in ``mover``: what each contributes to the product, with the other at its
-    estimate.
-    """
-    if shares is None or row.estimate is None or row.standard_error is None:
-        return None
-    own = central_share(*shares.together([place]), aim)
-    share = clip(own.unbiased)
-    assert own.standard_error is not None
-    low = math.hypot(row.estimate * (share - own.low), share * (row.estimate - row.low))
-    high = math.hypot(row.estimate * (own.high - share), share * (row.high - row.estimate))
-    error = math.hypot(row.estimate * own.standard_error, share * row.standard_error)
-    centre = row.estimate * share
-    return Raw(row.estimate * own.unbiased, error, max(centre - low, 0.0), min(centre + high, 1.0))
-
-
-def _same_shares(groups: list[Pooled], aim: Aim) -> Independence:
-    """The test that the answers have the same shares in all groups.
-
-    With u_g of covariance C_g at the shares of all, and m their mean weighted by C_g^-1, the sum of
-    (u_g - m)' C_g^-1 (u_g - m) is chi-square.
-    """
-    if len(groups) < 2:
-        return Independence(None, 0, None, ONE_VALUE if groups else TOO_FEW)
-    n = sum(each.n for each in groups)
-    mean = np.sum([each.n * each.unbiased for each in groups], axis=0) / n
-    likely = np.array(project(mean.tolist()))
-    seen = np.array([each.unbiased[:-1] for each in groups])
-    precision = np.array([np.linalg.inv(each.covariance(likely, aim)[:-1, :-1]) for each in groups])
-    common = np.linalg.solve(precision.sum(axis=0), np.einsum("gij,gj->i", precision, seen))
-    statistic = float(np.einsum("gi,gij,gj->", seen - common, precision, seen - common))
-    freedom = (len(groups) - 1) * (len(likely) - 1)
-    expected = np.array([_rarer(each, place, share) for each in groups for place, share in enumerate(likely.tolist())])
-    if expected.min() < 1 or np.mean(expected < FEWEST) > 0.2:
-        return Independence(statistic, freedom, None, TOO_FEW)
-    return Independence(statistic, freedom, aim.p_value(statistic, freedom, n))

@@ -7,6 +7,7 @@ estimate_question(gather(document, question, counts, sizes, answers))         # 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,14 +16,16 @@ from msgspec.structs import replace
 
 from deniable_protocol.checks import DECLINED
 
+from .curves import CurvePoint, curve
 from .distribution import Point, likely_distribution
 from .evidence import Counted, Evidence
 from .influence import question_influence, sum_influence
 from .intervals import USUAL, Aim, clip
+from .price import Price, prices
 from .scores import mean_scores, pooled_scores
 from .shares import TOO_NOISY, Applies, Share, among_answering, applies_to, shares_of, too_noisy
 from .summaries import Summary, summarize
-from .weights import APPLIES, Number, Weighed
+from .weights import APPLIES, Number, Weighed, share_number
 
 ROUGHLY = 0.25
 """The largest error, as a part of itself, with which a number of equivalent answers is worth saying."""
@@ -67,7 +70,8 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
     ``fake_influence``: the most that one false submission moves the estimate of any share, or the mean in its units.
     ``notes``: what a reader must know first. ``summaries`` are there for scales with shares; ``applies`` where a
     question is asked of some people only, and ``shares`` are then among those; ``among_answering`` where people may
-    decline; ``distribution`` and ``weighted`` where they were asked for.
+    decline; ``distribution``, ``curve`` (of numbers, with limits for all values at once), ``price`` (demand and
+    revenue, where the question asks for a price) and ``weighted`` where they were asked for.
     """
 
     id: str
@@ -83,6 +87,8 @@ class QuestionEstimate(msgspec.Struct, frozen=True):
     among_answering: list[Share] | UnsetType = UNSET
     distribution: list[Point] | UnsetType = UNSET
     weighted: Weighted | UnsetType = UNSET
+    curve: list[CurvePoint] | UnsetType = UNSET
+    price: Price | UnsetType | None = UNSET
 
 
 class _Numbers(NamedTuple):
@@ -112,6 +118,7 @@ def estimate_question(
     numbers = _numbers(evidence, aim, simultaneous)
     # Equivalent open answers are *their* variance over SE^2. The reports to a mean hardly show that variance, and its
     # bound, (value - min)(max - value), would flatter us: open_equivalent stays None.
+    points = curve(evidence, aim) if distribution and question.is_continuous else UNSET
     is_plain = numbers.mean is None and not evidence.is_conditional
     # Sampling counts there whatever the interval is for: an open answer, too, is from a population.
     is_sampled = aim.sampling(evidence.answers) == 1
@@ -133,6 +140,8 @@ def estimate_question(
         applies=numbers.applies,
         among_answering=numbers.among_answering,
         distribution=_distribution(evidence, aim) if distribution else UNSET,
+        curve=points,
+        price=UNSET if points is UNSET or not question.price else prices(points, question.range[0]),
     )
 
 
@@ -162,13 +171,7 @@ def _made_of(evidence: Evidence, numbers: _Numbers) -> dict[str, list[Number]]:
     question, codes = evidence.question, range(len(evidence.question.codes))
     if numbers.mean is not None:
         return {"mean": [Number(0)]}
-
-    def share(place: int, among: tuple[int, ...] | None) -> Number:
-        if evidence.is_exclusive:
-            return Number(0, tuple(float(place == j) for j in codes), among)
-        return Number(place, (0.0, 1.0), None if among is None else (0, 1))
-
-    asked = tuple(codes) if evidence.is_conditional else None
+    share, asked = partial(share_number, evidence), tuple(codes) if evidence.is_conditional else None
     made = {"shares": [share(j, asked) for j in question.reading_order]}
     if numbers.applies is not UNSET:
         made["applies"] = [Number(APPLIES, (1.0, 0.0))]

@@ -9,6 +9,7 @@ are not rejected. A ratio of unbiased shares is itself only nearly unbiased: by 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,20 +28,50 @@ BEYOND = 1.5
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
-    """The classes that a ratio is made of: unbiased shares, their moments (``Pooled.moments``), and their gains.
+class Tested(ABC):
+    """The classes that a ratio is made of: their unbiased shares and their gains.
 
     A person of class c counts ``gains[c]`` in the numerator and 1 in the denominator; all others count nowhere. All
     arrays may be of many ratios at once, along the first axes.
     """
 
     unbiased: Array
+    gains: Array
+    step: Array  # between two values of the numerator
+
+    @abstractmethod
+    def statistic(self, ratio: Array) -> tuple[Array, Array]:
+        """T and its variance at these ratios."""
+
+    def kept(self, ratios: Array, start: Array, errors: float) -> npt.NDArray[np.bool_]:
+        """Which of these are not so many standard errors away, where ``start`` is the possible ratio next to the
+        unbiased one.
+
+        The numerator is moved to where that would put it, as the support of a share is; half a step of it corrects for
+        continuity.
+        """
+        value, variance = self.statistic(ratios)
+        moved = np.einsum("...i,...i->...", self.gains - start[..., None], self.unbiased)
+        return np.asarray(np.abs(value - moved) - self.step / 2 <= errors * np.sqrt(variance))
+
+    def limits(self, start: Array, errors: float, ends: tuple[float, float]) -> Array:
+        """The furthest ratios from the possible one, downwards and upwards, that are not rejected; by bisection."""
+        inside, outside = np.stack([start, start]), np.stack([np.full_like(start, end) for end in ends])
+        for _ in range(ROUNDS):
+            middle = (inside + outside) / 2
+            good = self.kept(middle, start, errors)
+            inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
+        return outside
+
+
+@dataclass(frozen=True, eq=False)
+class Sums(Tested):
+    """Classes of the same reports, with the moments of their shares (``Pooled.moments``)."""
+
     none: Array
     own: Array
-    gains: Array
     n: float
     sampling: float
-    step: Array  # between two values of the numerator
     rarer: Array  # reports of the rarer kind, supporting the numerator or the denominator or not
 
     def at(self, place: int) -> Sums:
@@ -74,26 +105,6 @@ class Sums:
             total = total - (1 - self.sampling) * among / self.n
         return np.asarray(total)
 
-    def kept(self, ratios: Array, start: Array, errors: float) -> npt.NDArray[np.bool_]:
-        """Which of these are not so many standard errors away, where ``start`` is the possible ratio next to the
-        unbiased one.
-
-        The numerator is moved to where that would put it, as the support of a share is; half a step of it corrects for
-        continuity.
-        """
-        value, variance = self.statistic(ratios)
-        moved = np.einsum("...i,...i->...", self.gains - start[..., None], self.unbiased)
-        return np.asarray(np.abs(value - moved) - self.step / 2 <= errors * np.sqrt(variance))
-
-    def limits(self, start: Array, errors: float, ends: tuple[float, float]) -> Array:
-        """The furthest ratios from the possible one, downwards and upwards, that are not rejected; by bisection."""
-        inside, outside = np.stack([start, start]), np.stack([np.full_like(start, end) for end in ends])
-        for _ in range(ROUNDS):
-            middle = (inside + outside) / 2
-            good = self.kept(middle, start, errors)
-            inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
-        return outside
-
 
 class Ratio(NamedTuple):
     """A ratio with its interval; ``limits`` are those before they are cut off at what is possible."""
@@ -115,39 +126,46 @@ def ratios(
 
     Where the denominator could be 0, every ratio is possible; ``raw`` is None where its estimate is not above 0.
     """
-    floor, below = -1.0 if minus else 0.0, shares.together(among)
-    sums = _sums(shares, numerators, among, minus, aim.sampling(shares.n))
+    return ratios_among(shares, [(of, among) for of in numerators], aim, minus)
+
+
+def ratios_among(
+    shares: Pooled, pairs: Sequence[tuple[Sequence[int], Sequence[int]]], aim: Aim, minus: Sequence[int] = ()
+) -> list[Ratio]:
+    """The same of many numerators, each with the answers that it is among: more than those in the numerator, for all
+    pairs or for none.
+    """
+    floor = -1.0 if minus else 0.0
+    sums = _sums(shares, pairs, minus, aim.sampling(shares.n))
     whole = floor - BEYOND, 1 + BEYOND
-    total = float(sum(shares.unbiased[j] for j in among))
-    if total <= 0:
-        return [Ratio(None, whole, sums.at(place)) for place in range(len(numerators))]
-    unbiased = (sums.unbiased @ sums.gains) / total
+    total = np.array([float(sum(shares.unbiased[j] for j in among)) for _, among in pairs])
+    safe = np.where(total > 0, total, 1.0)
+    unbiased = (sums.unbiased @ sums.gains) / safe
     start = np.clip(unbiased, floor, 1.0)
-    errors = np.sqrt(sums.statistic(start)[1]) / total
-    clear = share_limits(*below, aim)[0] > 0
-    limits = np.broadcast_to(np.array(whole)[:, None], (2, len(start)))
-    if clear:
-        limits = sums.limits(start, float(aim.errors(shares.n)), whole)
+    errors = np.sqrt(sums.statistic(start)[1]) / safe
+    clear = {tuple(among): share_limits(*shares.together(among), aim)[0] > 0 for _, among in pairs}
+    known = (total > 0) & np.array([clear[tuple(among)] for _, among in pairs])
+    limits = np.where(known, sums.limits(start, float(aim.errors(shares.n)), whole), np.array(whole)[:, None])
     cut = np.clip(limits, floor, 1.0)
     return [
         Ratio(
-            Raw(float(unbiased[i]), float(errors[i]), float(cut[0, i]), float(cut[1, i])),
+            Raw(float(unbiased[i]), float(errors[i]), float(cut[0, i]), float(cut[1, i])) if total[i] > 0 else None,
             (float(limits[0, i]), float(limits[1, i])),
             sums.at(i),
         )
-        for i in range(len(numerators))
+        for i in range(len(pairs))
     ]
 
 
 def _sums(
-    shares: Pooled, numerators: Sequence[Sequence[int]], among: Sequence[int], minus: Sequence[int], sampling: float
+    shares: Pooled, pairs: Sequence[tuple[Sequence[int], Sequence[int]]], minus: Sequence[int], sampling: float
 ) -> Sums:
     classes = []
-    for of in numerators:
+    for of, among in pairs:
         groups = [(of, 1.0), (minus, -1.0), ([j for j in among if j not in of and j not in minus], 0.0)]
         present = [(group, gain) for group, gain in groups if group]
         classes.append(shares.merged([group for group, _ in present]))
-    above, below = [shares.together(of) for of in numerators], shares.together(among)
+    above, below = ([shares.together(pair[i]) for pair in pairs] for i in (0, 1))
     return Sums(
         unbiased=np.array([each.unbiased for each in classes]),
         none=np.array([each.moments[0] for each in classes]),
@@ -156,7 +174,7 @@ def _sums(
         n=shares.n,
         sampling=sampling,
         step=np.array([1 / (shares.n * each.rule.gap) for each in above]),
-        rarer=np.array([min(each.y, each.n - each.y, below.y, below.n - below.y) for each in above]),
+        rarer=np.array([min(a.y, a.n - a.y, b.y, b.n - b.y) for a, b in zip(above, below, strict=True)]),
     )
 
 

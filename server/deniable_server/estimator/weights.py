@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .evidence import Array, Counted, Evidence, Heard, moments_of, not_shown, pool
-from .intervals import FEW, chances, support
+from .intervals import CLEAR, FEW, Supported, chances, support
 from .scores import mean_scores, share_scores
 
 APPLIES = -1
@@ -40,6 +40,13 @@ class Number(NamedTuple):
     item: int
     signs: tuple[float, ...] = ()
     among: tuple[int, ...] | None = None
+
+
+def share_number(evidence: Evidence, place: int, among: tuple[int, ...] | None) -> Number:
+    """The share of an answer; of an option of a multi_choice, of its yes."""
+    if evidence.is_exclusive:
+        return Number(0, tuple(float(place == j) for j in range(len(evidence.question.codes))), among)
+    return Number(place, (0.0, 1.0), None if among is None else (0, 1))
 
 
 class Raked:
@@ -134,6 +141,26 @@ class Weighed:
                 even += size
                 own += size**2 / self._effective(self._sums(number, heard, signs, counts, n), n)
         return even / own if own else 1.0
+
+    def certain(self, number: Number) -> Evidence:
+        """The evidence of all cells, as certain as this number is."""
+        surer = float(f"{self.surer(number):.12g}")  # of yes and no it is the same but for rounding
+        if surer not in self._certain:
+            self._certain[surer] = self.evidence(surer)
+        return self._certain[surer]
+
+    @cached_property
+    def _certain(self) -> dict[float, Evidence]:
+        return {}
+
+    def members(self, members: Array, everybody: Array) -> Supported:
+        """How many of all belong to a group, which is known of everyone: of as many as would be as certain without
+        weights. Both are given cell by cell.
+        """
+        if not (total := float(self.weights @ everybody)):
+            return Supported(CLEAR, 0.0, 0.0)
+        effective = self._effective(_Sums(members, members, 0.0, 1.0), everybody)
+        return Supported(CLEAR, effective * float(self.weights @ members) / total, effective)
 
     def deff(self, number: Number, surer: float) -> float | None:
         """The design effect of the weights on this number: reports over effective ones; None where there are none."""

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -119,8 +120,10 @@ def read_export(folder: str, manifest: bytes | None, document: bytes | None) -> 
         known = msgspec.json.decode(manifest, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise ExportError(f"{folder}/{MANIFEST} is damaged, or not one of Deniable's; export again") from None
-    if known.submissions != sum(file.rows for file in known.files) or not all(
-        _FILE.fullmatch(file.name) and file.rows > 0 and file.bytes > 0 for file in known.files
+    if (
+        known.submissions != sum(file.rows for file in known.files)
+        or not _is_day(known.exported_on)
+        or not all(_FILE.fullmatch(file.name) and file.rows > 0 and file.bytes > 0 for file in known.files)
     ):
         raise ExportError(f"{folder}/{MANIFEST} contradicts itself; export again")
     try:
@@ -130,6 +133,13 @@ def read_export(folder: str, manifest: bytes | None, document: bytes | None) -> 
     if (verified.survey.id, verified.digest) != (known.survey, known.digest):
         raise ExportError(f"{folder}/{DOCUMENT} is not the document that these reports belong to; export again")
     return Export(folder, Published(0, document, verified), known)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 class _Numbered(msgspec.Struct):

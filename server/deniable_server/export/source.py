@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from functools import cached_property
 
 from deniable_server.analysis.crossing import Crossing
@@ -25,6 +26,9 @@ class ExportedSurvey(Source):
 
     def _status(self) -> Status:
         return self._engine.export.manifest.status
+
+    def _day(self) -> date:
+        return date.fromisoformat(self._engine.export.manifest.exported_on)
 
     def _statistics(self, over: Sequence[int]) -> Statistics:
         return self._counted.over(over)

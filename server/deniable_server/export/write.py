@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -21,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable_protocol import Document, verify
-from deniable_server.errors import ExportError
 from deniable_server.statistics import Content
 from deniable_server.storage import Published, Status, Storage, utc_today
 from deniable_server.storage.files import sync
 
 from . import DOCUMENT, FORMAT, MANIFEST, REPORTS, File, Manifest, column_bits
 from .arrow import meanings, pa, pq, schema_of
+from .folder import making, write_file
+from .readme import README, readme_of_reports
 from .slots import ABSENT
 
 GROUP_ROWS = 1 << 17
@@ -79,39 +79,8 @@ def writing(
     folder: Path, published: bytes, group_rows: int = GROUP_ROWS, file_rows: int = FILE_ROWS
 ) -> Iterator[Writer]:
     """A folder to fill, for its owner alone; it gets its name once it is finished, and is gone where it is not."""
-    folder = folder.absolute()
-    partial = folder.with_name(f".{folder.name}.partial")
-    _refuse_taken(folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ExportError(f"{folder} cannot be written: {error.strerror}") from None
-    try:
-        partial.mkdir(mode=0o700)
-    except FileExistsError:
-        raise ExportError(
-            f"{partial} exists: another export to {folder.name} is running, or one broke off. "
-            "Where none is running, delete it and try again"
-        ) from None
-    except OSError as error:
-        raise ExportError(f"{folder} cannot be written: {error.strerror}") from None
-    try:
-        with Writer(partial, published, group_rows, file_rows) as writer:
-            yield writer
-        sync(partial)
-        _refuse_taken(folder)
-        partial.rename(folder)  # onto an empty folder too, but onto no other
-        sync(folder.parent)
-    except (OSError, pa.ArrowException) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ExportError(f"{folder} could not be written: {reason}. Nothing was left behind.") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _refuse_taken(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ExportError(f"{folder} exists already, and is not overwritten; use another path")
+    with making(folder, pa.ArrowException) as partial, Writer(partial, published, group_rows, file_rows) as writer:
+        yield writer
 
 
 class Writer:
@@ -132,7 +101,7 @@ class Writer:
         self._files: list[File] = []
         self._rows = 0
         (folder / REPORTS).mkdir(mode=0o700)
-        _write(folder / DOCUMENT, published)
+        write_file(folder / DOCUMENT, published)
 
     def __enter__(self) -> Writer:
         return self
@@ -164,7 +133,8 @@ class Writer:
         total, day = sum(file.rows for file in self._files), utc_today().isoformat()
         manifest = Manifest(FORMAT, survey, digest, status, day, total, self._files)
         sync(self._folder / REPORTS)
-        _write(self._folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
+        write_file(self._folder / README, readme_of_reports(self.document, manifest).encode())
+        write_file(self._folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
         return manifest
 
     def _write_group(self) -> None:
@@ -232,12 +202,3 @@ class _Digested:
     def close(self) -> None:
         self._file.close()
         self.closed = True
-
-
-def _write(path: Path, content: bytes) -> None:
-    file = _Digested(path)
-    try:
-        file.write(content)
-        file.sync()
-    finally:
-        file.close()

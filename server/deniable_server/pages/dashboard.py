@@ -20,19 +20,20 @@ from deniable_server.analysis.crosstab import CrosstabQuery, crosstab, planned_p
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates, has_few_numbers
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
+from deniable_server.analysis.regress import RegressQuery, regress
 from deniable_server.analysis.source import Source
 from deniable_server.errors import BadQuery, HeldBack, Withheld
 from deniable_server.storage import Status, utc_today
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
 from deniable_server.web.source import compute_results, source_of
-from deniable_server.wording import EVERY_LOOK, account_in_words, answer_texts, group_text, in_symbols
+from deniable_server.wording import EVERY_LOOK, account_in_words, group_text, in_symbols
 
 from . import sentences
 from .day_charts import day_text, days_chart
-from .group_charts import crosstab_chart, differences_chart
 from .layout import page, shown_to
 from .overview import common_notices, cross_planned, make_cards
+from .relations import comparison_values, crosstab_values, outcomes, predictors, regression_values
 
 dashboard = Blueprint("dashboard", __name__, template_folder="templates")
 
@@ -79,7 +80,9 @@ def overview(survey: str) -> ResponseReturnValue:
 def comparison(survey: str) -> ResponseReturnValue:
     given = _given(CompareQuery)
     function = _comparison if "question" in given and ("by" in given or "with" in given) else None
-    return _view("compare.html", survey, given, CompareQuery, function, others=_others(find(survey).document.survey))
+    return _view(
+        "compare.html", survey, given, CompareQuery, function, given, others=_others(find(survey).document.survey)
+    )
 
 
 @dashboard.get("/surveys/<survey>/crosstab")
@@ -93,8 +96,30 @@ def cross_tabulation(survey: str) -> ResponseReturnValue:
         given,
         CrosstabQuery,
         _crosstab if "rows" in given and "columns" in given else None,
+        given,
         variables=[(name, named[name]) for name in crossable(asked)],
         planned=[(pair, " and ".join(named[name] for name in pair)) for pair in planned_pairs(asked)],
+    )
+
+
+@dashboard.get("/surveys/<survey>/regression")
+@shown_to("reader")
+def regression(survey: str) -> ResponseReturnValue:
+    asked, given = find(survey).document.survey, _given(RegressQuery)
+    # One field chooses question and answer.
+    question, colon, answer = request.args.get("outcome", "").partition(":")
+    if colon:
+        given |= {"question": [question], "answer": [answer]}
+    return _view(
+        "regression.html",
+        survey,
+        given,
+        RegressQuery,
+        _regression if "question" in given and "on" in given else None,
+        given,
+        outcomes=outcomes(asked),
+        outcome=":".join(given.get(name, [default])[0] for name, default in (("question", ""), ("answer", "yes"))),
+        predictors=predictors(asked),
     )
 
 
@@ -155,36 +180,57 @@ def _scope(survey: Survey, result: SurveyEstimates) -> str:
     return " · ".join(parts)
 
 
-def _comparison(survey: str, query: CompareQuery) -> Shown:
+def _comparison(survey: str, query: CompareQuery, given: Given) -> Shown:
     source = source_of(survey)
     others = [source.another(query.other)] if query.other and not query.by else []
     result = compare(source, replace(query, anytime=query.anytime or _is_open(source, *others)))
-    question = next(each for each in source.survey.questions if each.id == result.question)
-    names, answers = _names(source.survey, result), answer_texts(question)
-    unit = getattr(question, "unit", None) or ""
-    said = [
-        (sentences.difference(row, names, answers[row.code] if row.code else "", unit), row.adjusted_p_value)
-        for row in result.differences
-    ]
+    values = comparison_values(source.survey, result, _names(source.survey, result))
+    shown = _as_shown(given, anytime=result.anytime)
     return _shown(
         "compare-results.html",
         source,
         query,
-        result=result,
-        is_follow_up=question.show_if is not None,
-        chart=differences_chart(question, result.differences, names, result.confidence),
-        differences=[sentence for sentence, _ in said],
-        clear=[sentence for sentence, p in said if p is not None and p <= 1 - result.confidence],
+        downloads=_downloads("results.get_comparison", survey, shown),
+        **values,
     )
 
 
-def _crosstab(survey: str, query: CrosstabQuery) -> Shown:
+def _crosstab(survey: str, query: CrosstabQuery, given: Given) -> Shown:
     source = source_of(survey)
-    named, answers = titles(source.survey), texts(source.survey)
     result = crosstab(source, replace(query, anytime=query.anytime or _is_open(source)))
-    rows, columns = result.rows, result.columns
-    chart = crosstab_chart(result, answers[rows], answers[columns], named[rows], named[columns], anytime=result.anytime)
-    return _shown("crosstab-results.html", source, query, result=result, chart=chart)
+    shown = _as_shown(given, anytime=result.anytime)
+    return _shown(
+        "crosstab-results.html",
+        source,
+        query,
+        downloads=_downloads("results.get_crosstab", survey, shown),
+        **crosstab_values(source.survey, result),
+    )
+
+
+def _regression(survey: str, query: RegressQuery, given: Given) -> Shown:
+    source = source_of(survey)
+    return _shown(
+        "regression-results.html",
+        source,
+        query,
+        downloads=_downloads("results.get_regression", survey, given),
+        is_open=_is_open(source),
+        **regression_values(source.survey, regress(source, query)),
+    )
+
+
+def _as_shown(given: Given, *, anytime: bool) -> Given:
+    """What to ask for to get the numbers of the page."""
+    return {**given, **({"anytime": ["1"]} if anytime else {})}
+
+
+def _downloads(endpoint: str, survey: str, given: Given) -> dict[str, str]:
+    """The numbers of a page as files."""
+    return {
+        "As a table (CSV)": _link(f"{endpoint}_table", survey, given),
+        "As JSON": _link(endpoint, survey, given),
+    }
 
 
 def _shown(template: str, source: Source, query: Query, **values: Any) -> Shown:
@@ -251,9 +297,8 @@ def _given(query: type[Query]) -> Given:
         if not (value := value.strip()):
             continue
         if name.startswith(WEIGHT) and "weight" in known:
-            given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value.replace(',', '.')}")
+            given.setdefault("weight", []).append(f"{name.removeprefix(WEIGHT)}:{value}")
         elif name in known:
-            value = value.replace(",", ".") if name in ("deff", "trim") else value
             given.setdefault(name, []).append(value)
     return given
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
+
+from msgspec import UnsetType
 
 from deniable_protocol import Question
 from deniable_server.analysis import rounding
 from deniable_server.analysis.crosstab import SurveyCrosstab
 from deniable_server.analysis.rounding import mean_in_units, share_in_percent, short_text, signed
 from deniable_server.estimator import QuestionEstimate, Share
-from deniable_server.estimator.comparison import Difference
-from deniable_server.estimator.crosstab import Crosstab, JointShare
+from deniable_server.estimator.comparison import Difference, Level
+from deniable_server.estimator.crosstab import Crosstab, JointShare, Within
 from deniable_server.wording import answer_texts, independence_in_words, is_noisy, merged_text, probability, said
 
 from . import sentences
@@ -112,9 +114,15 @@ def _mean_groups(question: Question, groups: Sequence[tuple[str, QuestionEstimat
 
 
 def differences_chart(
-    question: Question, differences: Sequence[Difference], names: Mapping[str, str], confidence: float = 0.95
+    question: Question,
+    differences: Sequence[Difference],
+    names: Mapping[str, str],
+    confidence: float = 0.95,
+    scope: str = "",
 ) -> Dots | Empty:
-    """A line for each difference, around zero; a block for each pair of groups."""
+    """A line for each difference, around zero, with both levels; a block for each pair of groups. ``scope``: what the
+    numbers are of.
+    """
     if all(row.estimate is None for row in differences):
         return Empty("Too few answers to compare.")
     texts, unit, means = answer_texts(question), unit_of(question), question.asks_mean
@@ -129,21 +137,37 @@ def differences_chart(
         mark = axis.mark(None if is_noisy(row) else row.estimate, row.low, row.high)
         pair = " − ".join(sentences.apart(names.get(each, each)) for each in (row.first, row.second))
         answer = "Mean" if row.code is None else texts[row.code]
-        p = "" if row.adjusted_p_value is None else sentences.p_in_words(row.adjusted_p_value)
-        pairs.setdefault(pair, []).append(ChartRow(*label(answer), mark, said(row, value), limits, extra=p))
+        levels = [_level(question, level) for level in row.levels or ()]
+        extra = [" − ".join(text for text, _ in levels)]
+        extra += [] if row.adjusted_p_value is None else [sentences.p_in_words(row.adjusted_p_value)]
+        more = " · ".join(text for text in extra if text)
+        pairs.setdefault(pair, []).append(ChartRow(*label(answer), mark, said(row, value), limits, extra=more))
         tests = [UNKNOWN if each is None else probability(each) for each in (row.p_value, row.adjusted_p_value)]
-        lines.append((pair, (answer, *cells(numbers, row.standard_error, scale), *tests)))
+        inner = [each for _, texts in levels for each in texts]
+        lines.append((pair, (answer, *cells(numbers, row.standard_error, scale), *tests, *inner)))
     what = (f"in {unit}" if unit else "in the question’s units") if means else "in percentage points"
-    heads = ("Groups", "Answer", "Difference", *HEADS[1:], "p", "Adjusted p")
+    levels_heads = [f"{which}: {head.lower()}" for which in ("First", "Second") for head in HEADS[:3]]
+    heads = ("Groups", "Answer", "Difference", *HEADS[1:], "p", "Adjusted p", *levels_heads)
+    of = f". {scope}" if scope else ""
     return Dots(
         about=f"Differences {what}, first group minus second",
         axis=axis,
         blocks=tuple(Block(*label(pair), tuple(rows)) for pair, rows in pairs.items()),
-        tables=(NumberTable(f"{sentences.capitalized(what)}; {limits_at(confidence)}", heads, tuple(lines)),),
+        tables=(NumberTable(f"{sentences.capitalized(what)}; {limits_at(confidence)}{of}", heads, tuple(lines)),),
         around_zero=True,
         note=f"First group minus second, {what}. p: how often chance alone would give such a difference, allowing for "
-        "all that are shown.",
+        f"all that are shown{of}.",
     )
+
+
+def _level(question: Question, level: Level) -> tuple[str, tuple[str, ...]]:
+    """The share or the mean of one group: in a line, and for a table."""
+    if question.asks_mean:
+        numbers, unit = rounding.rounded(level.estimate, level.low, level.high, *question.range), ""
+    else:
+        numbers, unit = share_in_percent(level), "%"
+    value, _, _ = numbers.texts()
+    return said(level, f"{value}{unit}"), cells(numbers, None)[:3]
 
 
 def zero_axis(furthest: float, scale: int) -> Axis:
@@ -192,30 +216,45 @@ def crosstab_chart(
     column_title: str = "",
     *,
     anytime: bool = False,
+    of: Of = "all",
+    scope: str = "",
 ) -> HeatMap | Empty:
-    """The shares of all pairs of answers as a heat map."""
+    """The pairs of answers as a heat map: as shares of all, of their row or of their column. ``scope``: what the
+    numbers are of.
+    """
     if not result.submissions:
         return Empty()
-    shares = {(cell.row, cell.column): cell for cell in result.cells}
-    known = [cell.estimate for cell in result.cells if cell.estimate is not None and not is_noisy(cell)]
+    shares = {(cell.row, cell.column): _of(cell, of) for cell in result.cells}
+    known = [share.estimate for share in shares.values() if share.estimate is not None and not is_noisy(share)]
     top = max(known, default=0.0)
     lines = []
     for total in result.row_totals:
         inner = tuple(_cell(shares[total.code, column.code], top) for column in result.column_totals)
-        lines.append((merged_text(row_texts, total.code), inner, _cell(total)))
+        lines.append((merged_text(row_texts, total.code), inner, WHOLE if of == "row" else _cell(total)))
     names = sentences.quoted(row_title or result.rows), sentences.quoted(column_title or result.columns)
     return HeatMap(
-        about=f"{sentences.counted(result.submissions, 'respondent')} reported on both. Shares of all, with "
-        f"{100 * result.confidence:.4g}% intervals; cells with more colour are larger. "
-        f"Rows: “{names[0]}”; columns: “{names[1]}”.",
+        about=f"{sentences.counted(result.submissions, 'respondent')} reported on both. Shares of {WHOSE[of]}"
+        f"{'' if scope else f', with {100 * result.confidence:.4g}% intervals'}; cells with more colour are larger. "
+        f"Rows: “{names[0]}”; columns: “{names[1]}”.{f' {scope}.' if scope else ''}",
         columns=tuple(merged_text(column_texts, column.code) for column in result.column_totals),
         lines=tuple(lines),
-        totals=tuple(_cell(column) for column in result.column_totals),
-        note=independence_in_words(result.independence, anytime=anytime),
+        totals=tuple(WHOLE if of == "column" else _cell(column) for column in result.column_totals),
+        note=independence_in_words(result.independence, anytime=anytime) if of == "all" else "",
     )
 
 
-def _cell(share: Share | JointShare, top: float = 0.0) -> HeatCell:
+Of: TypeAlias = Literal["all", "row", "column"]
+WHOSE = {"all": "all", "row": "each row", "column": "each column"}
+WHOLE = HeatCell("100%", "", 0)
+
+
+def _of(cell: JointShare, of: Of) -> JointShare | Within:
+    share = {"all": cell, "row": cell.of_row, "column": cell.of_column}[of]
+    assert not isinstance(share, UnsetType)
+    return share
+
+
+def _cell(share: Share | JointShare | Within, top: float = 0.0) -> HeatCell:
     value, low, high = share_in_percent(share).texts()
     # Answers that exclude each other have no limits.
     limits = "" if share.estimate is None or not share.high else f"{low}–{high}%"

@@ -20,6 +20,7 @@ from deniable_server.wording import account_in_words, in_decimals
 
 from .design import design_booklets, publish_survey
 from .precision import Known, precision
+from .price import TextbookPrice, textbook_price
 from .sample_size import Wanted, margin_of, respondents_for_margin, respondents_per_group, smallest_difference
 from .shuffling import Shuffled, shuffle
 from .textbook import Alternative, Other, other_designs, question_alternatives, survey_alternatives
@@ -106,6 +107,7 @@ class SurveyPlan(msgspec.Struct, frozen=True):
     ``in_words`` is the result in a few sentences, ``epsilon_in_words`` what epsilon and delta mean for one person.
     ``respondents`` and ``per_group`` are enough for every question and cross-tab. ``fewest``: no other choice of
     booklets needs fewer than that, where it is known. ``sizes`` are the respondents of the margins at each epsilon.
+    ``prices``: of each question that asks for a price, what the textbook's answer would lose, with a trusted curator.
     ``shuffled``: epsilon towards someone who sees the submissions shuffled; None if a question has a delta.
     """
 
@@ -129,6 +131,7 @@ class SurveyPlan(msgspec.Struct, frozen=True):
     alternatives: list[Alternative]
     waves: list[Waves]
     shuffled: Shuffled | None
+    prices: list[TextbookPrice] = []
 
 
 def plan_survey(survey: Survey, wanted: Wanted | None = None) -> SurveyPlan:
@@ -163,6 +166,11 @@ def plan_survey(survey: Survey, wanted: Wanted | None = None) -> SurveyPlan:
         alternatives=[*_in_booklets(survey, needed, wanted), *survey_alternatives(survey, others, needed, wanted)],
         waves=repeat(document, known, needed, wanted),
         shuffled=shuffle(document, wanted.respondents or needed, wanted.delta),
+        prices=[
+            found
+            for question in survey.questions
+            if (found := textbook_price(question, survey.exact_epsilon, wanted.respondents or needed)) is not None
+        ],
     )
     return msgspec.structs.replace(plan, in_words=describe(plan), warnings=warn(plan, document))
 

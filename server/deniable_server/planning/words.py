@@ -110,6 +110,18 @@ def change_found(row: Waves) -> str:
     return "none" if row.rotation.difference is None else points(row.rotation.difference)
 
 
+def prices_in_words(plan: SurveyPlan) -> list[str]:
+    """The textbook's answer to which price earns most, for each question that asks for one."""
+    return [
+        f"{each.question}: our results show demand and revenue at {each.prices} prices, and which of them may be best. "
+        f"The textbook's exponential mechanism would publish one price, from true answers that a curator keeps: at "
+        f"{each.respondents:,} respondents it loses at most {significant(each.loss)} of revenue per person in "
+        f"expectation ({100 * each.share:.2g}% of the highest price, {each.highest:g}), and for 1% it needs "
+        f"{each.respondents_for_percent:,} respondents."
+        for each in plan.prices
+    ]
+
+
 def shuffled_in_words(plan: SurveyPlan) -> str | None:
     """What shuffling is worth, if that is known."""
     if (shuffled := plan.shuffled) is None:

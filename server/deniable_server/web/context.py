@@ -12,7 +12,7 @@ from deniable_protocol import Survey, verify
 from deniable_server.errors import Kind, Refusal
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
-from deniable_server.storage import Published, Storage, Token
+from deniable_server.storage import Published, Storage, Token, utc_today
 from deniable_server.storage.base import refuse_another
 
 from .computing import Computing
@@ -104,7 +104,11 @@ def compute(function: Callable[..., T], *given: object, about: Iterable[Publishe
     """
     state, surveys = here(), list(about)
     return state.computing.ask(
-        function, *given, root=request.script_root, state=lambda: tuple(map(state.storage.state, surveys))
+        function,
+        *given,
+        root=request.script_root,
+        # Results say of which day they are.
+        state=lambda: (utc_today(), *map(state.storage.state, surveys)) if surveys else (),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 from flask import Blueprint, Response
 from flask.typing import ResponseReturnValue
@@ -13,6 +14,7 @@ from deniable_server.analysis.compare import CompareQuery, SurveyComparison, com
 from deniable_server.analysis.crosstab import CrosstabQuery, SurveyCrosstab, crosstab
 from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates
 from deniable_server.analysis.regress import RegressQuery, SurveyRegression, regress
+from deniable_server.analysis.relation_tables import compare_rows, crosstab_rows, regression_rows
 from deniable_server.analysis.reports import report_rows
 from deniable_server.analysis.tables import csv_pieces, estimate_rows
 from deniable_server.errors import Kind
@@ -71,6 +73,20 @@ def get_comparison(survey: str) -> ResponseReturnValue:
 @route(
     results,
     "GET",
+    "/surveys/<survey>/compare.csv",
+    "The same as a table: a row for every number.",
+    role="reader",
+    gives="text/csv",
+    query=CompareQuery,
+    problems=PROBLEMS,
+)
+def get_comparison_table(survey: str) -> ResponseReturnValue:
+    return _csv(survey, "compare", [compute_results(_comparison_table, survey, CompareQuery)])
+
+
+@route(
+    results,
+    "GET",
     "/surveys/<survey>/crosstab",
     "The shares of all pairs of answers to two questions, with intervals and a test of independence.",
     role="reader",
@@ -85,6 +101,20 @@ def get_crosstab(survey: str) -> ResponseReturnValue:
 @route(
     results,
     "GET",
+    "/surveys/<survey>/crosstab.csv",
+    "The same as a table: a row for every number.",
+    role="reader",
+    gives="text/csv",
+    query=CrosstabQuery,
+    problems=PROBLEMS,
+)
+def get_crosstab_table(survey: str) -> ResponseReturnValue:
+    return _csv(survey, "crosstab", [compute_results(_crosstab_table, survey, CrosstabQuery)])
+
+
+@route(
+    results,
+    "GET",
     "/surveys/<survey>/regression",
     "The odds of an answer explained by segments and by questions of the same part: odds ratios with intervals.",
     role="reader",
@@ -94,6 +124,20 @@ def get_crosstab(survey: str) -> ResponseReturnValue:
 )
 def get_regression(survey: str) -> ResponseReturnValue:
     return _json(compute_results(_regression, survey, RegressQuery))
+
+
+@route(
+    results,
+    "GET",
+    "/surveys/<survey>/regression.csv",
+    "The same as a table: a row for every number.",
+    role="reader",
+    gives="text/csv",
+    query=RegressQuery,
+    problems=PROBLEMS,
+)
+def get_regression_table(survey: str) -> ResponseReturnValue:
+    return _csv(survey, "regression", [compute_results(_regression_table, survey, RegressQuery)])
 
 
 @route(
@@ -136,19 +180,38 @@ def _estimates(survey: str, query: EstimateQuery) -> bytes:
 
 def _estimates_table(survey: str, query: EstimateQuery) -> bytes:
     source = source_of(survey)
-    return b"".join(csv_pieces(estimate_rows(source.survey, estimates(source, query))))
+    return _table(estimate_rows(source.survey, estimates(source, query)))
 
 
 def _comparison(survey: str, query: CompareQuery) -> bytes:
     return encode(compare(source_of(survey), query))
 
 
+def _comparison_table(survey: str, query: CompareQuery) -> bytes:
+    source = source_of(survey)
+    return _table(compare_rows(source.survey, compare(source, query)))
+
+
 def _crosstab(survey: str, query: CrosstabQuery) -> bytes:
     return encode(crosstab(source_of(survey), query))
 
 
+def _crosstab_table(survey: str, query: CrosstabQuery) -> bytes:
+    source = source_of(survey)
+    return _table(crosstab_rows(source.survey, crosstab(source, query)))
+
+
 def _regression(survey: str, query: RegressQuery) -> bytes:
     return encode(regress(source_of(survey), query))
+
+
+def _regression_table(survey: str, query: RegressQuery) -> bytes:
+    source = source_of(survey)
+    return _table(regression_rows(source.survey, regress(source, query)))
+
+
+def _table(rows: Iterable[list[Any]]) -> bytes:
+    return b"".join(csv_pieces(rows))
 
 
 # --- responses --------------------------------------------------------------------------------------------------------

@@ -90,6 +90,7 @@ class Question(Asked, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     options: ClassVar[tuple[Option, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()
     unit: ClassVar[str | None] = None
+    price: ClassVar[bool] = False
     measure: ClassVar[str] = "shares"
     mechanism: ClassVar[str | None] = None
     delta: ClassVar[str | None] = None
@@ -297,6 +298,7 @@ class Number(Question, frozen=True, kw_only=True, omit_defaults=True, tag="numbe
     min: float
     max: float
     unit: str | None = None  # type: ignore[misc]
+    price: bool = False  # type: ignore[misc]  # "What would you pay at most?": results show demand and revenue
     measure: Literal["mean", "shares"] = "mean"  # type: ignore[misc]
     bins: tuple[float, ...] | None = None
     mechanism: Literal["laplace", "gaussian"] | None = None  # type: ignore[misc]
@@ -340,6 +342,10 @@ class Number(Question, frozen=True, kw_only=True, omit_defaults=True, tag="numbe
             check.note(join(fields.place, "max"), "range", "must be above min")
             low = None
         fields.take("unit", check.text)
+        if fields.take("price", check.flag) is False and check.published:
+            check.note(join(fields.place, "price"), "range", "is left out where it is false")
+        if item.get("price") is True and low is not None and low < 0:
+            check.note(join(fields.place, "price"), "range", "a price is 0 or more: min must not be below 0")
         if "bins" in item and measure != "shares":
             fields.conflict("bins", 'bins go with measure = "shares"')
         elif low is not None and high is not None:

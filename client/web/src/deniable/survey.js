@@ -28,7 +28,7 @@ const OWN_KEYS = {
   choice: ["options", "mechanism?"],
   multi_choice: ["options"],
   scale: ["labels", "measure?", "mechanism?"],
-  number: ["min", "max", "unit?", "measure?", "bins?", "mechanism?", "delta?"],
+  number: ["min", "max", "unit?", "price?", "measure?", "bins?", "mechanism?", "delta?"],
 };
 const MECHANISMS = { choice: ["krr"], scale: ["krr", "exponential"], number: ["laplace", "gaussian"] };
 
@@ -160,6 +160,10 @@ function checkQuestion(item, place, taken, shared, text) {
     number(item.max, at("max"));
     if (!(item.min < item.max)) refuse(at("max"), "range");
     if (has(item, "unit")) text(item.unit, at("unit"));
+    if (has(item, "price")) {
+      if (item.price !== true) refuse(at("price"), item.price === false ? "range" : "type");
+      if (item.min < 0) refuse(at("price"), "range");
+    }
     if (has(item, "bins")) {
       if (measured !== "shares") refuse(at("bins"), "conflict");
       checkBins(item, at("bins"));
