@@ -35,6 +35,7 @@ from deniable_protocol import (
     verify,
 )  # fmt: skip
 from deniable_protocol.checks import Checker
+from deniable_protocol.languages import with_value
 from deniable_protocol.survey import check_survey
 from deniable_server.checks.node import find_node
 from deniable_server.planning import publish_survey
@@ -200,4 +201,6 @@ def tree_of(survey: Survey) -> dict[str, Any]:
     for question in tree["questions"]:
         if condition := question.get("show_if"):
             question["show_if"] = {condition["question"]: condition["codes"]}
+    for place, texts in tree.pop("translations", ()):
+        tree = with_value(tree, place, dict(zip(survey.languages, texts, strict=True)))
     return tree
