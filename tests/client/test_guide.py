@@ -54,7 +54,7 @@ def examples(guide: str, state: Path) -> list[str]:
 def test_the_examples_run(examples: list[str], monkeypatch: pytest.MonkeyPatch, booklet: int) -> None:
     """Five lines answer a survey, four ask one question after the other, and apps can bring their own transport."""
     server = FakeServer(DOCUMENT)
-    monkeypatch.setattr(deniable.client, "HTTPTransport", lambda: server)
+    monkeypatch.setattr("deniable.http_transport.HTTPTransport", lambda: server)
     monkeypatch.setattr(deniable.client, "draw_booklet", lambda _: booklet)
     monkeypatch.setattr("deniable_protocol.draw_booklet", lambda _: booklet)
     first, questionnaire, printing, own = examples

@@ -16,8 +16,8 @@ from typing import Any
 from deniable import client, database, delivery, loading, state, transport
 from deniable.address import Address
 from deniable.database import Database
+from deniable.http_transport import HTTPTransport
 from deniable.state import State
-from deniable.transport import HTTPTransport
 from deniable_protocol import Account, submission
 from tests.helpers.planting import constant, instead_of, replace
 

@@ -31,7 +31,7 @@ REACHES_OUT = {
 }  # fmt: skip
 OTHERS = {
     "urllib.request", "http.client", "requests", "httpx", "aiohttp", "socket", "ftplib", "telnetlib", "asyncio",
-    "psycopg_pool", "deniable.transport",
+    "psycopg_pool", "deniable.transport", "deniable.http_transport",
 }  # fmt: skip
 # Get the name of a table, or a condition, from a constant of their own module.
 GET_OUR_NAMES = {"_size", "_select", "_write", "_entries"}

@@ -33,10 +33,11 @@ from .errors import (
     Unreachable,
 )
 from .receipt import Receipt, Sent
-from .transport import HTTPTransport, Response, Transport
+from .transport import Response, Transport
 from .wsgi import WSGITransport
 
 if TYPE_CHECKING:
+    from .http_transport import HTTPTransport
     from .results import Results
 
 __all__ = [
@@ -74,7 +75,11 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Results are loaded when they are first used: apps that ask questions do not wait for them."""
+    """What is loaded when it is first used: an app does not wait for what it does not need."""
+    if name == "HTTPTransport":
+        from .http_transport import HTTPTransport
+
+        return HTTPTransport
     if name == "Results":
         from .results import Results
 

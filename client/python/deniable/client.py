@@ -23,7 +23,7 @@ from .errors import AddressError, AlreadyAnswered, NotDelivered, Refused, StateE
 from .loading import changed, load
 from .receipt import Receipt, receipt_of
 from .state import Entry, State, today
-from .transport import HTTPTransport, Transport
+from .transport import Transport
 
 SHORTEST_PATIENCE = 1.0
 """The least time that submit waits for the state, so that ``timeout=0`` can still write while other threads do."""
@@ -84,7 +84,10 @@ class Client:
         self._timeout = _seconds(timeout)
         if self._timeout == 0:
             raise ValueError("timeout must be more than 0: nothing can be loaded or delivered in no time")
-        transport = HTTPTransport() if transport is None else transport
+        if transport is None:
+            from .http_transport import HTTPTransport
+
+            transport = HTTPTransport()
         self._closed = False
         self._state = State(state)
         self._published, document = load(self._address, self._state, transport, self._timeout)

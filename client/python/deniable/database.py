@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import tempfile
 import threading
 import time
 import weakref
@@ -129,7 +128,9 @@ def _create(path: Path, make: Work[None]) -> None:
     for folder in [parent for parent in reversed(path.parents) if not parent.exists()]:
         with contextlib.suppress(FileExistsError):  # another process was faster
             folder.mkdir(mode=0o700)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600, whatever the umask
+    from tempfile import mkstemp  # once per device, and slow to load
+
+    handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600, whatever the umask
     os.close(handle)
     try:
         with _connected(Path(name)) as connection, connection:

@@ -20,7 +20,7 @@ import weakref
 
 from .errors import StateError
 from .state import Entry, State, Status
-from .transport import USER_AGENT, HTTPTransport, Transport, describe
+from .transport import USER_AGENT, Transport, describe
 from .verdict import Delivered, Later, Refusal, Verdict, judge
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
@@ -123,8 +123,8 @@ class Delivery:
             return
         thread.join(remaining(by))
         if thread.is_alive():
-            if isinstance(self._transport, HTTPTransport) and thread.ident is not None:
-                self._transport.abort(thread.ident)
+            if (abort := getattr(self._transport, "abort", None)) and thread.ident is not None:
+                abort(thread.ident)
             thread.join(GRACE)
 
     def recall(self, entry: Entry, submission: str) -> None:

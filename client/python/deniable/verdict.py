@@ -7,7 +7,6 @@ settles anything; everything else is tried again, which is harmless: the same su
 
 from __future__ import annotations
 
-import email.utils
 from datetime import UTC
 from typing import TypeAlias
 
@@ -77,7 +76,9 @@ def retry_after(response: Response, now: float) -> float:
         seconds = float(value)
     else:
         try:
-            date = email.utils.parsedate_to_datetime(value)
+            from email.utils import parsedate_to_datetime  # rarely needed, and slow to load
+
+            date = parsedate_to_datetime(value)
             seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
         except (ValueError, OverflowError):
             return 0.0

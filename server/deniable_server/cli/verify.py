@@ -12,7 +12,7 @@ from rich.text import Text
 
 from deniable.address import Address, parse_address
 from deniable.errors import AddressError
-from deniable.transport import HTTPTransport
+from deniable.http_transport import HTTPTransport
 from deniable_server.errors import CannotCompare
 from deniable_server.wording import in_symbols
 

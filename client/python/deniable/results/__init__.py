@@ -19,7 +19,8 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from deniable.errors import AddressError
-from deniable.transport import HTTPTransport, Transport
+from deniable.http_transport import HTTPTransport
+from deniable.transport import Transport
 from deniable_protocol import Survey, parse_survey, verify
 
 from .database import DatabaseSource
