@@ -135,6 +135,9 @@ def test_the_rows_are_those_of_the_csv_file(app: Flask, results: deniable.Result
             assert (row[name] or "") == line[name].lstrip("'"), (name, row, line)
         for name in ("estimate", "unbiased", "standard_error", "low", "high", "answers", "confidence"):
             assert row[name] == (float(line[name]) if line[name] else None), (name, row, line)
+        assert row.get("at") is None or row["at"] == float(line["answer"]), (row, line)
+    kinds = {row["kind"] for row in rows}
+    assert {"likely share up to", "share below"} <= kinds or "distribution" not in address
 
 
 # --- every output ----------------------------------------------------------------------------------------------------
