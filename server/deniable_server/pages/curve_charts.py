@@ -142,7 +142,8 @@ def _prices(question: Question, price: Price, note: str, *, noisy: bool) -> Curv
 
 def best_price(price: Price, unit: str, *, noisy: bool = False) -> str:
     """Which price has the largest revenue, and which others may have it."""
-    best, low, high = map(short_text, rounded(price.best, price.best_low, price.best_high, 0.0))
+    numbers = rounded(price.best, price.best_low, price.best_high, 0.0)
+    best, low, high = ("" if each is None else short_text(each) for each in numbers)
     high, best = (f"{each} {sentences.quoted(unit)}".strip() for each in (high, best))
     if noisy:
         return f"Too noisy to say which price is the best: it may be any from {low} to {high}"
