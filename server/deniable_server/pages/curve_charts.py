@@ -23,6 +23,7 @@ from . import sentences
 from .charts import HEADS, Axis, Mark, NumberTable, Tick, cells, scale_axis, share_axis, tenth, unit_of
 from .group_charts import zero_axis
 
+LIMITS = "low and high are the limits of the band"
 Place = tuple[float, float]
 """In percent of the plot: from the left, and from the top."""
 
@@ -93,7 +94,9 @@ def _below(question: Question, curve: Sequence[CurvePoint], note: str, *, noisy:
         unit=unit,
         says="",
         note=note,
-        tables=(NumberTable(f"Share below each value, in percent. {note}", (_head("Below", unit), *HEADS[:3]), lines),),
+        tables=(
+            NumberTable(f"Share below each value, in percent; {LIMITS}", (_head("Below", unit), *HEADS[:3]), lines),
+        ),
     )
 
 
@@ -132,7 +135,7 @@ def _prices(question: Question, price: Price, note: str, *, noisy: bool) -> Curv
         note=note if price.best_low == price.best_high else f"{note}. Shaded: prices that may be the best",
         tables=(
             NumberTable(
-                f"Buyers in percent, and revenue for each person asked, by price. {note}",
+                f"Buyers in percent, and revenue for each person asked; {LIMITS}",
                 (_head("Price", unit), *heads),
                 lines,
             ),
