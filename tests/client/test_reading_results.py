@@ -77,7 +77,9 @@ def app(folder: Path) -> Iterator[Flask]:
 
 
 def document(wave: str, title: str = "Joint") -> bytes:
-    return publish_survey(survey_from_tree({**JOINT, "id": wave, "title": title}))
+    """Its question about hours is about a price, too: what would you pay at most?"""
+    questions = [{**each, "price": True} if each["id"] == "hours" else each for each in JOINT["questions"]]
+    return publish_survey(survey_from_tree({**JOINT, "id": wave, "title": title, "questions": questions}))
 
 
 def token(app: Flask, role: Any = "admin", **options: Any) -> str:
@@ -135,6 +137,9 @@ def test_the_rows_are_those_of_the_csv_file(app: Flask, results: deniable.Result
             assert (row[name] or "") == line[name].lstrip("'"), (name, row, line)
         for name in ("estimate", "unbiased", "standard_error", "low", "high", "answers", "confidence"):
             assert row[name] == (float(line[name]) if line[name] else None), (name, row, line)
+        assert row.get("at") is None or row["at"] == float(line["answer"]), (row, line)
+    kinds = {row["kind"] for row in rows}
+    assert {"likely share up to", "share below", "demand at", "revenue at"} <= kinds or "distribution" not in address
 
 
 # --- every output ----------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from deniable_server.estimator import (
 )
 from deniable_server.estimator.comparison import Difference, Group, compare
 from deniable_server.estimator.crosstab import Crosstab, Independence, JointShare
+from deniable_server.estimator.price import Price, PricePoint
 from deniable_server.estimator.shares import too_noisy
 from deniable_server.pages.charts import (
     Axis,
@@ -42,6 +43,7 @@ from deniable_server.pages.charts import (
     question_chart,
     share_axis,
 )
+from deniable_server.pages.curve_charts import Curves, best_price, curve_chart
 from deniable_server.pages.day_charts import Days, days_chart
 from deniable_server.pages.group_charts import (
     Dots,
@@ -234,6 +236,55 @@ def test_a_noisy_scale_is_not_stacked() -> None:
     clear = asked(5, [2_000] * 5)[1]
     row = scale_chart(question, clear, [("Few", estimate)], side_axis([clear])).rows[1]
     assert row.pieces == () and row.value == TOO_NOISY
+
+
+@given(estimates())
+@settings(max_examples=60)
+def test_curves_are_within_their_bands(drawn: tuple[Question, QuestionEstimate]) -> None:
+    """Whatever is reported on a number: the line is within the band, both are within the plot and never go back, every
+    dot has a line in the table, and there is no line where it is too noisy to say.
+    """
+    question, estimate = drawn
+    chart = curve_chart(question, estimate)
+    if chart is None:
+        assert not estimate.curve
+        return
+    reader = read(chart)
+    assert sum(tag == "svg" and "aria-label" in attributes for tag, attributes in reader.tags) == len(chart.panels)
+    for panel in chart.panels:
+        size = len(panel.band) // 2
+        low, high = panel.band[:size], panel.band[size:][::-1]
+        assert all(0 <= x <= 100 and 0 <= y <= 100 for x, y in (*panel.band, *panel.line))
+        assert [x for x, _ in low] == [x for x, _ in high] == sorted(x for x, _ in low)
+        assert all(below[1] >= above[1] for below, above in zip(low, high, strict=True))  # y counts from the top
+        assert bool(panel.line) != (TOO_NOISY in estimate.notes) and len(panel.dots) <= len(chart.tables[0].lines)
+        for place, below, above in zip(panel.line, low, high, strict=False):
+            assert below[1] >= place[1] >= above[1]
+
+
+def test_the_best_price_in_a_sentence() -> None:
+    """It names the price of the largest revenue and those that may be the best, limits rounded outwards; of a single
+    one, that it is the only one. A price chart has two curves, and shades these prices.
+    """
+    point = PricePoint(10, 0.5, 0.4, 0.6, 5, 4, 6, may_be_best=True)
+    some = [msgspec.structs.replace(point, at=at) for at in (7.917, 11.25, 17.92)]
+    several = Price(some, 11.25, 7.917, 17.92)
+    assert best_price(several, "EUR") == "Largest revenue at about 11.2 EUR; prices from 7.9 to 18 EUR may be the best"
+    assert best_price(Price([point], 10, 10, 10), "") == (
+        "Largest revenue at about 10; none of the other prices shown can be the best"
+    )
+    assert best_price(several, "EUR", noisy=True).startswith("Too noisy to say")
+    question, channel = ask("number", 4, min=0, max=40, unit="EUR", price=True, measure="shares", bins=[10, 20, 30])
+    law = [
+        sum(float(channel.probability(x, r)) * share for x, share in enumerate((0.1, 0.3, 0.4, 0.2))) for r in range(4)
+    ]
+    counts = [round(4_000 * each) for each in law]
+    estimate = estimate_question(alone(question, channel, counts, sum(counts)), distribution=True)
+    chart = curve_chart(question, estimate)
+    assert isinstance(chart, Curves) and len(chart.panels) == 2
+    assert chart.says == "Largest revenue at about 20 EUR; none of the other prices shown can be the best"
+    mark = chart.panels[1].best
+    assert mark is not None and (mark.low, mark.at, mark.high) == (50, 50, 50)
 
 
 @given(st.lists(estimates(), min_size=1, max_size=4))

@@ -104,3 +104,34 @@ def test_nothing_is_known_of_nobody() -> None:
     assert curve(nobody, Aim()) == []
     found = distance(("a", nobody), ("b", nobody), Aim())
     assert (found.estimate, found.low, found.high, found.p_value) == (None, 0.0, 1.0, None)
+
+
+def test_the_curve_of_a_mean_is_near_the_truth() -> None:
+    """Over 40 seeded surveys of 3,000 at epsilon 2, of answers that are mostly low, the curve is never far off on
+    average: its bias is at most 0.02, and its error at most that of the unbiased sums.
+    """
+    question, channel = ask("number", 2, min=0, max=40)
+    shares = np.asarray(stats.beta(2, 5).pdf((np.arange(channel.answers) + 0.5) / channel.answers))
+    draw, errors = sampler(question, channel, 3), []
+    for _ in range(40):
+        found = cumulative(draw(shares / shares.sum(), 3_000), Aim())
+        assert found is not None
+        truth = truth_of(question, shares / shares.sum(), found.at)
+        errors.append((found.below - truth, found.unbiased - truth))
+    mean, spread = np.mean(errors, axis=(0, 2)), np.mean(np.square(errors), axis=(0, 2))
+    assert abs(mean[0]) < 0.02 and spread[0] < spread[1]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 8])
+@pytest.mark.parametrize("population", [None, 40])
+def test_reports_that_hardly_differ_have_a_band(epsilon: float, population: int | None) -> None:
+    """Equal reports, or a few, show no spread, and rounding errors must not make it negative: every standard error is
+    above 0, and every limit a share on its side of the curve. Whole populations too.
+    """
+    question, channel = ask("number", epsilon, min=28268.377167399507, max=28269)
+    for n, kinds in ((1, 1), (40, 1), (40, 2), (40, 5)):
+        counts = np.zeros(channel.feature_count, dtype=int)
+        for place in range(n):
+            counts[(7 * (place % kinds)) % len(counts)] += 1
+        for point in curve(alone(question, channel, counts.tolist(), n), Aim(population=population)):
+            assert point.standard_error > 0 and 0 <= point.low <= point.below <= point.high <= 1

@@ -207,13 +207,23 @@ def test_shares_of_those_who_answered(http: FlaskClient) -> None:
 
 
 def test_planned_cross_tabs_are_on_the_dashboard(http: FlaskClient) -> None:
-    """The pairs of ``together`` are shown as tables, filtered as the rest; the page of cross-tabs links to them."""
+    """The pairs of ``together`` are shown as tables, filtered and weighted as the rest, with the numbers that the page
+    of the cross-tab has; that page links to them.
+    """
     page = shown(http, f"{DASHBOARD}?where=campus:north&confidence=0.9")
     planned = page.text[page.text.index("Planned cross-tabs") :]
     assert "Have you vaped in the last 30 days? and How stressed have you felt this month?" in planned
     assert "with 90% intervals" in planned and "χ²" in planned
     page = shown(http, f"{DASHBOARD}/crosstab")
     assert f"{DASHBOARD}/crosstab?rows=vaped&columns=stress" in page.links
+    weights = "weight=campus:north:70&weight=campus:south:30"
+    page = shown(http, f"{DASHBOARD}?{weights}")
+    (link,) = [link for link in page.links if "crosstab?rows=vaped&columns=stress" in link]
+    table = r"All [\d.]+% \([^A-Z]*"  # the totals of the columns
+    (weighted,) = re.findall(table, page.text[page.text.index("Planned cross-tabs") :])
+    own = shown(http, link).text
+    assert own.index(weighted) > own.index("Weighted: shares of each row")
+    assert weighted not in shown(http, DASHBOARD).text
 
 
 def test_a_page_reads_the_status_once(http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -507,7 +517,7 @@ def test_a_page_of_twenty_questions_is_light(tmp_path: Path) -> None:
         {"type": "choice", "options": options, "decline": True},
         {"type": "multi_choice", "options": options},
         {"type": "scale", "labels": ["Never", "Rarely", "Sometimes", "Often", "Always"]},
-        {"type": "number", "min": 0, "max": 100, "unit": "hours"},
+        {"type": "number", "min": 0, "max": 100, "unit": "EUR", "price": True},
     ]
     questions = [
         {"id": f"q{i}", "text": f"What about the matter of number {i}?", "epsilon": 1.0, **kinds[i % 5]}

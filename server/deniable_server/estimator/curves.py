@@ -5,7 +5,8 @@ levels, and the band comes from the covariance of these sums alone. With probabi
 whole curve. Its width is the quantile of the largest of all errors, each over its standard error [1].
 
 [1] Montiel Olea and Plagborg-Møller 2019, J. Appl. Econometrics 34 (sup-t bands).  [2] Genz and Bretz 2009,
-Computation of Multivariate Normal and t Probabilities.
+Computation of Multivariate Normal and t Probabilities.  [3] Chernozhukov, Fernández-Val and Galichon 2009, Biometrika
+96 (rearrangement).
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def cumulative(evidence: Evidence, aim: Aim) -> Sums | None:
         step = max((len(levels) - 1) // MOST_POINTS, 1)
         # A number is rounded at random to a level next to it. So the levels up to one have the share of numbers below a
         # value, on average over the values from this level to the next: it is said of the one in the middle.
-        found = _sums((levels[1:] + levels[:-1]) / 2, *_decoded(part), part.n, aim)
+        found = _decoded((levels[1:] + levels[:-1]) / 2, part, aim)
         some = slice((step - 1) // 2, None, step)
         return found._replace(
             at=found.at[some],
@@ -148,15 +149,30 @@ def cumulative(evidence: Evidence, aim: Aim) -> Sums | None:
         gradient = (np.eye(len(unbiased))[codes] - np.outer(ratio, among)) / total
         unbiased, covariance = ratio, gradient @ covariance @ gradient.T
     edges: Array = np.array(getattr(question, "edges", ()), dtype=float)
-    return _sums(edges[1:-1], unbiased, covariance, shares.n, None)
+    add = np.tri(len(unbiased) - 1, len(unbiased))
+    below = np.clip(np.cumsum(project(unbiased.tolist()))[:-1], 0.0, 1.0)
+    return Sums(edges[1:-1], below, add @ unbiased, add @ covariance @ add.T, shares.n)
 
 
-def _decoded(part: Counted) -> tuple[Array, Array]:
-    """The unbiased shares of the levels, and their covariance as the reports show it."""
-    z = _scores(part.channel)
-    counts = np.array(part.counts, dtype=float)
-    mean = counts @ z / part.n
-    return mean, (z.T @ (z * counts[:, None]) / part.n - np.outer(mean, mean)) / max(part.n - 1, 1)
+def _decoded(at: Array, part: Counted, aim: Aim) -> Sums:
+    """Of decoded levels, with their covariance as the reports show it.
+
+    Each report's sums less their mean are squared: E[z^2] - E[z]^2 would lose all digits where reports hardly differ,
+    and then be below 0.
+    """
+    counts, scores = np.array(part.counts, dtype=float), _scores(part.channel)
+    mean = counts @ scores / part.n
+    apart = np.cumsum(scores - mean, axis=1)[:, :-1]
+    covariance = apart.T @ (apart * counts[:, None]) / part.n / max(part.n - 1, 1)
+    # Sorted sums are nowhere further from a curve that never falls [3]. Projected levels, each of which has much noise,
+    # would be: too many of the rare ones get a share.
+    unbiased = np.cumsum(mean)[:-1]
+    below = np.clip(np.sort(unbiased), 0.0, 1.0)
+    # What a design adds to the sampling of people, or a small population takes away.
+    covariance += (aim.sampling(part.n) - 1) * (np.minimum.outer(below, below) - np.outer(below, below)) / part.n
+    # A few reports may happen to be equal, or to differ less than their noise must make them differ on average.
+    np.fill_diagonal(covariance, np.maximum(np.diag(covariance), _least_noise(part.channel) / part.n))
+    return Sums(at, below, unbiased, covariance, part.n)
 
 
 @lru_cache(maxsize=64)
@@ -165,13 +181,15 @@ def _scores(channel: Channel) -> Array:
     return np.array([[float(each) for each in decode(channel, report)] for report in channel.reports()])
 
 
-def _sums(at: Array, unbiased: Array, covariance: Array, n: float, aim: Aim | None) -> Sums:
-    add = np.tri(len(unbiased) - 1, len(unbiased))
-    below = np.clip(np.cumsum(project(unbiased.tolist()))[:-1], 0.0, 1.0)
-    spread = add @ covariance @ add.T
-    if aim is not None:  # what a design adds to the sampling of people
-        spread += (aim.sampling(n) - 1) * (np.minimum.outer(below, below) - np.outer(below, below)) / n
-    return Sums(at, below, add @ unbiased, spread, n)
+@lru_cache(maxsize=64)
+def _least_noise(channel: Channel) -> Array:
+    """The least variance of each sum of one report's decoded levels, whatever the answer is."""
+    sums = np.cumsum(_scores(channel), axis=1)[:, :-1]
+    laws = [
+        [float(channel.probability(answer, report)) for report in channel.reports()]
+        for answer in range(channel.answers)
+    ]
+    return np.asarray(np.min([law @ (sums - law @ sums) ** 2 for law in np.array(laws)], axis=0))
 
 
 # --- all at once ------------------------------------------------------------------------------------------------------

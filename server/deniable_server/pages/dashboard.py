@@ -37,6 +37,8 @@ from .relations import comparison_values, crosstab_values, outcomes, predictors,
 
 dashboard = Blueprint("dashboard", __name__, template_folder="templates")
 
+SCOPE = ("where", "without", "confidence", "weight", "trim")
+"""What a cross-tab shares with the results that lead to it."""
 LEVELS = ("0.8", "0.9", "0.95", "0.99")
 WEIGHT = "weight:"
 """How a field of the weights form begins; segment and code follow."""
@@ -134,7 +136,7 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
     result = estimates(source, replace(query, anytime=query.anytime or is_open, distribution=curves))
     everywhere = common_notices(result)
     crossed, left_out = cross_planned(source, result)
-    scope = {name: values for name, values in given.items() if name in ("where", "without", "confidence")}
+    scope = {name: values for name, values in given.items() if name in SCOPE}
     days = here().storage.days(source.published)
     results = _shown(
         "overview-results.html",

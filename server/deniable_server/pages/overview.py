@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from deniable_protocol import Question, Survey
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab, planned_pairs
@@ -20,6 +21,7 @@ from deniable_server.wording import answer_texts, group_text
 
 from . import sentences
 from .charts import Axis, Bars, Empty, MeanChart, NumberTable, common_axis, drawn_codes, question_chart
+from .curve_charts import Curves, curve_chart
 from .group_charts import Dots, HeatMap, crosstab_chart, groups_chart
 from .scale_charts import ScaleChart, is_stacked, scale_chart, side_axis
 
@@ -33,7 +35,7 @@ Named = list[tuple[str, QuestionEstimate]]
 class Card:
     """A question as it is shown. ``depth`` is how many questions it follows on, ``after`` says on which. ``facts`` says
     how many were asked and what their answers are worth; ``method`` how the answers are protected, and how the numbers
-    are made.
+    are made. ``curves`` are those of a number; of prices, they are a result of their own.
     """
 
     id: str
@@ -46,6 +48,7 @@ class Card:
     weighted: str
     chart: Bars | MeanChart | ScaleChart | Empty | None
     tables: tuple[NumberTable, ...]
+    curves: Curves | None
     answering: list[tuple[str, str]]
     summaries: list[tuple[str, str]]
     facts: list[str]
@@ -92,6 +95,7 @@ def make_cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str
         facts = [asked and f"{asked}{worth and f'; {worth}'}.", influence and f"{influence}."]
         chart = _chart(question, estimate, named, shares, scales, result.confidence) if estimate.answers else None
         stacked = isinstance(chart, ScaleChart)
+        curves = curve_chart(question, estimate, result.confidence)
         cards.append(
             Card(
                 id=question.id,
@@ -105,7 +109,8 @@ def make_cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str
                 else sentences.headline(question, estimate),
                 weighted=_weighted(question, estimate),
                 chart=chart,
-                tables=chart.tables if chart else (),
+                tables=(*(chart.tables if chart else ()), *(curves.tables if curves else ())),
+                curves=curves,
                 answering=sentences.answering(question, estimate) if estimate.answers else [],
                 summaries=sentences.summaries(estimate)[stacked:] if estimate.answers else [],
                 facts=[fact for fact in facts if fact],
@@ -174,9 +179,13 @@ def _method(question: Question, words: str) -> str:
 
 
 def cross_planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed], Sequence[tuple[str, str]]]:
-    """The planned cross-tabs of what is shown, and the pairs of those that are too many."""
+    """The planned cross-tabs of what is shown, weighted where that is, and the pairs of those that are too many."""
     pairs = planned_pairs(source.survey) if result.submissions else []
     named, answers = titles(source.survey), texts(source.survey)
+    weighting = result.weighting
+    weights: dict[str, Any] = {}
+    if weighting is not None:
+        weights = {"weights": weighting.margins, "trim": weighting.trim or None}
     found = []
     for rows, columns in pairs[:MOST_CROSSED]:
         title = " and ".join(sentences.quoted(named[name]) for name in (rows, columns))
@@ -188,6 +197,7 @@ def cross_planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed
             confidence=result.confidence,
             deff=result.deff,
             anytime=result.anytime,
+            **weights,
         )
         try:
             table = crosstab(source, query)
@@ -195,7 +205,12 @@ def cross_planned(source: Source, result: SurveyEstimates) -> tuple[list[Crossed
             found.append(Crossed(rows, columns, title, None, [], str(error)))
             continue
         chart = crosstab_chart(
-            table, answers[rows], answers[columns], named[rows], named[columns], anytime=table.anytime
+            table.weighted or table,
+            answers[rows],
+            answers[columns],
+            named[rows],
+            named[columns],
+            anytime=table.anytime,
         )
         notices = [f"{sentences.capitalized(note)}." for note in table.notes if note not in result.notes]
         found.append(Crossed(rows, columns, title, chart, notices))

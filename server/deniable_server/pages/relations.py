@@ -72,8 +72,8 @@ def _distance(row: Distance, names: Mapping[str, str], unit: str) -> str:
     value, low, high = rounding.rounded(row.estimate, row.low, row.high, 0.0, 1.0, scale=100).texts()
     at = f"{rounding.short_text(rounding.two_digits(row.at or 0.0))}{f' {sentences.quoted(unit)}' if unit else ''}"
     return (
-        f"{first} and {second}: the shares below any value differ by at most about {value} points (at {at}), between "
-        f"{low} and {high} ({sentences.p_in_words(row.p_value)})"
+        f"{first} and {second}: the share of answers below a value differs most at {at}, by about {value} percentage "
+        f"points, between {low} and {high} ({sentences.p_in_words(row.p_value)})"
     )
 
 

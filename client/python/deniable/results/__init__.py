@@ -98,7 +98,7 @@ class Results:
         ``simultaneous`` ones are valid for all options of a question at once, ``anytime`` ones however often you look.
         ``target="respondents"`` makes them about those who answered. ``population`` is the size of the population if
         a large part of it answered, ``deff`` the design effect of the sample. ``distribution`` adds the likely
-        distribution of numbers.
+        distribution of numbers, their curves and prices.
         """
         return self._ask(
             Estimates,

@@ -88,11 +88,7 @@ class Estimates(Result):
             title = "" if place is None else f"{place[0]} {self._group(*place)}: {submissions:,} submissions"
             grids.append(Grid(columns, [row for each in questions for row in self._lines(each, weighted)], title))
         first = f"{self.n:,} submissions, ε = {tree.get('epsilon', '?')} each{', ' + status if status else ''}"
-        hidden = [
-            f"{each['id']} has a likely distribution: see rows()"
-            for each in tree["questions"]
-            if each.get("distribution")
-        ]
+        hidden = [f"{each['id']} has points of curves: see rows()" for each in tree["questions"] if any(_points(each))]
         title = f"{self._survey.title} ({self._survey.id})"
         if len(tree["questions"]) == 1:
             title += f": {self._question(self.questions[0]).text}"
@@ -148,20 +144,31 @@ def _label(asked: Any, kind: str, code: str | None) -> str:
 
 
 def _numbers_of(asked: Any, question: Tree) -> Iterator[Numbered]:
-    """Of a question, in the order of the HTTP interface's CSV: plain numbers, the distribution, weighted numbers."""
+    """Of a question, in the order of the HTTP interface's CSV: plain numbers, points of curves, weighted numbers."""
     yield from _plain_numbers(asked, question, None)
-    for point in question.get("distribution") or ():
-        at = {"at": point["at"]}
-        yield "likely share at", None, {**at, "estimate": point["share"]}, None, None
-        yield (
-            "likely share up to",
-            None,
-            {**at, "estimate": point["up_to"], "low": point["low"], "high": point["high"]},
-            None,
-            None,
-        )
+    for kind, point in _points(question):
+        yield kind, None, point, None, None
     if weighted := question.get("weighted"):
         yield from _plain_numbers(asked, weighted, weighted)
+
+
+def _points(question: Tree) -> Iterator[tuple[str, Tree]]:
+    """The likely distribution, the curve, and demand and revenue by price: ``at`` is the value that a point is for."""
+    for point in question.get("distribution") or ():
+        yield "likely share at", {"at": point["at"], "estimate": point["share"], "note": "a single share has no limits"}
+        yield "likely share up to", {**_some(point, "at", "low", "high"), "estimate": point["up_to"]}
+    for point in question.get("curve") or ():
+        numbers = _some(point, "at", "unbiased", "standard_error", "low", "high")
+        yield "share below", {**numbers, "estimate": point["below"], "note": "limits for all values at once"}
+    for point in (question.get("price") or {}).get("points", ()):
+        notes = "limits for all prices at once", f"{'may' if point['may_be_best'] else 'cannot'} be the best price"
+        for what, note in zip(("demand", "revenue"), notes, strict=True):
+            limits = {"low": point[f"{what}_low"], "high": point[f"{what}_high"]}
+            yield f"{what} at", {"at": point["at"], "estimate": point[what], **limits, "note": note}
+
+
+def _some(point: Tree, *names: str) -> Tree:
+    return {name: point[name] for name in names}
 
 
 def _plain_numbers(asked: Any, found: Tree, weighted: Tree | None) -> Iterator[Numbered]:
