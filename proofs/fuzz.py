@@ -65,7 +65,9 @@ def in_python(raw: bytes) -> Meaning:
     if again != raw:
         raise AssertionError("it is accepted, but what it says is written in another way")
     told = json.loads(msgspec.json.encode({"parts": parts, "booklets": document.booklets}))
-    return {"digest": document.digest, "survey": document.survey, **told}
+    languages = document.survey.languages or ("",)
+    surveys = [msgspec.structs.replace(document.survey.in_language(each), translations=()) for each in languages]
+    return {"digest": document.digest, "surveys": surveys, **told}
 
 
 def arguments_of(document: Document) -> tuple[Any, ...]:
@@ -86,8 +88,8 @@ def in_javascript(documents: Iterable[bytes]) -> list[Meaning]:
     run = subprocess.run([node, str(SCRIPT)], input=lines, capture_output=True, timeout=600, check=True)
     meanings: list[Meaning] = [json.loads(line) for line in run.stdout.splitlines()]
     for meaning in meanings:
-        if "survey" in meaning:
-            meaning["survey"] = check_survey(Checker(published=True), meaning["survey"], "")
+        if "surveys" in meaning:
+            meaning["surveys"] = [check_survey(Checker(published=True), each, "") for each in meaning["surveys"]]
     return meanings
 
 

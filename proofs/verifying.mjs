@@ -1,4 +1,5 @@
-// Verifies documents: one in base64 per line in; per line out its digest, survey, parts and booklets, or why it is refused.
+// Verifies documents: one in base64 per line in. Per line out: its digest, the survey in each language, parts and booklets;
+// or why it is refused.
 import { createInterface } from "node:readline";
 
 import { DeniableError, verify } from "../client/web/src/deniable.js";
@@ -11,12 +12,14 @@ async function result(bytes) {
     return { reason: "json", place: "" };
   }
   try {
-    const { digest, survey, parts, booklets } = await verify(text);
+    const verified = await verify(text);
+    const { digest, parts, booklets, languages } = verified;
+    const surveys = (languages.length ? languages : [""]).map((language) => verified.inLanguage(language).survey);
     const told = parts.map(({ items, epsilon, channel, paths }) => {
       const names = items.map(({ name }) => name);
       return [names, epsilon, channel, names.length > 1 ? paths : []];
     });
-    return { digest, survey, parts: told, booklets };
+    return { digest, surveys, parts: told, booklets };
   } catch (error) {
     return error instanceof DeniableError ? { reason: error.reason, place: error.place } : { broken: `${error}` };
   }

@@ -182,10 +182,13 @@ def test_every_form_says_whom_it_is_about(asked: Ask, results: deniable.Results)
     assert repr(found) == str(found)
 
 
-def test_the_text_is_aligned_and_rounded_as_in_the_terminal(results: deniable.Results, folder: Path) -> None:
+def test_the_text_is_aligned_and_rounded_as_in_the_terminal(
+    results: deniable.Results, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """About and between of each answer are the words that the command prints."""
     text = str(results.estimates())
-    printed = CliRunner().invoke(cli, ["estimate", "joint", "--database", str(folder / "a.db")], env={"COLUMNS": "200"})
+    monkeypatch.setattr("deniable_server.cli.common.out.width", 200)  # or a row becomes several lines
+    printed = CliRunner().invoke(cli, ["estimate", "joint", "--database", str(folder / "a.db")])
     (yes,) = [line for line in text.splitlines() if line.startswith("  Yes ")]
     about, between = yes.split()[1], " ".join(yes.split()[2:5])
     row = next(line for line in printed.stdout.splitlines() if "(vaped)" in line)
