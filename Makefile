@@ -1,4 +1,4 @@
-# make demo shows it, make test says within two minutes whether a change broke something, make check says everything.
+# make demo shows it, make test says in about three minutes whether a change broke something, make check says everything.
 # Each makes .venv and installs what it needs; only Python >= 3.11 is asked for.
 PYTHON ?= python3
 VENV := .venv

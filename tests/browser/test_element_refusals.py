@@ -16,6 +16,7 @@ from deniable_server.storage import open_storage
 from tests.helpers.embedder_site import until
 from tests.helpers.questionnaire import (
     API,
+    DRINKS,
     ONE_PAGE,
     SENT,
     SURVEY,
@@ -468,7 +469,7 @@ def test_two_tabs(context: BrowserContext, server: Server) -> None:
     second.bring_to_front()
     second.get_by_role("button", name="Send", exact=True).click()
     expect(alert(second).get_by_role("heading")).to_have_text("This survey was already answered on this device")
-    assert second.locator(".raw").count() == 0 and "12.5" not in shadow_text(second)
+    assert second.locator(".raw").count() == 0 and DRINKS not in shadow_text(second)
 
 
 def test_the_server_refuses_for_good(page: Page, server: Server) -> None:

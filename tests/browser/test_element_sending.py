@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.helpers.embedder_site import kept, until
 from tests.helpers.questionnaire import (
     API,
+    DRINKS,
     SENT,
     SURVEY,
     alert,
@@ -80,11 +81,11 @@ def test_who_leaves_while_it_is_sent_finds_no_answers(page: Page, server: Server
     until(page, lambda: len(routes) == 1)
     leave_and_come_back(page)
     expect(status(page)).to_have_text("Sending …")
-    assert "12.5" not in shadow_text(page)
+    assert DRINKS not in shadow_text(page)
     assert page.locator("deniable-survey").locator("button, input").count() == 0
     routes[0].continue_()
     thanked(page)
-    assert "12.5" not in shadow_text(page)
+    assert DRINKS not in shadow_text(page)
 
 
 def test_a_page_that_is_left_is_empty(page: Page, server: Server) -> None:
@@ -97,7 +98,7 @@ def test_a_page_that_is_left_is_empty(page: Page, server: Server) -> None:
             review(page)
         page.evaluate(leave)
         assert page.locator("deniable-survey").evaluate(FILLED) == 0
-        assert "12.5" not in shadow_text(page)
+        assert DRINKS not in shadow_text(page)
 
 
 # --- after it was sent ------------------------------------------------------------------------------------------------
@@ -142,7 +143,7 @@ def test_a_fault_while_sending_is_not_said_to_be_harmless(page: Page, server: Se
     review(page)
     console: list[str] = []
     page.on("console", lambda message: console.append(message.text))
-    page.evaluate("() => { crypto.getRandomValues = () => { throw new TypeError('12.5'); }; }")
+    page.evaluate("() => { crypto.getRandomValues = () => { throw new TypeError('12.3471'); }; }")
     press_send(page)
     expect(alert(page).get_by_role("heading")).to_have_text("Something went wrong while sending")
     assert "Nothing was sent" not in shadow_text(page)
