@@ -28,7 +28,7 @@ from tests.helpers.servers import running
 
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 LINK = "http://127.0.0.1:8000/shared/…"
-"""What stands in the notebook in place of a link."""
+"""What the notebook has instead of a real link."""
 PEOPLE = 6_000
 
 

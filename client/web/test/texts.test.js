@@ -1,4 +1,4 @@
-// The texts of the questionnaire: every language says everything, in its own typography, and nothing is said in pieces.
+// The texts of the questionnaire: every language has every text, in its own typography, and no sentence is made of pieces.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -113,7 +113,7 @@ const modules = readdirSync(SOURCES).filter((file) => file.endsWith(".js"));
 const source = modules.map((file) => readFileSync(new URL(file, SOURCES), "utf8")).join("\n");
 const literals = [...source.matchAll(/"([\w.]+)"/g)].map(([, name]) => name);
 
-test("every text is said by a module", () => {
+test("a module uses every text", () => {
   const prefixes = [...source.matchAll(/`(\w+\.)\$\{/g)].map(([, prefix]) => prefix); // such as `line.${form}`
   assert.ok(prefixes.includes("line."));
   const unsaid = [...english.keys()].filter(

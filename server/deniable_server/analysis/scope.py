@@ -1,4 +1,4 @@
-"""What a result is of: which submissions, how sure, of which day. It is said next to every table, chart and file.
+"""What a result is of: which submissions, how sure, of which day. Every table, chart and file shows it.
 
 A table that is copied or printed without its form must still say that it is about some people only.
 """

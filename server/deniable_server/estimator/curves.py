@@ -123,7 +123,7 @@ def cumulative(evidence: Evidence, aim: Aim) -> Sums | None:
         levels = np.linspace(*question.range, part.channel.answers)
         step = max((len(levels) - 1) // MOST_POINTS, 1)
         # A number is rounded at random to a level next to it. So the levels up to one have the share of numbers below a
-        # value, on average over the values from this level to the next: it is said of the one in the middle.
+        # value, on average over the values from this level to the next. The middle one stands for them.
         found = _decoded((levels[1:] + levels[:-1]) / 2, part, aim)
         some = slice((step - 1) // 2, None, step)
         return found._replace(

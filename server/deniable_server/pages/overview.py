@@ -68,7 +68,7 @@ class Crossed:
 
 
 def common_notices(result: SurveyEstimates) -> list[str]:
-    """What is said once, above all cards."""
+    """Notices that apply to every card: shown once, above them."""
     found = Counter(notice for question in result.questions for notice in sentences.notices(question))
     return [*sentences.survey_notices(result.notes), *(notice for notice, cards in found.items() if cards > 2)]
 
