@@ -41,6 +41,7 @@ CONNECTIONS = 32
 SINGLE, BATCH, GROWTH = 0.5, 0.4, 0.05
 
 GRANIAN = [*PYTHON, "granian", "--interface", "rsgi", "--factory", "--no-ws", "--port", "{port}"]
+GRANIAN_WSGI = [*PYTHON, "granian", "--interface", "wsgi", "--no-ws", "--port", "{port}"]
 GUNICORN = [*PYTHON, "gunicorn", "--threads", str(THREADS), "--keep-alive", "60", "--bind", "127.0.0.1:{port}"]
 WAITRESS = [*PYTHON, "waitress", f"--threads={THREADS}", "--listen=127.0.0.1:{port}"]
 SERVERS: dict[str, dict[str, list[str]]] = {
@@ -48,6 +49,7 @@ SERVERS: dict[str, dict[str, list[str]]] = {
         "durable": DENIABLE,
         "empty": [*GRANIAN, "empty:gateway"],
         "bare": [*GRANIAN, "empty:bare_gateway"],
+        "wsgi": [*GRANIAN_WSGI, "empty:app"],
     },
     "gunicorn": {
         "durable": [*GUNICORN, "deniable_server:create_app()"],
@@ -147,7 +149,7 @@ class Bench:
         with serving(SERVERS["granian"]["durable"], path) as served, Load(served.port, 1) as load:
             for _ in range(self.batches):
                 body = batch(self.bodies)
-                rows = intake.read(body)
+                rows = intake.read(body).rows
                 # At most one batch is sent: the time is over when it is answered.
                 ours.append(1_000 / load.as_much_as_it_takes(iter([post(PATH, body, COLLECTOR)]), 0.0).seconds)
                 theirs.append(1_000 / self._raw(raw, rows))
@@ -187,7 +189,7 @@ class Bench:
         intake = SubmissionReader(survey.document)
         bodies = list(itertools.islice(self.bodies, 4_000))
         begun = time.process_time()
-        rows = [intake.read(body)[0] for body in bodies]
+        rows = [intake.read(body).rows[0] for body in bodies]
         read = time.process_time() - begun
         begun = time.process_time()
         for start in range(0, len(rows), THREADS):

@@ -165,7 +165,8 @@ class Bench:
         storage.close()
         assert survey is not None
         intake = SubmissionReader(survey.document)
-        return [row for start in range(0, count, BATCH) for row in intake.read(batch(self.bodies, min(BATCH, count)))]
+        bodies = (batch(self.bodies, min(BATCH, count)) for _ in range(0, count, BATCH))
+        return [row for body in bodies for row in intake.read(body).rows]
 
     # --- room --------------------------------------------------------------------------------------------------------
 

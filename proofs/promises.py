@@ -60,7 +60,7 @@ class Promises:
         made = [dict(randomize(document, *each)) for each in answers]
         body = json.dumps(made[0] if count is None else {"submissions": made}, separators=(",", ":")).encode()
         self._requests += 1
-        for row in self._intakes[survey].read(body):
+        for row in self._intakes[survey].read(body).rows:
             self.rows[row.id] = (survey, row.content, self._requests)
         return body
 

@@ -15,7 +15,7 @@ from .web.context import AppState
 from .web.health import health
 from .web.results import results
 from .web.static import static
-from .web.submissions import FastPath, submissions
+from .web.submissions import submissions
 from .web.surveys import surveys
 
 
@@ -46,7 +46,6 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     app.register_blueprint(respondent)
     problems.register(app)
     metrics.register(app, state.metrics)
-    app.wsgi_app = FastPath(app.wsgi_app, state)  # type: ignore[method-assign]
     middleware.register(app, settings)
     pages.register(app)
     return app

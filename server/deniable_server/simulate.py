@@ -278,7 +278,7 @@ def simulate_directly(
     while batch := list(islice(respondents, MAX_BATCH)):
         submissions = [randomize(published.raw, each.answers, each.segments) for each in batch]
         body = msgspec.json.encode({"submissions": submissions})
-        storage.accept(published, reader.read(body))
+        storage.accept(published, reader.read(body).rows)
         advance(len(batch))
 
 

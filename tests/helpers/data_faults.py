@@ -30,6 +30,7 @@ from deniable_server.planning import limits
 from deniable_server.storage import Accepted, base, files, queries, tokens
 from deniable_server.storage.base import DatabaseStorage, Request
 from deniable_server.storage.sqlite import backup, connections, tag
+from deniable_server.storage.sqlite import storage as sqlite_storage
 from deniable_server.storage.sqlite.connections import Connections
 from deniable_server.storage.sqlite.storage import SQLiteStorage
 from deniable_server.storage.tokens import Tokens
@@ -59,13 +60,9 @@ def a_submission_to_another_document_is_taken(
     return original(self, re.sub(rb'"digest"\s*:\s*"[0-9a-f]{64}"', ours, body), batches=batches)
 
 
-@instead_of(SubmissionReader, "_read_quickly")
-def the_quick_way_takes_a_key_twice(original: Any, self: SubmissionReader, body: bytes, batches: bool = True) -> Any:
-    try:
-        quick = original(self, body, batches)
-        return quick or original(self, msgspec.json.encode(self._decoder.decode(body)), batches)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+@instead_of(SubmissionReader, "_repeats_a_key")
+def the_quick_way_takes_a_key_twice(*_: Any) -> bool:
+    return False
 
 
 def the_careful_way_takes_a_key_twice() -> None:
@@ -76,9 +73,10 @@ def a_batch_of_any_size() -> None:
     constant(submission_reader, "MAX_BATCH", 10**9)
 
 
-@instead_of(SQLiteStorage, "_is_open")
-def a_closed_survey_takes_submissions(*_: Any) -> bool:
-    return True
+@instead_of(sqlite_storage, "_insertion")
+def a_closed_survey_takes_submissions(original: Any, *given: Any) -> str:
+    statement: str = original(*given)
+    return statement.replace("= 'open'", "IS NOT NULL")
 
 
 @instead_of(SQLiteStorage, "_store")
@@ -111,8 +109,8 @@ def a_batch_is_sealed_in_order_of_arrival(
     order = {row.id: place for request in requests for place, row in enumerate(request.rows)}
     insert = self._insert
 
-    def in_order(db: sqlite3.Connection, survey: Any, rows: Any, source: int, *, sealed: bool) -> int:
-        return insert(db, survey, sorted(rows, key=lambda row: order[row.id]), source, sealed=sealed)
+    def in_order(db: sqlite3.Connection, statement: Any, first: Any, rows: Any) -> int:
+        return insert(db, statement, first, sorted(rows, key=lambda row: order[row.id]))
 
     self._insert = in_order  # type: ignore[method-assign]
     try:
@@ -138,7 +136,7 @@ def closing_leaves_the_order_of_folding(_: Any, self: Connections) -> None:
     return None
 
 
-@instead_of(SQLiteStorage, "_count_days")
+@instead_of(SQLiteStorage, "_count_day")
 def submissions_are_counted_by_the_minute(original: Any, self: SQLiteStorage, *given: Any) -> None:
     today = self._today
     self._today = lambda: datetime.now(UTC)  # type: ignore[method-assign]

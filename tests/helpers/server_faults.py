@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,30 +15,29 @@ import numpy as np
 from sqlite_utils import Database
 
 from deniable_protocol import Part
-from deniable_server.errors import StorageError, SurveyClosed
+from deniable_server.errors import IdConflict, StorageError, SurveyClosed
 from deniable_server.estimator import evidence
 from deniable_server.estimator.intervals import Chances, Rule
 from deniable_server.storage import Accepted, Published, Row
 from deniable_server.storage.base import DatabaseStorage, Request
 from deniable_server.storage.postgres import rows as postgres_rows
 from deniable_server.storage.postgres.pool import Pool
+from deniable_server.storage.queries import Kept
 from deniable_server.storage.sqlite import backup
 from deniable_server.storage.sqlite import storage as sqlite
 from deniable_server.storage.sqlite.connections import Connections
 from deniable_server.storage.sqlite.schema import migrations
 from deniable_server.storage.sqlite.storage import SQLiteStorage
-from deniable_server.web.submission_reader import SubmissionReader
+from deniable_server.web.submission_reader import Posted, SubmissionReader
 from tests.helpers.planting import instead_of, replace
 
 # --- crashes ---------------------------------------------------------------------------------------------------------
 
 
-@instead_of(DatabaseStorage, "accept")
-def answers_before_it_commits(
-    original: Any, self: DatabaseStorage, survey: Published, rows: Sequence[Row], source: str | None = None
-) -> Accepted:
-    threading.Timer(0.05, original, [self, survey, rows, source]).start()
-    return Accepted(len(rows), 0)
+@instead_of(DatabaseStorage, "_commit")
+def answers_before_it_commits(original: Any, self: DatabaseStorage, requests: list[Request]) -> list[Accepted]:
+    threading.Timer(0.05, original, [self, requests]).start()
+    return [Accepted(len(request.rows), 0) for request in requests]
 
 
 @instead_of(SQLiteStorage, "_fold_chunk")
@@ -54,15 +54,15 @@ def folding_drops_a_row(original: Any, self: SQLiteStorage, survey: Published, a
 def statistics_in_a_transaction_of_their_own(
     original: Any, self: SQLiteStorage, survey: Published, at_least: int
 ) -> int:
-    waiting: list[list[tuple[int, str]]] = []
+    waiting: list[Kept] = []
 
-    def note(_db: sqlite3.Connection, _survey: Published, contents: Iterable[tuple[int, str]]) -> None:
-        waiting.append(list(contents))
+    def note(_db: sqlite3.Connection, _survey: Published, added: Kept) -> None:
+        waiting.append(added)
 
     def later() -> None:
         with self._connections.turn, self._connections.writing() as db:
-            for contents in waiting:
-                self._add_statistics(db, survey, contents)
+            for added in waiting:
+                self._add_statistics(db, survey, added)
 
     self._add_statistics = note  # type: ignore[method-assign]
     try:
@@ -75,10 +75,8 @@ def statistics_in_a_transaction_of_their_own(
 
 
 @instead_of(sqlite, "_insertion")
-def forgets_what_is_sealed(_: Any, rows: int, *, sealed: bool) -> str:
-    values = ", ".join(["(?, ?)"] * rows)
-    table, columns = ("sealed", "column1, column2") if sealed else ("inbox", "column1, column2, ?2")
-    return f"INSERT OR IGNORE INTO {table} SELECT ?1, {columns} FROM (VALUES {values})"
+def forgets_what_is_sealed(original: Any, *given: Any) -> str:
+    return re.sub(r"NOT EXISTS \(.*?column1\)", "true", original(*given))
 
 
 @instead_of(sqlite, "_prepare")
@@ -131,14 +129,17 @@ def syncs_only_at_checkpoints(original: Any, self: Connections) -> sqlite3.Conne
 
 
 @instead_of(sqlite, "_insertion")
-def the_last_of_one_id_wins(original: Any, rows: int, *, sealed: bool) -> str:
-    statement: str = original(rows, sealed=sealed)
+def the_last_of_one_id_wins(original: Any, *given: Any) -> str:
+    statement: str = original(*given)
     return statement.partition(" ON CONFLICT")[0] + " ON CONFLICT DO UPDATE SET content = excluded.content"
 
 
-@instead_of(SQLiteStorage, "_is_stored")
-def other_contents_pass_for_duplicates(*_: Any) -> bool:
-    return True
+@instead_of(SQLiteStorage, "_store")
+def other_contents_pass_for_duplicates(
+    original: Any, self: SQLiteStorage, db: Any, survey: Any, rows: Any, source: int
+) -> Any:
+    stored = original(self, db, survey, rows, source)
+    return Accepted(0, len(rows)) if isinstance(stored, IdConflict) else stored
 
 
 @instead_of(SQLiteStorage, "_store")
@@ -146,12 +147,14 @@ def a_closed_survey_knows_nothing(
     original: Any, self: SQLiteStorage, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], source: int
 ) -> Accepted | Exception:
     stored: Accepted | Exception = original(self, db, survey, rows, source)
-    return stored if self._is_open(db, survey) else SurveyClosed("It takes no more submissions.")
+    is_open = db.execute("SELECT status FROM surveys WHERE number = ?", (survey.number,)).fetchone() == ("open",)
+    return stored if is_open else SurveyClosed("It takes no more submissions.")
 
 
-@instead_of(SubmissionReader, "read")
-def every_retry_is_another(original: Any, self: SubmissionReader, body: bytes, *, batches: bool = True) -> list[Row]:
-    return [Row(os.urandom(16), row.content) for row in original(self, body, batches=batches)]
+@instead_of(SubmissionReader, "_read_quickly")
+def every_retry_is_another(original: Any, self: SubmissionReader, body: bytes, batches: bool = True) -> Posted | None:
+    posted: Posted | None = original(self, body, batches)
+    return posted and Posted([Row(os.urandom(16), row.content) for row in posted.rows])
 
 
 # --- several servers -------------------------------------------------------------------------------------------------
@@ -168,10 +171,10 @@ def postgresql_forgets_what_is_sealed() -> None:
     looking = threading.local()
 
     def blind(original: Any) -> Any:
-        def called(*given: Any) -> Any:
+        def called(*given: Any, **named: Any) -> Any:
             looking.blind = True
             try:
-                return original(*given)
+                return original(*given, **named)
             finally:
                 looking.blind = False
 
@@ -180,7 +183,7 @@ def postgresql_forgets_what_is_sealed() -> None:
     def statement_for(original: Any) -> Any:
         def for_survey(number: int, statement: str) -> bytes:
             if getattr(looking, "blind", False):
-                statement = statement.replace("{sealed}", "(SELECT * FROM {sealed} WHERE false) AS nothing")
+                statement = statement.replace("FROM {sealed}", "FROM (SELECT * FROM {sealed} WHERE false) AS nothing")
             return bytes(original(number, statement))
 
         return for_survey

@@ -84,6 +84,7 @@ class Server:
         self.database, self.log = database, log
         self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"
+        self._alive = f"{self.base}{environment.get('DENIABLE_BASE_PATH', '')}/healthz"
         command = [sys.executable, "-m", "deniable_server", "serve", "--database", str(database)]
         with log.open("ab") as output:
             self.process = subprocess.Popen(
@@ -104,7 +105,7 @@ class Server:
         deadline = time.monotonic() + 120
         while True:
             try:
-                if ask(f"{self.base}/healthz").status == 200:
+                if ask(self._alive).status == 200:
                     break
             except OSError:
                 pass

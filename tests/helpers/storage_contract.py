@@ -56,8 +56,10 @@ def rows_of(survey: Published, answers: dict[str, object], n: int) -> list[Row]:
     ]
     rows: list[Row] = []
     for start in range(0, n, 10_000):
-        rows += SubmissionReader(survey.document).read(
-            msgspec.json.encode({"submissions": submissions[start : start + 10_000]})
+        rows += (
+            SubmissionReader(survey.document)
+            .read(msgspec.json.encode({"submissions": submissions[start : start + 10_000]}))
+            .rows
         )
     return rows
 
@@ -155,6 +157,47 @@ def test_threads_and_servers_together_count_everything_once(
     for server in servers:
         assert server.statistics(survey) == server.recount(survey) == recounted(survey, rows)
     assert storage.days(survey) == {TODAY: 400}
+    assert storage.verify() == []
+
+
+def test_batches_and_singles_of_the_same_people_at_once(reopen: Open, survey: Published, example_answers: dict) -> None:
+    """Batches so large that they are sealed at once, on two servers, and the same submissions one by one at the same
+    time: each is counted once, wherever it came first.
+    """
+    servers = [reopen(), reopen()]
+    rows = rows_of(survey, example_answers, 240)
+    batches = [rows[start : start + 60] for start in range(0, 240, 60)]
+    requests = [request for i in range(60) for request in [batches[i % 4], *([row] for row in rows[i::60])]]
+
+    def post(i: int) -> int:
+        server = servers[i % 2]
+        found = server.find("campus-health")
+        assert found is not None
+        return server.accept(found, requests[i]).accepted
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(post, range(len(requests)))) == 240
+    for server in servers:
+        assert server.statistics(survey) == server.recount(survey) == recounted(survey, rows)
+        server.close()
+    assert servers[0].verify() == []
+
+
+def test_statistics_that_were_counted_before_are_not_counted_again(
+    storage: Storage, survey: Published, example_answers: dict
+) -> None:
+    """A batch that was counted when it was read is kept with these counts; one that has a known row is counted when it
+    is folded.
+    """
+    rows = rows_of(survey, example_answers, 180)
+    assert storage.accept(survey, rows[:60], None, recounted(survey, rows[:60])) == Accepted(60, 0)
+    assert storage.accept(survey, rows[50:120], None, recounted(survey, rows[50:120])) == Accepted(60, 10)
+    assert storage.accept(survey, rows[120:], "kiosk", recounted(survey, rows[120:])) == Accepted(60, 0)
+    for _ in range(2):
+        assert storage.statistics(survey) == storage.recount(survey) == recounted(survey, rows)
+        whole, parts = storage.divided(survey, None, ["kiosk"])
+        assert whole - parts["kiosk"] == recounted(survey, rows[:120])
+        storage.fold(survey)
     assert storage.verify() == []
 
 
@@ -284,7 +327,7 @@ def booklet_rows(document: Document, n: int) -> list[Row]:
     known = {"vaped": True, "how_often": "weekly", "support": ["doctor"], "stress": 2, "hours": 40}
     answers = {question.id: known[question.id] for question in document.survey.questions}
     submissions = [randomize(document, answers, {"campus": "north" if i % 3 else "south"}) for i in range(n)]
-    return SubmissionReader(document).read(msgspec.json.encode({"submissions": submissions}))
+    return SubmissionReader(document).read(msgspec.json.encode({"submissions": submissions})).rows
 
 
 @pytest.mark.parametrize("made", [textbook, joint, several])

@@ -239,7 +239,7 @@ def test_a_bug_is_a_500_that_says_nothing(
 ) -> None:
     """The log shows where the error happened; neither log nor response shows with which data."""
 
-    def fail(_: object, rows: list[Any], source: None) -> None:
+    def fail(_: object, rows: list[Any], *__: object) -> None:
         raise KeyError(f"canary {rows}")
 
     monkeypatch.setattr(storage_of(app), "accept", fail)

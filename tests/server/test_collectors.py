@@ -67,9 +67,9 @@ def test_a_collector_sends_for_its_source(
     sources: list[Any] = []
     accept = storage_of(app).accept
 
-    def noting(survey: Any, rows: Any, source: str | None = None) -> Any:
+    def noting(survey: Any, rows: Any, source: str | None, counted: Any) -> Any:
         sources.append((len(rows), source))
-        return accept(survey, rows, source)
+        return accept(survey, rows, source, counted)
 
     monkeypatch.setattr(storage_of(app), "accept", noting)
     first, *rest = submissions

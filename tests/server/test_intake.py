@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from deniable_protocol import Document, randomize, verify
 from deniable_protocol.errors import SubmissionError
 from deniable_server.errors import NotJSON, TooMany
+from deniable_server.statistics import tally
+from deniable_server.storage.queries import read_content
 from deniable_server.web.submission_reader import MAX_PROBLEMS, SubmissionReader
 from tests.helpers.surveys import documents, several
 
@@ -59,9 +61,11 @@ def test_both_ways_read_what_clients_write(published: bytes, n: int) -> None:
         encode(submission_to(document)),
         encode({"submissions": [submission_to(document) for _ in range(n)]}),
     ):
-        rows = intake._read_quickly(body)
-        assert rows is not None
-        assert rows == intake._read_carefully(body) == intake.read(body)
+        quick = intake._read_quickly(body)
+        assert quick is not None
+        assert quick.rows == intake._read_carefully(body).rows == intake.read(body).rows
+        assert quick.counted in (None, tally(document, [read_content(row.content) for row in quick.rows]))
+        assert (quick.counted is None) == (quick == intake.read_plain(body))
 
 
 VALUES = st.one_of(
@@ -112,7 +116,7 @@ def test_the_quick_way_takes_nothing_that_the_careful_one_refuses(document: Docu
     body = data.draw(mangled(document))
     quick = SubmissionReader(document)._read_quickly(body)
     if quick is not None:
-        assert quick == SubmissionReader(document)._read_carefully(body)
+        assert quick.rows == SubmissionReader(document)._read_carefully(body).rows
 
 
 def inside(tree: Any, place: str) -> tuple[Any, Any]:
@@ -207,7 +211,7 @@ def test_reports_are_those_of_the_booklet(intake: SubmissionReader, document: Do
                 intake.read(encode(posted))
             assert [problem.place for problem in caught.value.problems] == wrong
         else:
-            assert len(intake.read(encode(posted))) == 1
+            assert len(intake.read(encode(posted)).rows) == 1
     assert refused >= 10, "all but those of the same number of parts"
 
 
@@ -289,7 +293,8 @@ def test_a_submission_beside_a_batch_is_refused(intake: SubmissionReader, good: 
 def test_white_space_changes_nothing(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """However a body is laid out, the quick way takes it, with the same rows."""
     for body in (json.dumps(good).encode(), json.dumps(good, indent="\t").encode(), b" \r\n" + encode(good) + b"\n"):
-        assert intake._read_quickly(body) == intake.read(encode(good))
+        quick = intake._read_quickly(body)
+        assert quick is not None and quick.rows == intake.read(encode(good)).rows
 
 
 def test_large_bodies_are_refused_without_being_built_up(intake: SubmissionReader, good: dict[str, Any]) -> None:
@@ -317,7 +322,7 @@ def test_large_bodies_are_refused_without_being_built_up(intake: SubmissionReade
 
 def test_a_batch_is_limited(intake: SubmissionReader, good: dict[str, Any]) -> None:
     """Ten thousand submissions are read, one more is too many."""
-    assert len(intake.read(encode({"submissions": [good] * 10_000}))) == 10_000
+    assert len(intake.read(encode({"submissions": [good] * 10_000})).rows) == 10_000
     with pytest.raises(TooMany):
         intake.read(encode({"submissions": [good] * 10_001}))
 

@@ -206,17 +206,17 @@ def test_requests_that_wait_share_a_commit(
     """While one commit is under way, all that arrive are committed together by the next."""
     rows = rows_of(survey, example_answers, 30)
     sizes: list[int] = []
-    real = storage._count_days
+    real = storage._count_day
 
-    def counting(db: sqlite3.Connection, group: list[Any], outcomes: Any) -> None:
+    def counting(db: sqlite3.Connection, added: dict[int, int]) -> None:
         if not sizes:
             deadline = time.monotonic() + 10
             while len(storage._commits._queue) < 29 and time.monotonic() < deadline:
                 time.sleep(0.001)
-        sizes.append(len(group))
-        real(db, group, outcomes)
+        sizes.append(sum(added.values()))
+        real(db, added)
 
-    monkeypatch.setattr(storage, "_count_days", counting)
+    monkeypatch.setattr(storage, "_count_day", counting)
     with ThreadPoolExecutor(30) as pool:
         assert set(pool.map(lambda row: storage.accept(survey, [row]), rows)) == {Accepted(1, 0)}
     assert sum(sizes) == 30 and len(sizes) == 2
@@ -285,16 +285,16 @@ def test_a_disk_that_is_nearly_full_logs_no_time_of_anybody(
     it happens, and all of them make one line.
     """
     rows = rows_of(survey, example_answers, 24)
-    original = SQLiteStorage._count_days
+    original = SQLiteStorage._count_day
 
     def full(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     for row in rows:
-        monkeypatch.setattr(SQLiteStorage, "_count_days", full)
+        monkeypatch.setattr(SQLiteStorage, "_count_day", full)
         with pytest.raises(Unavailable):
             storage.accept(survey, [row])
-        monkeypatch.setattr(SQLiteStorage, "_count_days", original)
+        monkeypatch.setattr(SQLiteStorage, "_count_day", original)
         assert storage.accept(survey, [row]) == Accepted(1, 0)
     assert caplog.records == []
     storage.close()
@@ -443,11 +443,12 @@ def test_servers_together_fold_no_fewer_than_the_threshold(
         other_server.accept(survey, [row])
     for row in rows[49:99]:
         storage.accept(survey, [row])
+    storage.close()  # after what it still has to do
     sealed = "SELECT count(*) FROM sealed"
     assert Database(path).execute(sealed).fetchone() == (99,)
     other_server.accept(survey, rows[99:100])
-    assert Database(path).execute(sealed).fetchone() == (99,)
     other_server.close()
+    assert Database(path).execute(sealed).fetchone() == (99,)
 
 
 def test_what_another_server_stores_while_this_one_folds_is_not_sealed_alone(
@@ -466,6 +467,7 @@ def test_what_another_server_stores_while_this_one_folds_is_not_sealed_alone(
     monkeypatch.setattr(storage, "_fold_chunk", and_one_comes)
     for row in rows:
         storage.accept(survey, [row])
+    storage.close()  # after what it still has to do
     counts = "SELECT (SELECT count(*) FROM sealed), (SELECT count(*) FROM inbox)"
     assert Database(path).execute(counts).fetchone() == (50, 1)
     other_server.close()

@@ -136,9 +136,10 @@ def test_a_quiet_folding_leaves_no_file_behind(
     rows = rows_of(survey, example_answers, 120)
     storage.accept(survey, rows[:40])
     assert read(address, f"SELECT pg_relation_size('inbox_{survey.number}') > 0") == [(True,)]
-    storage.accept(survey, rows[40:])  # which folds
+    storage.accept(survey, rows[40:80])
+    storage.close()  # after it has folded
     assert read(address, f"SELECT pg_relation_size('inbox_{survey.number}')") == [(0,)]
-    assert storage.accept(survey, rows) == Accepted(0, 120)
+    assert storage.accept(survey, rows) == Accepted(40, 80)
     assert storage.statistics(survey) == recounted(survey, rows)
 
 

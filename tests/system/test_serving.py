@@ -378,7 +378,7 @@ def test_arrival_order_is_not_stored(tmp_path: Path, example: bytes, example_ans
     assert published is not None
     intake = SubmissionReader(published.document)
     rows = [
-        intake.read(json.dumps(randomize(published.document, example_answers, {"campus": "north"})).encode())[0]
+        intake.read(json.dumps(randomize(published.document, example_answers, {"campus": "north"})).encode()).rows[0]
         for _ in range(people)
     ]
     for row in rows:

@@ -2,7 +2,7 @@
 
 A WSGI server gives a request to a thread as soon as its headers are there, and the thread then waits for the body: a
 few slow clients can keep all threads busy. Here an event loop receives the bodies of any number of clients, within
-limits of size and time, and threads only work.
+limits of size and time, and threads only work. Plain submissions need no thread at all (``intake``).
 
 May not: know anything about surveys.
 """
@@ -31,6 +31,7 @@ from deniable_server.web.computing import WAITING
 from deniable_server.web.middleware import HEADERS
 from deniable_server.web.problems import problem
 
+from .intake import Intake, address_of
 from .run import THREADS
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def create_gateway() -> Gateway:
     _give_memory_back()
     settings = Settings.from_environment()
     # Those who wait for results take at most WAITING threads: the others are left for those who answer.
-    return Gateway(create_app(settings), int(os.environ[THREADS]) + WAITING, settings.max_body_bytes)
+    app = create_app(settings)
+    return Gateway(app, int(os.environ[THREADS]) + WAITING, settings.max_body_bytes, Intake(app))
 
 
 def _give_memory_back() -> None:
@@ -71,11 +73,48 @@ class _Request(NamedTuple):
     answered: asyncio.Future[None]
 
 
-class Gateway:
-    """An RSGI app that runs a WSGI app in threads."""
+class Arriving:
+    """Small bodies that are on their way. One timer for all of them ends those that take too long: a timer for each
+    would cost more than reading a submission.
+    """
 
-    def __init__(self, app: WSGIApplication, threads: int, max_body_bytes: int) -> None:
-        self._app, self._max_body_bytes = app, max_body_bytes
+    def __init__(self) -> None:
+        self._since: dict[asyncio.Task[Any], float] = {}  # in the order of their beginning
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop, self._now = loop, loop.time()
+        loop.call_later(1.0, self._look)
+
+    async def whole(self, protocol: HTTPProtocol) -> bytes:
+        """The body of a request; TimeoutError where it does not come."""
+        task = asyncio.current_task(self._loop)
+        assert task is not None
+        self._since[task] = self._now
+        try:
+            return await protocol()
+        except asyncio.CancelledError:
+            if task in self._since:
+                raise
+            raise TimeoutError from None
+        finally:
+            self._since.pop(task, None)
+
+    def _look(self) -> None:
+        self._now = self._loop.time()
+        self._loop.call_later(1.0, self._look)
+        for task, since in [*self._since.items()]:
+            if since > self._now - BODY_SECONDS:
+                return
+            del self._since[task]
+            task.cancel()
+
+
+class Gateway:
+    """An RSGI app that runs a WSGI app in threads, and an intake in its event loop."""
+
+    def __init__(self, app: WSGIApplication, threads: int, max_body_bytes: int, intake: Intake | None = None) -> None:
+        self._app, self._max_body_bytes, self._intake = app, max_body_bytes, intake
+        self._arriving = Arriving()
         self._held = 0
         self._work: SimpleQueue[_Request] = SimpleQueue()
         self._lock = threading.Lock()
@@ -85,14 +124,25 @@ class Gateway:
 
     # --- in the event loop -------------------------------------------------------------------------------------------
 
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Called by granian, before the first request."""
+        self._loop = loop
+        self._arriving.begin(loop)
+        if self._intake is not None:
+            self._intake.begin(loop)
+
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         held = 0
         try:
             body = b""
             announced = scope.headers.get("content-length")
             if announced is not None and int(announced) <= SMALL:
-                async with asyncio.timeout(BODY_SECONDS):
-                    body = await protocol()
+                body = await self._arriving.whole(protocol)
+                if self._intake is not None and len(body) == int(announced):
+                    submission = self._intake.read(scope, body)
+                    if submission is not None:
+                        protocol.response_bytes(*await self._intake.store(submission))
+                        return
             elif announced is not None and int(announced) <= self._max_body_bytes:
                 body = await self._take_in(protocol)
                 held = len(body)
@@ -102,7 +152,7 @@ class Gateway:
                 body = await self._take_in(protocol)
                 held = len(body)
             # A body that is announced as too long is not read: the app refuses it for that.
-            answered = asyncio.get_running_loop().create_future()
+            answered = self._loop.create_future()
             self._work.put(_Request(scope, protocol, body, answered))
             await answered
         except (TimeoutError, ProtocolClosed):
@@ -229,7 +279,7 @@ def _environ(scope: Scope, body: bytes) -> WSGIEnvironment:
         # Bytes as Latin-1: granian has decoded them as UTF-8, with a question mark for invalid bytes.
         "PATH_INFO": scope.path if scope.path.isascii() else scope.path.encode().decode("latin-1"),
         "QUERY_STRING": scope.query_string,
-        "REMOTE_ADDR": scope.client.rpartition(":")[0].strip("[]"),
+        "REMOTE_ADDR": address_of(scope),
         "SERVER_NAME": server,
         "SERVER_PORT": port,
         "SERVER_PROTOCOL": f"HTTP/{scope.http_version}",

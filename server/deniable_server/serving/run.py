@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from granian import Granian
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, Loops
 from granian.log import LogLevels
 
 from deniable_server.errors import SettingError, StorageError
@@ -77,6 +77,7 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
             address=host,
             port=port,
             interface=Interfaces.RSGI,
+            loop=Loops.uvloop,
             http=HTTPModes.http1,  # while it could still be HTTP/2, a silent connection has no time limit
             factory=True,
             workers=workers,

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from deniable_protocol import Accepted as Accepted
 from deniable_protocol import Document
@@ -27,6 +27,7 @@ from deniable_server.errors import HeldBack
 from deniable_server.statistics import Content, Statistics
 
 if TYPE_CHECKING:
+    from .group_commit import Tell
     from .tokens import Tokens
 
 MOST_SOURCES = 100
@@ -159,6 +160,10 @@ class Storage(ABC):
         """The survey of this id."""
 
     @abstractmethod
+    def known(self, survey: str) -> Published | None:
+        """The same if it was found before: without looking into the database."""
+
+    @abstractmethod
     def status(self, survey: Published) -> Status:
         """Whether it takes submissions."""
 
@@ -194,13 +199,21 @@ class Storage(ABC):
         """All surveys by id, archived ones too."""
 
     @abstractmethod
-    def accept(self, survey: Published, rows: Sequence[Row], source: str | None = None) -> Accepted:
+    def accept(
+        self, survey: Published, rows: Sequence[Row], source: str | None = None, counted: Statistics | None = None
+    ) -> Accepted:
         """Store all of these, or none: returns once they are on disk. ``source`` is the label of the collector that
         sent them; None: the respondents themselves. It is kept in the statistics only. What is sent again counts for
-        whom it came from first.
+        whom it came from first. ``counted``: their statistics, where somebody has them already.
 
         IdConflict where an id is known with other content; SurveyClosed unless all of them are known already;
         TooManySources where it is a new one too many; Unavailable where it cannot be done now.
+        """
+
+    @abstractmethod
+    def accept_soon(self, survey: Published, rows: Sequence[Row], who: Any, tell: Tell) -> None:
+        """The same for rows of respondents, without waiting: ``tell`` is called with ``who`` and what became of them,
+        in one call for all that share a commit. Unavailable where too many wait already.
         """
 
     @abstractmethod

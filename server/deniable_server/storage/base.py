@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deniable_protocol import Document, verify
 from deniable_protocol.checks import SURVEY_ID
@@ -20,7 +20,7 @@ from deniable_server.errors import StorageError, SurveyDiffers, TooManySources
 from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Storage, Stored, queries
-from .group_commit import GroupCommit
+from .group_commit import GroupCommit, Tell
 from .tokens import Statement, Tokens
 from .trouble_log import TroubleLog
 
@@ -31,15 +31,28 @@ FOLD_AGAIN_AFTER = 60.0
 
 
 class Request(NamedTuple):
-    """Submissions of which all are stored, or none. ``source`` is the number of the collector; 0: respondents."""
+    """Submissions of which all are stored, or none. ``source`` is the number of the collector; 0: respondents.
+    ``counted``: their statistics, if they are known.
+    """
 
     survey: Published
     rows: Sequence[Row]
     source: int = 0
+    counted: Statistics | None = None
+
+    def kept(self) -> queries.Kept:
+        """Their statistics as the database keeps them."""
+        document = self.survey.document
+        if self.counted is None:
+            return queries.keep_texts(document, [(self.source, row.content) for row in self.rows])
+        return queries.keep(document, {self.source: self.counted})
 
 
 class DatabaseStorage(Storage):
     """Requests that wait for a commit share the next one. ``created``: opening it has made the database."""
+
+    commits_at_once = 1
+    """How many commits the database can do at the same time in one process."""
 
     def __init__(self, fold_at: int, today: Callable[[], date]) -> None:
         self._fold_at, self._today = fold_at, today
@@ -48,7 +61,9 @@ class DatabaseStorage(Storage):
         self._unfolded: Counter[int] = Counter()
         self._fold_again_at = float("-inf")
         self._trouble = TroubleLog()
-        self._commits: GroupCommit[Request, Accepted] = GroupCommit(self._commit, self._fold_where_due)
+        self._commits: GroupCommit[Request, Accepted] = GroupCommit(
+            self._commit, self._fold_where_due, self.commits_at_once
+        )
         self._tokens = Tokens(self._reading, self._write, today)
 
     @property
@@ -97,6 +112,9 @@ class DatabaseStorage(Storage):
             self._surveys[survey] = Published(*found, verify(found[1]))
         return self._surveys[survey]
 
+    def known(self, survey: str) -> Published | None:
+        return self._surveys.get(survey)
+
     def status(self, survey: Published) -> Status:
         with self._reading() as view:
             return _shown(queries.status(view, survey.number))
@@ -128,7 +146,7 @@ class DatabaseStorage(Storage):
     def surveys(self) -> list[Listed]:
         listed = []
         for survey, status, submissions, published_on, closed_on, expected, archived_on in self._list():
-            document = self._known(survey).document
+            document = self._there(survey).document
             title, digest = document.survey.title, document.digest
             dates = (submissions, published_on, closed_on, expected, archived_on)
             listed.append(Listed(survey, title, digest, _shown(status), *dates))
@@ -138,7 +156,7 @@ class DatabaseStorage(Storage):
         with self._reading() as view:
             return queries.listed(view)
 
-    def _known(self, survey: str) -> Published:
+    def _there(self, survey: str) -> Published:
         found = self.find(survey)
         assert found is not None
         return found
@@ -152,15 +170,20 @@ class DatabaseStorage(Storage):
     def finish_closing(self) -> None:
         for survey in [each for each, status, *_ in self._list() if status == "closing"]:
             try:
-                self._seal(self._known(survey))
+                self._seal(self._there(survey))
             except StorageError as error:  # perhaps another process is doing it now; other surveys can be served
                 log.warning("The closing of %s is not finished yet: %s", survey, error)
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
-    def accept(self, survey: Published, rows: Sequence[Row], source: str | None = None) -> Accepted:
+    def accept(
+        self, survey: Published, rows: Sequence[Row], source: str | None = None, counted: Statistics | None = None
+    ) -> Accepted:
         number = 0 if source is None else self._number_of(survey, source)
-        return self._commits.do(Request(survey, rows, number))
+        return self._commits.do(Request(survey, rows, number, counted))
+
+    def accept_soon(self, survey: Published, rows: Sequence[Row], who: Any, tell: Tell) -> None:
+        self._commits.put(Request(survey, rows), who, tell)
 
     def _number_of(self, survey: Published, label: str) -> int:
         """The number of a source, which it keeps. It is given one in a transaction of its own: once, and it says
@@ -180,6 +203,10 @@ class DatabaseStorage(Storage):
             else:  # where another server gives somebody else this number, look again
                 self._write((queries.ADD_SOURCE, {"number": survey.number, "label": label, "next": len(known) + 1}))
         return self._sources[key]
+
+    def _is_sealed(self, request: Request) -> bool:
+        """So many at once are as good as a folding: where all are new, they are sealed when they are stored."""
+        return len(request.rows) >= self._fold_at
 
     def _commit(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         try:
@@ -250,7 +277,7 @@ class DatabaseStorage(Storage):
             return queries.days(view, survey.number)
 
     def verify(self) -> list[str]:
-        numbers = [self._known(survey).number for survey, *_ in self._list()]
+        numbers = [self._there(survey).number for survey, *_ in self._list()]
         with self._reading(*numbers) as view:
             return queries.find_damage(view, numbers)
 

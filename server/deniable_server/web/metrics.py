@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from flask import Flask, Response, request
 from prometheus_client import (
@@ -57,17 +54,13 @@ class Metrics:
             known = self._answered[route, status] = self.requests.labels(route, str(status))
         known.inc()
 
-    def stored(self, answer: Accepted) -> None:
+    def stored(self, answer: Accepted, seconds: float) -> None:
+        """These were stored, and are on disk after so many seconds."""
+        self.store_seconds.observe(seconds)
         if answer.accepted:
             self._accepted.inc(answer.accepted)
         if answer.duplicates:
             self._duplicates.inc(answer.duplicates)
-
-    @contextmanager
-    def storing(self) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.store_seconds.observe(time.perf_counter() - start)
 
     def text(self) -> bytes:
         """Everything, in Prometheus's own format."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, request
@@ -27,15 +27,11 @@ def register(app: Flask, settings: Settings) -> None:
     """Wrap the app in what the settings ask for."""
     if settings.base_path:
         app.wsgi_app = BasePath(app.wsgi_app, settings.base_path)  # type: ignore[method-assign]
-    # The header would speak for a whole site, of which this is then only a part.
-    app.wsgi_app = SecurityHeaders(app.wsgi_app, whole_host=not settings.base_path)  # type: ignore[method-assign]
+    app.wsgi_app = SecurityHeaders(app.wsgi_app, settings)  # type: ignore[method-assign]
     if not settings.trusted_proxies:
         app.wsgi_app = WarnUntrustedProxy(app.wsgi_app)  # type: ignore[method-assign]
     else:
-        n = settings.trusted_proxies
-        # The host's name comes in the Host header: a proxy that does not overwrite X-Forwarded-Host would let a visitor
-        # choose what the links on our pages say.
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=0)  # type: ignore[method-assign]
+        app.wsgi_app = trusting(app.wsgi_app, settings.trusted_proxies)  # type: ignore[method-assign, assignment]
     _share_with_other_origins(app, settings.allowed_origins)
 
     @app.before_request
@@ -43,6 +39,15 @@ def register(app: Flask, settings: Settings) -> None:
         # Flask takes any number of slashes at the start for one, and a proxy that keeps /metrics from visitors may not.
         if request.environ["PATH_INFO"].startswith("//"):
             raise NotFound
+
+
+def trusting(inner: WSGIApplication, proxies: int) -> WSGIApplication:
+    """An app that believes so many proxies who sent a request, and whether that was encrypted.
+
+    The host's name comes in the Host header: a proxy that does not overwrite X-Forwarded-Host would let a visitor
+    choose what the links on our pages say.
+    """
+    return ProxyFix(inner, x_for=proxies, x_proto=proxies, x_host=0)
 
 
 HEADERS = {
@@ -57,20 +62,27 @@ HEADERS = {
 """What every response says to browsers unless it says otherwise: load, run, guess, keep and pass on nothing."""
 
 
+def protected(headers: Sequence[tuple[str, str]], scheme: str, settings: Settings) -> list[tuple[str, str]]:
+    """These headers, with what every response says."""
+    said = {name.lower() for name, _ in headers}
+    added = [(name, value) for name, value in HEADERS.items() if name.lower() not in said]
+    if scheme == "https":
+        # Under a base path this is only a part of a site, and does not speak for all of it.
+        whole_host = "" if settings.base_path else "; includeSubDomains"
+        added.append(("Strict-Transport-Security", "max-age=31536000" + whole_host))
+    return [*headers, *added]
+
+
 class SecurityHeaders:
     """Adds these headers to whatever leaves the app: outermost, so that no error can get around it."""
 
-    def __init__(self, inner: WSGIApplication, *, whole_host: bool) -> None:
-        self._inner = inner
-        self._tls_only = "max-age=31536000" + ("; includeSubDomains" if whole_host else "")
+    def __init__(self, inner: WSGIApplication, settings: Settings) -> None:
+        self._inner, self._settings = inner, settings
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            said = {name.lower() for name, _ in headers}
-            added = [(name, value) for name, value in HEADERS.items() if name.lower() not in said]
-            if environ.get("wsgi.url_scheme") == "https":
-                added.append(("Strict-Transport-Security", self._tls_only))
-            return start_response(status, [*headers, *added], *rest)
+            scheme = environ.get("wsgi.url_scheme", "")
+            return start_response(status, protected(headers, scheme, self._settings), *rest)
 
         return self._inner(environ, start)
 

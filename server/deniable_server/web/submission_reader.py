@@ -2,13 +2,13 @@
 
 There are two ways through. The careful one is the definition: strict JSON, then ``check_submission``. The quick one is
 for bodies as clients write them: msgspec decodes and checks types and keys in one go, with a type made for the survey;
-then each report is checked against its part. Whatever the quick way does not take goes the careful way, which takes it
-or says everything that is wrong.
+then each report is checked against its part. In a batch, counting the reports checks them, a column at a time.
+Whatever the quick way does not take goes the careful way, which takes it or says everything that is wrong.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -19,6 +19,7 @@ from deniable_protocol.checks import Checker, strict_json
 from deniable_protocol.errors import Problem, SubmissionError
 from deniable_protocol.receive import SUBMISSION_ID, check_submission
 from deniable_server.errors import CHALLENGE, Kind, NotJSON, Refusal, TooMany
+from deniable_server.statistics import Content, Statistics, tally
 from deniable_server.storage import Row
 
 MAX_BATCH = 10_000
@@ -28,8 +29,15 @@ MAX_PROBLEMS = 20
 MAX_CAREFUL = 1_000_000
 """Bytes of a body that is looked at in detail: that takes many times its size in memory, and anyone can send one."""
 
-_encode = msgspec.json.Encoder().encode
+_encode, _lines = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+class Posted(NamedTuple):
+    """What was posted, as rows, and the statistics of a batch."""
+
+    rows: list[Row]
+    counted: Statistics | None = None
 
 
 class SubmissionReader:
@@ -46,9 +54,11 @@ class SubmissionReader:
             [(part.channel.largest_report, part.channel.held) for part in document.parts_of(number)]
             for number in range(len(document.booklets))
         ]
+        # Of one submission: five keys, two texts, and a key and a text for each segment.
+        self._quotes = 2 * (5 + 2 + 2 * len(survey.segments))
         self._decoder = msgspec.json.Decoder(_posted_type(document))
 
-    def read(self, body: bytes, *, batches: bool = True) -> list[Row]:
+    def read(self, body: bytes, *, batches: bool = True) -> Posted:
         """The rows of a submission or a batch; SubmissionError where anything at all is wrong. Refusal for a batch
         unless ``batches`` are allowed.
         """
@@ -59,29 +69,57 @@ class SubmissionReader:
             raise self._coarse_error(body)
         return self._read_carefully(body, batches)
 
-    def _read_quickly(self, body: bytes, batches: bool = True) -> list[Row] | None:
+    def read_plain(self, body: bytes) -> Posted | None:
+        """The row of one submission that is written as clients write it. None: ``read`` says more about it."""
+        try:
+            return self._read_quickly(body, batches=False)
+        except Refusal:
+            return None
+
+    def _read_quickly(self, body: bytes, batches: bool = True) -> Posted | None:
         try:
             posted = self._decoder.decode(body)
         except _REFUSED:
             return None
-        # msgspec lets the last of two equal keys win. But for white space, which no text of a submission holds, no body
-        # is shorter than its canonical form, and a repeated key makes it longer: with equal lengths, none is repeated.
-        if len(msgspec.json.encode(posted)) != len(body.translate(None, b" \t\r\n")):
-            return None
         single = (posted.id, posted.digest, posted.booklet, posted.reports, posted.segments)
         if posted.submissions is msgspec.UNSET:
-            submissions = [] if msgspec.UNSET in single else [posted]
-        elif not batches:
-            raise _no_batch()
-        else:
-            submissions = posted.submissions if single == (msgspec.UNSET,) * len(single) else []
-        rows = []
-        for submission in submissions:
-            if not self._fits(submission.booklet, submission.reports):
+            if msgspec.UNSET in single or self._repeats_a_key(body, 1, 0):
                 return None
-            codes = astuple(submission.segments)
-            rows.append(self._row(submission.id, submission.booklet, submission.reports, codes))
-        return rows or None
+            return self._single(posted)
+        if not batches:
+            raise _no_batch()
+        if single != (msgspec.UNSET,) * len(single) or self._repeats_a_key(body, len(posted.submissions), 1):
+            return None
+        return self._batch(posted.submissions)
+
+    def _repeats_a_key(self, body: bytes, submissions: int, keys: int) -> bool:
+        """Of two equal keys, msgspec takes the last. But all keys of the type were found, no text of a submission has a
+        quotation mark in it, and a repeated key brings two more of them: so it is enough to count them.
+        """
+        return body.count(b'"') != self._quotes * submissions + 2 * keys
+
+    def _single(self, posted: Any) -> Posted | None:
+        if not self._fits(posted.booklet, posted.reports):
+            return None
+        segments = self._codes(posted.segments)
+        return Posted([Row(bytes.fromhex(posted.id), _encode((posted.booklet, posted.reports, segments)).decode())])
+
+    def _batch(self, submissions: list[Any]) -> Posted | None:
+        contents = [
+            Content(each.booklet, each.reports, self._codes(each.segments) if self._positions else ())
+            for each in submissions
+        ]
+        try:
+            counted = tally(self._document, contents)
+        except ValueError:
+            return None
+        ids = bytes.fromhex("".join([each.id for each in submissions]))
+        texts = _lines(contents).decode().splitlines()
+        return Posted([*map(Row, [ids[i : i + 16] for i in range(0, len(ids), 16)], texts)], counted)
+
+    def _codes(self, segments: Any) -> tuple[int, ...]:
+        """The position of each segment's code."""
+        return tuple([known[code] for known, code in zip(self._positions, astuple(segments), strict=True)])
 
     def _fits(self, booklet: int, reports: list[int]) -> bool:
         """Whether these, none of which is below zero, are reports of the booklet's parts."""
@@ -113,7 +151,7 @@ class SubmissionReader:
         place = next((f"submissions[{i}].reports" for i in wrong), "")
         return SubmissionError([Problem(place, "invalid", "does not fit; send less at a time for the details")])
 
-    def _read_carefully(self, body: bytes, batches: bool = True) -> list[Row]:
+    def _read_carefully(self, body: bytes, batches: bool = True) -> Posted:
         try:
             tree = strict_json(body.decode())
         except ValueError:  # its message may quote the body
@@ -141,17 +179,15 @@ class SubmissionReader:
         for i, submission in enumerate(submissions):
             clean = check_submission(check, self._document, submission, f"submissions[{i}]" if batch else "")
             if clean is not None:
-                codes = tuple(clean["segments"][segment.id] for segment in self._document.survey.segments)
-                rows.append(self._row(clean["id"], clean["booklet"], clean["reports"], codes))
+                codes = [clean["segments"][segment.id] for segment in self._document.survey.segments]
+                segments = [known[code] for known, code in zip(self._positions, codes, strict=True)]
+                content = _encode((clean["booklet"], clean["reports"], segments)).decode()
+                rows.append(Row(bytes.fromhex(clean["id"]), content))
             if len(check.problems) >= MAX_PROBLEMS:
                 break
         if check.problems:
             raise SubmissionError(check.problems[:MAX_PROBLEMS])
-        return rows
-
-    def _row(self, submission: str, booklet: int, reports: list[int], codes: tuple[str, ...]) -> Row:
-        segments = [positions[code] for positions, code in zip(self._positions, codes, strict=True)]
-        return Row(bytes.fromhex(submission), _encode((booklet, reports, segments)).decode())
+        return Posted(rows)
 
 
 def _no_batch() -> Refusal:

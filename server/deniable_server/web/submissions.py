@@ -1,33 +1,26 @@
-"""POST submissions, in two ways. ``post_submissions`` is the ordinary one. ``FastPath`` takes the plain case around
-Flask, whose contexts, routing and hooks take several times as long as reading a submission and storing it.
+"""POST submissions: from respondents, one at a time; from collectors also in batches.
 
-Nobody who sends a submission can tell which way it took.
+``serving.intake`` answers plain submissions in an event loop, with the functions of this module. Nobody who sends one
+can tell which way it took.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import time
 
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from msgspec import Struct
 from msgspec.json import encode
-from werkzeug.exceptions import ClientDisconnected
 
 from deniable_protocol import Accepted, Submission
 from deniable_server.errors import Kind
-from deniable_server.storage import Published, Row
+from deniable_server.storage import Published
 
 from .auth import collector
 from .context import AppState, find, here, read_body
-from .middleware import sharing
-from .problems import as_response
 from .routes import route
-from .submission_reader import MAX_SINGLE
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+from .submission_reader import MAX_SINGLE, Posted
 
 submissions = Blueprint("submissions", __name__)
 
@@ -41,15 +34,15 @@ class Batch(Struct, frozen=True):
     submissions: list[Submission]
 
 
-def store(state: AppState, published: Published, rows: Sequence[Row], source: str | None = None) -> Accepted:
+def store(state: AppState, published: Published, posted: Posted, source: str | None = None) -> Accepted:
     """Store these. They are on disk when this returns. ``source``: the label of the collector that sends them."""
-    with state.metrics.storing():
-        stored = state.storage.accept(published, rows, source)
-    state.metrics.stored(stored)
+    begun = time.perf_counter()
+    stored = state.storage.accept(published, posted.rows, source, posted.counted)
+    state.metrics.stored(stored, time.perf_counter() - begun)
     return stored
 
 
-def _acknowledgement(stored: Accepted) -> tuple[bytes, list[tuple[str, str]]]:
+def acknowledgement(stored: Accepted) -> tuple[bytes, list[tuple[str, str]]]:
     """The body and headers of every 201."""
     body = encode(stored)
     headers = [
@@ -92,61 +85,15 @@ def post_submissions(survey: str) -> ResponseReturnValue:
     published = find(survey)
     reader = state.reader(published)
     if sender is None:
-        stored = store(state, published, reader.read(read_body(_most_bytes(state)), batches=False))
+        stored = store(state, published, reader.read(read_body(most_bytes(state)), batches=False))
     else:
-        rows = reader.read(read_body(state.settings.max_body_bytes))
-        state.admit(request.remote_addr, len(rows))
-        stored = store(state, published, rows, sender.label)
-    body, headers = _acknowledgement(stored)
+        posted = reader.read(read_body(state.settings.max_body_bytes))
+        state.admit(request.remote_addr, len(posted.rows))
+        stored = store(state, published, posted, sender.label)
+    body, headers = acknowledgement(stored)
     return Response(body, 201, headers)
 
 
-def _most_bytes(state: AppState) -> int:
+def most_bytes(state: AppState) -> int:
     """The largest body without an access token: one submission."""
     return min(MAX_SINGLE, state.settings.max_body_bytes)
-
-
-class FastPath:
-    """The fast way: stores the plain submissions of respondents, and passes everything else on."""
-
-    def __init__(self, inner: WSGIApplication, state: AppState) -> None:
-        self._inner, self._state, self._most_bytes = inner, state, _most_bytes(state)
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ["PATH_INFO"]
-        if (
-            path.endswith(AFTER)
-            and path.startswith(BEFORE)
-            and environ["REQUEST_METHOD"] == "POST"
-            and environ.get("CONTENT_TYPE") == "application/json"
-            and environ.get("CONTENT_LENGTH", "").isdecimal()
-            and "HTTP_CONTENT_ENCODING" not in environ
-            and "HTTP_TRANSFER_ENCODING" not in environ
-            and "HTTP_AUTHORIZATION" not in environ
-            and int(environ["CONTENT_LENGTH"]) <= self._most_bytes
-        ):
-            return self._store(path[len(BEFORE) : -len(AFTER)], environ, start_response)
-        return self._inner(environ, start_response)
-
-    def _store(self, survey: str, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        state = self._state
-        shared = sharing(state.settings.allowed_origins, environ.get("HTTP_ORIGIN"))
-        try:
-            published = state.storage.find(survey)
-            if published is None:
-                return self._inner(environ, start_response)
-            state.admit(environ.get("REMOTE_ADDR"))
-            length = int(environ["CONTENT_LENGTH"])
-            body = environ["wsgi.input"].read(length)
-            if len(body) < length:
-                raise ClientDisconnected
-            stored = store(state, published, state.reader(published).read(body, batches=False))
-        except Exception as error:
-            response = as_response(error)
-            response.headers.extend(shared)
-            state.metrics.answered(ROUTE, response.status_code)
-            return response(environ, start_response)
-        state.metrics.answered(ROUTE, 201)
-        body, headers = _acknowledgement(stored)
-        start_response("201 CREATED", [*headers, *shared])
-        return [body]

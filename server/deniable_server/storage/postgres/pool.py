@@ -6,10 +6,12 @@ May not: know what the tables are for.
 from __future__ import annotations
 
 import logging
+import select
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import IsolationLevel
@@ -28,7 +30,7 @@ from .view import Connection, PostgresView
 # respondent came. What an operator has to know is in the log of troubles.
 logging.getLogger("psycopg").setLevel(logging.CRITICAL)
 
-SIZES = {"storing": 2, "housekeeping": 2, "reading": 5}
+SIZES = {"storing": 3, "housekeeping": 2, "reading": 5}
 """Most connections of each process, by purpose: neither downloads nor closings can take those for submissions."""
 
 RETRY = 1.0
@@ -39,6 +41,12 @@ IMPATIENT = 0.5
 
 LOCK_SECONDS = 3.0
 """How long to wait for the lock of those who use the database: PostgreSQL drops it a moment after a connection ends."""
+
+PREPARED = 1_000
+"""Statements that a connection for storing keeps planned: three for each survey."""
+
+TRUSTED = 1.0
+"""Seconds for which a connection that has worked, and is silent, is taken to work still: asking takes a round trip."""
 
 NO_CONNECTION = "PostgreSQL cannot be reached, or all connections to it are taken"
 NOT_DURABLE = (
@@ -59,6 +67,7 @@ class Pool:
         self.installation: str | None = None
         self.write_failed = False
         self._away: set[str] = set()
+        self._worked: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._pools: dict[str, ConnectionPool[Connection]] = {}
 
     # --- connections -------------------------------------------------------------------------------------------------
@@ -76,6 +85,18 @@ class Pool:
             # Plan statements each time: a survey grows from nothing to millions under the same statement.
             "prepare_threshold": None,
         }
+
+    def _configure_storing(self, connection: Connection) -> None:
+        """Storing has few statements, and planning them takes longer than running them: they are planned once. All of
+        them look up single rows by their key, so whatever PostgreSQL thinks of the size of a table, the plan must be to
+        look into its index for each row.
+        """
+        self._configure(connection)
+        for setting in ("enable_seqscan", "enable_hashjoin", "enable_mergejoin"):
+            connection.execute("SELECT set_config(%s, 'off', false)", (setting,))
+        connection.execute("SELECT set_config('plan_cache_mode', 'force_generic_plan', false)")
+        connection.commit()
+        connection.prepare_threshold, connection.prepared_max = 0, PREPARED
 
     def connect(self, *, alone: bool = False) -> Connection:
         """A connection outside the pool, for what is done once. ``alone``: StorageError where there is any other, and
@@ -121,7 +142,7 @@ class Pool:
                 # answers.
                 min_size=1 if name == "storing" else 0,
                 max_size=SIZES[name],
-                configure=self._configure,
+                configure=self._configure_storing if name == "storing" else self._configure,
                 reconnect_timeout=RETRY,
                 max_idle=120,
                 num_workers=1,
@@ -149,6 +170,7 @@ class Pool:
             connection = self._taken(name, pool, patience)
             try:
                 yield connection
+                self._worked[connection] = time.monotonic()
             finally:
                 try:
                     if not connection.closed:
@@ -165,7 +187,9 @@ class Pool:
         try:
             connection = self._next(pool, patience)
             try:
-                ConnectionPool.check_connection(connection)
+                recently = self._worked.get(connection, float("-inf")) > time.monotonic() - TRUSTED
+                if not recently or _has_news(connection):
+                    ConnectionPool.check_connection(connection)
             except psycopg.Error:  # PostgreSQL was restarted: all others are broken as well
                 pool.putconn(connection)
                 pool.drain()
@@ -238,6 +262,13 @@ class Pool:
         pools, self._pools = self._pools, {}
         for pool in pools.values():
             pool.close()
+
+
+def _has_news(connection: Connection) -> bool:
+    """Whether PostgreSQL has sent something that nobody asked for: usually that it ends the connection."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _take_lock(connection: Connection, *, alone: bool) -> None:

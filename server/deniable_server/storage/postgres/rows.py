@@ -12,24 +12,48 @@ import psycopg
 
 from deniable_server.storage import Row
 
-from .names import for_survey
+from .names import STORING, for_survey, lock_of
 from .view import Connection
 
 
-def insert(connection: Connection, number: int, rows: Sequence[Row], source: int) -> psycopg.Cursor[tuple[Any, ...]]:
+def lock(connection: Connection, number: int, *, alone: bool) -> None:
+    """Until the end of the transaction: share the right to store for a survey, or have it alone. Taken in a statement
+    before those that look: these then see what was stored by whoever had it before.
+    """
+    shared = "" if alone else "_shared"
+    connection.execute(f"SELECT pg_advisory_xact_lock{shared}(%s)".encode(), (lock_of(number, STORING),))
+
+
+def insert(
+    connection: Connection, number: int, rows: Sequence[Row], source: int, *, sealed: bool
+) -> psycopg.Cursor[tuple[Any, ...]]:
     """Insert those that are new, if the survey is open. In id order, so that servers that insert the same rows wait for
-    each other and do not deadlock.
+    each other and do not deadlock. Sealed ones do not say whose they are.
+
+    Each row looks for itself in the index of the other table: as a subquery, which is never planned as a join.
     """
     rows = sorted(rows)
+    ids, contents = [row.id for row in rows], [row.content for row in rows]
+    if sealed:
+        return connection.execute(
+            for_survey(
+                number,
+                "INSERT INTO {sealed} SELECT {number}, new.* FROM unnest(%b::bytea[], %b::text[]) AS new (id, content)"
+                " WHERE (SELECT true FROM {inbox} WHERE survey = {number} AND id = new.id) IS NULL"
+                " AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
+                " ON CONFLICT DO NOTHING",
+            ),
+            (ids, contents),
+        )
     return connection.execute(
         for_survey(
             number,
-            "INSERT INTO {inbox} SELECT {number}, new.*, %s FROM unnest(%s::bytea[], %s::text[]) AS new (id, content)"
-            " WHERE NOT EXISTS (SELECT 1 FROM {sealed} WHERE survey = {number} AND id = new.id)"
+            "INSERT INTO {inbox} SELECT {number}, new.*, %s FROM unnest(%b::bytea[], %b::text[]) AS new (id, content)"
+            " WHERE (SELECT true FROM {sealed} WHERE survey = {number} AND id = new.id) IS NULL"
             " AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
             " ON CONFLICT DO NOTHING",
         ),
-        (source, [row.id for row in rows], [row.content for row in rows]),
+        (source, ids, contents),
     )
 
 
@@ -39,7 +63,8 @@ def look_again(connection: Connection, number: int, rows: Sequence[Row]) -> psyc
         for_survey(
             number,
             "SELECT {durable}, status = 'open',"
-            " (SELECT count(*) FROM {sealed} WHERE survey = {number} AND id = ANY(%s))"
+            " (SELECT count(*) FROM unnest(%b::bytea[]) AS mine (id)"
+            " WHERE (SELECT true FROM {sealed} WHERE survey = {number} AND id = mine.id))"
             " FROM surveys WHERE number = {number}",
         ),
         ([row.id for row in rows],),

@@ -5,8 +5,9 @@ back when a connection opens. Speed: requests that wait for a commit share the n
 not wait for each other, because there is no row that all of them write.
 
 Once: a submission is first inserted into the inbox, where its id is unique; a second statement, which sees all that is
-committed by then, checks that it is not sealed. Submissions reach the sealed table only from the inbox: the transaction
-that has an id there is the only one that could seal it, so both checks stay true until the commit.
+committed by then, checks that it is not sealed. Submissions reach the sealed table from the inbox: the transaction that
+has an id there is the only one that could fold it, so both checks stay true until the commit. A large batch is sealed
+at once, by a transaction that stores alone: all others of the survey are committed before it looks, or wait for it.
 
 Privacy: folding moves submissions to the sealed table in id order, in one transaction. Until the survey is closed, the
 place and the transaction of a sealed row (ctid, xmin) may show in which folding, of at least ``fold_at`` submissions,
@@ -22,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import psycopg
 from psycopg.errors import DeadlockDetected, LockNotAvailable
@@ -32,16 +33,16 @@ from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
-from deniable_server.storage.queries import CHUNK, keep_texts, read_counts, write_counts
+from deniable_server.storage.queries import CHUNK, Kept, keep_texts, read_counts, write_counts
 from deniable_server.storage.sqlite.backup import filling
 from deniable_server.storage.tokens import Statement
 from deniable_server.storage.transfer import copy
 
 from .checks import examine
 from .errors import Clashed, Locked, explained
-from .names import SLOTS, for_survey, lock_of, translated
+from .names import CLOSING, for_survey, lock_of, translated
 from .pool import IMPATIENT, NOT_DURABLE, Pool
-from .rows import contents_of, insert, look_again, withdraw
+from .rows import contents_of, insert, lock, look_again, withdraw
 from .schema import make_partitions, migrate
 from .view import Connection, PostgresView
 
@@ -54,8 +55,7 @@ SHORT_LOCK = "200ms"
 """How long closing waits at a time for its exclusive lock: others queue behind it meanwhile."""
 
 COUNTERS = 64
-"""Most counters of statistics, and of days, per survey; the last of its advisory locks is for closing."""
-CLOSING = SLOTS - 1
+"""Most counters of statistics, and of days, per survey."""
 
 REWRITE: tuple[LiteralString, ...] = (
     "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
@@ -77,6 +77,8 @@ PUT_IN_PLACE: tuple[LiteralString, ...] = (
 
 class PostgresStorage(DatabaseStorage):
     """One database, shared by all servers that use its address."""
+
+    commits_at_once = 2  # while one waits for its disk, the next is prepared
 
     def __init__(
         self,
@@ -135,8 +137,8 @@ class PostgresStorage(DatabaseStorage):
     def _begin_closing(self, survey: Published) -> bool:
         number = survey.number
         with self._pool.writing() as connection:
-            # Waits for transactions that insert. Later ones read the status after this, and see that it has changed.
-            connection.execute(for_survey(number, "LOCK TABLE {inbox} IN SHARE ROW EXCLUSIVE MODE"))
+            # Waits for transactions that store. Later ones read the status after this, and see that it has changed.
+            lock(connection, number, alone=True)
             begun = connection.execute(
                 "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, %s)"
                 " WHERE number = %s AND status <> 'closed'",
@@ -211,34 +213,46 @@ class PostgresStorage(DatabaseStorage):
                 # One transaction around all: otherwise each request would be committed by itself, and if something
                 # failed after that, it would be stored and not counted.
                 with connection.transaction():
-                    outcomes = [self._store(connection, *request) for request in requests]
+                    outcomes = [
+                        self._store(connection, request.survey, request.rows, request.source) for request in requests
+                    ]
                     self._count_days(connection, newly_accepted(requests, outcomes))
         for request, outcome in zip(requests, outcomes, strict=True):
-            if isinstance(outcome, Accepted):
-                self._unfolded[request.survey.number] += outcome.accepted
+            if isinstance(outcome, Accepted):  # at most: those that are sealed wait for no folding
+                self._unfolded[request.survey.number] += 0 if self._is_sealed(request) else outcome.accepted
         return outcomes
 
     def _store_all(self, connection: Connection, requests: list[Request]) -> bool:
         """The fast path, in one round trip: all rows are new and all surveys open. False if this fails for any
         request.
         """
-        together: dict[tuple[int, int], list[Row]] = {}
-        for survey, rows, source in requests:
-            together.setdefault((survey.number, source), []).extend(rows)
-        added = Counter[int]()
+        added, alone = Counter[int](), set[int]()
+        together: dict[tuple[int, int, bool], list[Row]] = {}
+        for request in requests:
+            number, is_sealed = request.survey.number, self._is_sealed(request)
+            added[number] += len(request.rows)
+            together.setdefault((number, request.source, is_sealed), []).extend(request.rows)
+            if is_sealed:
+                alone.add(number)
         with connection.pipeline():
+            for number in sorted(added):
+                lock(connection, number, alone=number in alone)
             asked = [
                 (
-                    len(rows),
-                    insert(connection, number, rows, source),
+                    rows,
+                    is_sealed,
+                    insert(connection, number, rows, source, sealed=is_sealed),
                     look_again(connection, number, rows),
                 )
-                for (number, source), rows in sorted(together.items())
+                for (number, source, is_sealed), rows in sorted(together.items())
             ]
-            for (number, _), rows in together.items():
-                added[number] += len(rows)
             self._count_days(connection, added)
-        return all(inserted.rowcount == n and looked.fetchone() == (True, True, 0) for n, inserted, looked in asked)
+        for rows, is_sealed, inserted, looked in asked:
+            if inserted.rowcount < len(rows) or looked.fetchone() != (True, True, len(rows) if is_sealed else 0):
+                return False
+        for request in filter(self._is_sealed, requests):
+            self._add_statistics(connection, request.survey, request.kept())
+        return True
 
     def _store(
         self, connection: Connection, survey: Published, rows: Sequence[Row], source: int
@@ -246,7 +260,8 @@ class PostgresStorage(DatabaseStorage):
         """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         try:
             with connection.transaction():
-                inserted = insert(connection, survey.number, rows, source).rowcount
+                lock(connection, survey.number, alone=False)
+                inserted = insert(connection, survey.number, rows, source, sealed=False).rowcount
                 looked = look_again(connection, survey.number, rows).fetchone()
                 assert looked is not None
                 is_durable, is_open, sealed = looked
@@ -310,7 +325,7 @@ class PostgresStorage(DatabaseStorage):
                 connection.rollback()
                 return 0
             if contents:
-                self._add_statistics(connection, survey, contents)
+                self._add_statistics(connection, survey, keep_texts(survey.document, contents))
         return len(contents)
 
     def _wipe_inbox(self, number: int) -> None:
@@ -321,10 +336,8 @@ class PostgresStorage(DatabaseStorage):
                 connection.execute(for_survey(number, "TRUNCATE {inbox}"))
 
     @staticmethod
-    def _add_statistics(connection: Connection, survey: Published, contents: Sequence[tuple[Any, ...]]) -> None:
-        """Add to the first counter that nobody else uses: there are as many as servers ever folded at the same time.
-        Contents, each with its source.
-        """
+    def _add_statistics(connection: Connection, survey: Published, added: Kept) -> None:
+        """Add to the first counter that nobody else uses: there are as many as servers ever folded at the same time."""
         number = survey.number
         found = connection.execute(
             "SELECT slot FROM generate_series(0, %s) AS slot WHERE pg_try_advisory_xact_lock(%s + slot) LIMIT 1",
@@ -333,7 +346,6 @@ class PostgresStorage(DatabaseStorage):
         if found is None:
             raise Locked("so many servers never folded at once")
         (slot,) = found
-        added = keep_texts(survey.document, contents)
         known = connection.execute(
             "SELECT source, margin, codes, counts FROM statistics WHERE survey = %s AND slot = %s AND source = ANY(%s)"
             " AND codes = ANY(%s)",
@@ -382,5 +394,6 @@ class PostgresStorage(DatabaseStorage):
             copy(self._pool.reading, file)
 
     def close(self) -> None:
+        self._commits.close()
         self._pool.close()
         self._trouble.close()

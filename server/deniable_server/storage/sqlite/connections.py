@@ -18,6 +18,9 @@ from deniable_server.errors import StorageError, Unavailable
 from deniable_server.storage.files import sync
 from deniable_server.storage.trouble_log import TroubleLog
 
+STATEMENTS = 512
+"""Statements that a connection keeps ready: there is one for each number of rows that are inserted together."""
+
 
 class Connections:
     """The one thread that writes holds ``turn``; ``reading`` needs no turn.
@@ -56,7 +59,12 @@ class Connections:
             # mode=rw: SQLite never makes a file itself, and so never takes an old log for that of a new database.
             location = f"{self.path.absolute().as_uri()}?mode=rw"
             connection = sqlite3.connect(
-                location, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+                location,
+                uri=True,
+                timeout=self._busy_seconds,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=STATEMENTS,
             )
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA secure_delete=ON")

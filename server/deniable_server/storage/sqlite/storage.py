@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import lru_cache
@@ -28,7 +29,7 @@ from deniable_server.errors import IdConflict, SurveyClosed
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
 from deniable_server.storage.files import locks_work
-from deniable_server.storage.queries import CHUNK, keep_texts, read_counts, write_counts
+from deniable_server.storage.queries import CHUNK, Kept, keep_texts, read_counts, write_counts
 from deniable_server.storage.tokens import Statement
 
 from .backup import copy_database, refuse_foreign
@@ -126,24 +127,30 @@ class SQLiteStorage(DatabaseStorage):
             else:
                 db.execute("ROLLBACK")
                 db.execute("BEGIN IMMEDIATE")
-                outcomes = [self._store(db, *request) for request in requests]
-            self._count_days(db, requests, outcomes)
+                outcomes = [self._store(db, request.survey, request.rows, request.source) for request in requests]
+                self._count_day(db, newly_accepted(requests, outcomes))
         return outcomes
 
     def _store_all(self, db: sqlite3.Connection, requests: list[Request]) -> bool:
-        """The fast path: all rows are new and all surveys open. False if this fails for any request."""
-        together: dict[tuple[int, int], tuple[Published, list[Row]]] = {}
-        for survey, rows, source in requests:
-            together.setdefault((survey.number, source), (survey, []))[1].extend(rows)
-        for (_, source), (survey, rows) in together.items():
-            # So many at once are as good as a folding: seal them, in id order.
-            sealed = len(rows) >= self._fold_at
-            if sealed:
-                rows.sort()
-            if not self._is_open(db, survey) or self._insert(db, survey, rows, source, sealed=sealed) < len(rows):
+        """The fast path, in few statements: at each, another thread takes over the interpreter. All rows are new and
+        all surveys open; False if this fails for any request.
+        """
+        added = Counter[int]()
+        waiting: dict[tuple[int, int], list[Row]] = {}
+        for request in requests:
+            added[request.survey.number] += len(request.rows)
+            if not self._is_sealed(request):
+                waiting.setdefault((request.survey.number, request.source), []).extend(request.rows)
+                continue
+            # In id order. A sealed one does not say whose it is.
+            if self._insert(db, _seal, (request.survey.number,), sorted(request.rows)) < len(request.rows):
                 return False
-            if sealed:
-                self._add_statistics(db, survey, [(source, row.content) for row in rows])
+            self._add_statistics(db, request.survey, request.kept())
+        for (number, source), rows in waiting.items():
+            if self._insert(db, _receive, (number, source), rows) < len(rows):
+                return False
+            self._unfolded[number] += len(rows)  # at most: if this is rolled back, folding finds fewer
+        self._count_day(db, added)
         return True
 
     def _store(
@@ -151,56 +158,49 @@ class SQLiteStorage(DatabaseStorage):
     ) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         db.execute("SAVEPOINT request")
-        added = self._insert(db, survey, rows, source, sealed=False)
+        added = self._insert(db, _receive, (survey.number, source), rows)
+        self._unfolded[survey.number] += added
         refusal: Exception | None = None
-        if added < len(rows) and not all(self._is_stored(db, survey.number, row) for row in rows):
-            refusal = IdConflict("Nothing of this request was stored.")
-        elif added and not self._is_open(db, survey):
-            refusal = SurveyClosed("It takes no more submissions.")
+        if added < len(rows):
+            found = {row.id: self._content(db, survey.number, row) for row in rows}
+            known = {submission: content for submission, content in found.items() if content is not None}
+            if any(known.setdefault(submission, content) != content for submission, content in rows):
+                refusal = IdConflict("Nothing of this request was stored.")
+            elif None in found.values():
+                refusal = SurveyClosed("It takes no more submissions.")
         if refusal:
             db.execute("ROLLBACK TO request")
         db.execute("RELEASE request")
         return refusal or Accepted(added, len(rows) - added)
 
+    @staticmethod
     def _insert(
-        self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], source: int, *, sealed: bool
+        db: sqlite3.Connection, statement: Callable[[int], str], first: tuple[int, ...], rows: Sequence[Row]
     ) -> int:
-        """Insert those that are new; returns how many. In few statements: at each, another thread may take over the
-        interpreter.
-        """
+        """Insert those that are new, if the survey is open; returns how many."""
         before = db.total_changes
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
-            # A sealed one does not say whose it is.
-            first = (survey.number,) if sealed else (survey.number, source)
-            db.execute(_insertion(len(some), sealed=sealed), (*first, *chain.from_iterable(some)))
-        added = db.total_changes - before
-        if not sealed:
-            self._unfolded[survey.number] += added  # at most: if this is rolled back, folding finds fewer
-        return added
+            db.execute(statement(len(some)), (*first, *chain.from_iterable(some)))
+        return db.total_changes - before
 
     @staticmethod
-    def _is_open(db: sqlite3.Connection, survey: Published) -> bool:
-        found = db.execute("SELECT status FROM surveys WHERE number = ?", (survey.number,)).fetchone()
-        return bool(found == ("open",))
-
-    @staticmethod
-    def _is_stored(db: sqlite3.Connection, number: int, row: Row) -> bool:
+    def _content(db: sqlite3.Connection, number: int, row: Row) -> str | None:
+        """What is stored under the id of this row."""
         found = db.execute(
             "SELECT content FROM inbox WHERE survey = ?1 AND id = ?2"
             " UNION ALL SELECT content FROM sealed WHERE survey = ?1 AND id = ?2",
             (number, row.id),
         ).fetchone()
-        return bool(found == (row.content,))
+        return None if found is None else str(found[0])
 
-    def _count_days(
-        self, db: sqlite3.Connection, requests: list[Request], outcomes: Sequence[Accepted | Exception]
-    ) -> None:
-        day = self._today().isoformat()
-        db.executemany(
-            "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted",
-            [(number, day, count) for number, count in newly_accepted(requests, outcomes).items()],
-        )
+    def _count_day(self, db: sqlite3.Connection, added: Mapping[int, int]) -> None:
+        """Add to today's number of submissions of each survey."""
+        for number, count in added.items():
+            db.execute(
+                "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted",
+                (number, self._today().isoformat(), count),
+            )
 
     # --- folding -----------------------------------------------------------------------------------------------------
 
@@ -230,14 +230,13 @@ class SQLiteStorage(DatabaseStorage):
                     up_to,
                 )
                 db.execute("DELETE FROM inbox WHERE survey = ? AND id <= ?", up_to)
-                self._add_statistics(db, survey, [(source, content) for _, source, content in rows])
+                kept = keep_texts(survey.document, [(source, content) for _, source, content in rows])
+                self._add_statistics(db, survey, kept)
         return len(rows)
 
     @staticmethod
-    def _add_statistics(db: sqlite3.Connection, survey: Published, contents: Iterable[tuple[int, str]]) -> None:
-        """Contents, each with its source."""
-        number, added = survey.number, keep_texts(survey.document, contents)
-        rows = []
+    def _add_statistics(db: sqlite3.Connection, survey: Published, added: Kept) -> None:
+        number, rows = survey.number, []
         for key, counts in added.cells.items():
             kept = db.execute(
                 "SELECT counts FROM statistics WHERE survey = ? AND source = ? AND margin = ? AND codes = ?",
@@ -286,17 +285,30 @@ class SQLiteStorage(DatabaseStorage):
             connection.close()
 
     def close(self) -> None:
+        self._commits.close()
         self._connections.close()
         self._trouble.close()
 
 
-@lru_cache(maxsize=2 * ROWS_AT_ONCE)
-def _insertion(rows: int, *, sealed: bool) -> str:
-    """The statement that inserts so many rows, except those that are there already, folded or not."""
-    table, other, source = ("sealed", "inbox", "") if sealed else ("inbox", "sealed", ", ?2")
+@lru_cache(maxsize=ROWS_AT_ONCE)
+def _receive(rows: int) -> str:
+    """The statement that puts so many rows into the inbox of an open survey, except those that are there already,
+    folded or not. Its values are the survey, the source, and the rows.
+    """
+    return _insertion("inbox", "sealed", ", ?2", rows)
+
+
+@lru_cache(maxsize=ROWS_AT_ONCE)
+def _seal(rows: int) -> str:
+    """The same for rows that are sealed at once. Its values are the survey and the rows."""
+    return _insertion("sealed", "inbox", "", rows)
+
+
+def _insertion(table: str, other: str, source: str, rows: int) -> str:
     return (  # made of our own words and question marks
         f"INSERT INTO {table} SELECT ?1, column1, column2{source} FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
-        f" WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1) ON CONFLICT DO NOTHING"
+        f" WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1)"
+        f" AND (SELECT status FROM surveys WHERE number = ?1) = 'open' ON CONFLICT DO NOTHING"
     )
 
 
