@@ -105,6 +105,17 @@ def results_from(view: View, number: int) -> int | None:
     return rows[0][0]
 
 
+def state(view: View, number: int) -> tuple[str, int | None, int]:
+    """Status, from how many submissions on results are shown, and how many there are: read together."""
+    rows: list[tuple[str, int | None, int]] = view.rows(
+        "SELECT status, results_from,"
+        " (SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) FROM days WHERE survey = number)"
+        " FROM surveys WHERE number = :number",
+        number=number,
+    )
+    return rows[0]
+
+
 def listed(view: View) -> list[tuple[str, str, int, str, str | None, int | None, str | None]]:
     """All surveys by id: id, status, number of submissions, first and last day, the number that is expected, and the
     day since when it is archived.
@@ -127,12 +138,19 @@ def days(view: View, number: int) -> dict[date, int]:
 
 
 def statistics(
-    view: View, number: int, document: Document, over: Sequence[int] | None = None, source: int = EVERYTHING
+    view: View,
+    number: int,
+    document: Document,
+    over: Sequence[int] | None = None,
+    source: int = EVERYTHING,
+    waiting: Statistics | None = None,
 ) -> Statistics:
-    """The sufficient statistics of everything, or of what one source sent: stored ones for folded submissions, plus a
-    count of the few that wait. By the codes of the segments at these places, or of all.
+    """The sufficient statistics of everything, or of what one source sent: stored ones for folded submissions, plus
+    those of the few that wait, counted here unless they are given. By the codes of the segments at these places, or of
+    all.
     """
-    waiting = recount(view, number, document, ("inbox",), over, source)
+    if waiting is None:
+        waiting = recount(view, number, document, ("inbox",), over, source)
     return _sealed(view, number, document, over, source) + waiting
 
 
@@ -289,7 +307,7 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
             if not is_consistent(view, number, document, recount(view, number, document, ("sealed",))):
                 damage.append(f"the statistics of {id_} differ from a recount")
             recount(view, number, document, ("inbox",))  # that it can be read is all there is to check
-            stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))
+            stored = sum(size(view, name, number) for name in ("sealed", "inbox"))
             if stored != (accepted := sum(days(view, number).values())):
                 damage.append(f"{id_} has {stored} submissions, but {accepted} were accepted")
     except (view.errors, DeniableError, msgspec.MsgspecError, ValueError, OverflowError) as error:
@@ -314,6 +332,7 @@ def is_consistent(view: View, number: int, document: Document, recounted: Statis
     return True
 
 
-def _size(view: View, name: str, number: int) -> int:
+def size(view: View, name: str, number: int) -> int:
+    """How many submissions of a survey this table has."""
     statement = f"SELECT count(*) FROM {view.table(name, number)} WHERE survey = :number"  # noqa: S608 -- our own names
     return int(view.rows(statement, number=number)[0][0])
