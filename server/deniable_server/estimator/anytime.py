@@ -69,7 +69,8 @@ def limits(
         tried = inside + steps * (outside - inside)
         kept = _stakes(parts, tried, worth(tried) if callable(worth) else worth) < -math.log(alpha)
         # The last one that is kept: should one before it be lost, the interval is longer, never too short.
-        last = np.max(np.arange(len(steps))[:, None] * kept, axis=0)
+        kept[0] = True
+        last = len(steps) - 1 - kept[::-1].argmax(axis=0)
         inside, outside = tried[last, SIDES], tried[np.minimum(last + 1, len(steps) - 1), SIDES]
     moved = min(max(start, 0.0), 1.0) - start
     return float(outside[0]) + moved, float(outside[1]) + moved
@@ -90,7 +91,7 @@ def _stakes(parts: Sequence[Reports], means: Array, worth: Array | float = 1.0) 
     losses = np.array([below, above])[:, None]
     staked = np.expm1(losses / -np.sqrt(below * above) * BETS[:, None])
     bets = (staked * (DIRECTIONS / losses)).reshape(-1, len(mean))
-    total = np.zeros_like(bets)
+    total = np.zeros(bets.shape)
     for part in parts:
         for value, count in zip(part.values, part.counts, strict=True):
             gained = np.log1p(bets * (part.weight * (value - mean)))
@@ -103,7 +104,7 @@ def _log_sum(terms: Array, axis: int = -1) -> Array:
     """The logarithm of the sum of these powers of e. What is below e^-700 of the largest adds nothing."""
     top = terms.max(axis=axis, keepdims=True)
     smaller = np.maximum(terms - top, -700.0)  # beyond, exp is slow
-    return np.asarray(np.squeeze(top, axis) + np.log(np.exp(smaller).sum(axis=axis)))
+    return np.asarray(top.squeeze(axis) + np.log(np.exp(smaller).sum(axis=axis)))
 
 
 # --- sums of which a variance is known -------------------------------------------------------------------------------
