@@ -136,8 +136,8 @@ def processor_growth(rounds: int) -> dict[str, float]:
 
 
 def dashboard_growth(folder: Path, rounds: int, console: Console) -> dict[str, dict[str, float]]:
-    """Per view of the results: milliseconds of the processor for an empty answer, for reports that wait, for few reports
-    and for many; the ratio of the last two, and bytes.
+    """Per view: milliseconds of the processor for an empty answer, for reports that wait, and for few and many reports;
+    the ratio of the last two; and bytes.
     """
     computing.PROCESSES = 0  # so that the time of this process is all that a page takes
     clients = []
