@@ -143,15 +143,15 @@ def statistics(
     document: Document,
     over: Sequence[int] | None = None,
     source: int = EVERYTHING,
-    waiting: Statistics | None = None,
+    counted: Statistics | None = None,
 ) -> Statistics:
     """The sufficient statistics of everything, or of what one source sent: stored ones for folded submissions, plus
-    those of the few that wait, counted here unless they are given. By the codes of the segments at these places, or of
-    all.
+    those of the few that wait, unless these are ``counted`` already. By the codes of the segments at these places, or
+    of all.
     """
-    if waiting is None:
-        waiting = recount(view, number, document, ("inbox",), over, source)
-    return _sealed(view, number, document, over, source) + waiting
+    if counted is None:
+        counted = recount(view, number, document, ("inbox",), over, source)
+    return _sealed(view, number, document, over, source) + counted
 
 
 def kept(document: Document) -> list[tuple[int, tuple[int, ...]]]:
@@ -307,7 +307,7 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
             if not is_consistent(view, number, document, recount(view, number, document, ("sealed",))):
                 damage.append(f"the statistics of {id_} differ from a recount")
             recount(view, number, document, ("inbox",))  # that it can be read is all there is to check
-            stored = sum(size(view, name, number) for name in ("sealed", "inbox"))
+            stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))
             if stored != (accepted := sum(days(view, number).values())):
                 damage.append(f"{id_} has {stored} submissions, but {accepted} were accepted")
     except (view.errors, DeniableError, msgspec.MsgspecError, ValueError, OverflowError) as error:
@@ -332,7 +332,11 @@ def is_consistent(view: View, number: int, document: Document, recounted: Statis
     return True
 
 
-def size(view: View, name: str, number: int) -> int:
-    """How many submissions of a survey this table has."""
+def waiting(view: View, number: int) -> int:
+    """How many submissions of a survey wait in the inbox."""
+    return _size(view, "inbox", number)
+
+
+def _size(view: View, name: str, number: int) -> int:
     statement = f"SELECT count(*) FROM {view.table(name, number)} WHERE survey = :number"  # noqa: S608 -- our own names
     return int(view.rows(statement, number=number)[0][0])

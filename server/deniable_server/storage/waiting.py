@@ -45,13 +45,13 @@ class Waiting:
         nobody may change them.
         """
         number, asked = survey.number, (survey.number, None if over is None else tuple(over), source)
-        inbox = Inbox(queries.state(view, number)[2], queries.size(view, "inbox", number))
+        inbox = Inbox(queries.state(view, number)[2], queries.waiting(view, number))
         with self._lock:
             known = self._kept.pop(asked, None)
         if known is None or known[0] != inbox:
             known = inbox, queries.recount(view, number, survey.document, ("inbox",), over, source)
-            for cell in known[1].cells.values():
-                cell.numbers.flags.writeable = False
+            for counts in (known[1].repeats, *(cell.numbers for cell in known[1].cells.values())):
+                counts.flags.writeable = False
         with self._lock:
             self._kept[asked] = known
             if len(self._kept) > MOST_KEPT:
