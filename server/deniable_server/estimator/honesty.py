@@ -125,7 +125,8 @@ def _booklets(document: Document, cell: Cell) -> Iterator[Events]:
 
 def _events(words: str, counts: Counts | list[int], n: Counts | int, most: Array | list[float]) -> Events:
     counted = np.asarray(counts)
-    return Events(words, counted, np.broadcast_to(n, counted.shape), np.asarray(most) * UP)
+    of = n if isinstance(n, np.ndarray) else np.full(counted.shape, n)
+    return Events(words, counted, of, np.asarray(most) * UP)
 
 
 def _features(document: Document, cell: Cell) -> Iterator[Events]:
