@@ -27,14 +27,15 @@ from deniable_server.analysis.groups import Grouping, Merged
 from deniable_server.analysis.source import StoredSurvey
 from deniable_server.export import write
 from deniable_server.planning import limits
-from deniable_server.storage import Accepted, base, files, queries, tokens
-from deniable_server.storage.base import DatabaseStorage, Request
+from deniable_server.storage import Accepted, State, base, files, queries, tokens
+from deniable_server.storage.base import Request
 from deniable_server.storage.sqlite import backup, connections, tag
 from deniable_server.storage.sqlite import storage as sqlite_storage
 from deniable_server.storage.sqlite.connections import Connections
 from deniable_server.storage.sqlite.storage import SQLiteStorage
 from deniable_server.storage.tokens import Tokens
 from deniable_server.storage.trouble_log import TroubleLog
+from deniable_server.storage.waiting import Inbox
 from deniable_server.web import problems, security_log, submission_reader
 from deniable_server.web.context import AppState
 from deniable_server.web.metrics import Metrics
@@ -252,9 +253,14 @@ def weights_that_leave_too_few_are_shown(original: Any, weighed: Any, minimum: i
     return original(weighed, 0, query)
 
 
-@instead_of(DatabaseStorage, "results_from")
-def results_that_are_held_back_are_shown(*_: Any) -> int:
-    return 0
+@instead_of(State, "check_shown")
+def results_that_are_held_back_are_shown(*_: Any) -> None:
+    return None
+
+
+@instead_of(Inbox, "__ne__")
+def as_many_that_wait_are_the_same_ones(_: Any, self: Inbox, other: Inbox) -> bool:
+    return self.waiting != other.waiting
 
 
 @instead_of(write, "export")

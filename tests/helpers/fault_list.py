@@ -230,6 +230,7 @@ DATA: dict[Planted, tuple[str, ...]] = {
     data.a_merged_code_is_shown_alone: (f"{_GROUPS}::test_a_merged_code_is_not_shown_alone",),
     data.weights_that_leave_too_few_are_shown: ("server/test_results.py::test_small_groups_are_merged_and_withheld",),
     data.results_that_are_held_back_are_shown: (f"{_API}::test_results_that_are_held_back",),
+    data.as_many_that_wait_are_the_same_ones: (_CONTRACT,),
     data.ids_in_the_reports: (f"{_API}::test_the_list_and_the_downloads",),
     data.an_export_in_the_order_of_ids: ("server/test_export.py::test_neither_ids_nor_arrival_can_be_read_from_it",),
     data.a_text_becomes_a_formula: ("server/test_dashboard.py::test_no_text_of_a_survey_is_a_formula",),

@@ -604,6 +604,35 @@ def test_a_margin_does_not_cost_every_combination(
         assert len(read) == rows + 1  # and how often whole reports came
 
 
+def test_what_waits_is_counted_again_only_if_it_has_changed(
+    storage: Storage, divided: Published, reopen: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each server counts what waits once, however often it is asked; it counts again after another server has accepted
+    or folded something, also where as many wait as before. Nobody can change what is kept.
+    """
+    counted, real = list[int](), queries.tally_texts
+    monkeypatch.setattr(queries, "tally_texts", lambda *given: (counted.append(len(given[1])), real(*given))[1])
+    server, rows = reopen(), divided_rows(40)
+    steps: list[tuple[Callable[[], object], int, int]] = [
+        (lambda: server.accept(divided, rows[:10]), 10, 10),
+        (lambda: server.accept(divided, rows[:10]), 10, 0),  # nothing but duplicates
+        (lambda: server.accept(divided, rows[10:15], "kiosk"), 15, 15),
+        (lambda: (server.fold(divided), server.accept(divided, rows[15:30])), 30, 15),
+        (lambda: server.fold(divided), 30, 0),
+    ]
+    for change, accepted, read in steps:
+        change()
+        for over in ((), (0,)):
+            counted.clear()
+            for _ in range(3):
+                found = storage.statistics(divided, over)
+                assert found == recounted(divided, rows[:accepted]).over(over)
+            assert sum(counted) == read
+            if accepted == read:  # all of it is what is kept
+                with pytest.raises(ValueError, match="read-only"):
+                    next(iter(found.cells.values())).numbers[:] = 0
+
+
 @pytest.mark.parametrize("fold", [False, True])
 def test_what_a_source_sent_can_be_subtracted(storage: Storage, divided: Published, reopen: Open, fold: bool) -> None:
     """Statistics of a collector, with and without others, are those of what it sent: singly, in batches that are sealed

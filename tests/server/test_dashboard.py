@@ -227,12 +227,18 @@ def test_planned_cross_tabs_are_on_the_dashboard(http: FlaskClient) -> None:
 
 
 def test_a_page_reads_the_status_once(http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The badge and the estimates of one page cannot contradict each other."""
+    """The badge and the estimates of one page cannot contradict each other. It is read with all that results depend on,
+    and besides only by those who look whether the answer is known.
+    """
     read, storage = [], storage_of(app)
-    status = storage.status
-    monkeypatch.setattr(storage, "status", lambda survey: read.append(survey) or status(survey))
+    for name in ("status", "state", "results_from"):
+        monkeypatch.setattr(
+            storage, name, lambda survey, name=name: read.append(name) or getattr(type(storage), name)(storage, survey)
+        )
     shown(http, f"{DASHBOARD}?confidence=0.8123")  # which nobody has asked for yet
-    assert len(read) == 1
+    assert read == ["state", "state"]
+    shown(http, f"{DASHBOARD}?confidence=0.8123")
+    assert read == ["state", "state", "state"]
 
 
 def test_filters_reach_every_card_and_download(http: FlaskClient) -> None:

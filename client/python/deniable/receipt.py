@@ -5,7 +5,6 @@ May not: hold an answer. A receipt shows what was sent, and whether it has arriv
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
@@ -36,8 +35,7 @@ class Sent(NamedTuple):
         return f"{names}: {self.report}, which speaks for: {'; or '.join(answers)}"
 
 
-@dataclass(frozen=True)
-class Receipt:
+class Receipt(msgspec.Struct, frozen=True, eq=False):
     """One submission as it is sent: all that the server, or anyone else, ever sees.
 
     ``delivered``, ``refused``, ``expired`` and ``trouble`` are live: they are up to date each time you read them.
@@ -49,16 +47,30 @@ class Receipt:
     id: str
     digest: str
     booklet: int | None
-    reports: list[int] = field(hash=False)
+    reports: list[int]
     """One per part of the booklet."""
-    segments: dict[str, str] = field(hash=False)
+    segments: dict[str, str]
     epsilon: str
     """The epsilon that it spends, as an exact decimal."""
     delta: str
     """The chance that it spends more, as an exact decimal."""
-    sent: tuple[Sent, ...] = field(hash=False, repr=False)
+    sent: tuple[Sent, ...]
     """The reports again, each with what it is about and what can be read from it."""
-    _delivery: Delivery = field(repr=False, compare=False)
+    _delivery: Delivery
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Receipt) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.digest))
+
+    def __repr__(self) -> str:
+        return f"Receipt({', '.join(f'{name}={value!r}' for name, value in self._content.items())})"
+
+    @property
+    def _content(self) -> dict[str, object]:
+        """Everything but how it is delivered, and ``sent``, which says the same as the reports."""
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name not in ("sent", "_delivery")}
 
     @property
     def delivered(self) -> bool:

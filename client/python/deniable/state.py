@@ -7,7 +7,6 @@ written. The ledger's waiting entries are the outbox. What was delivered leaves 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
 import time
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from deniable_protocol import Account
+from deniable_protocol.checks import sha256
 
 from .database import DAMAGED, PATIENCE, Database, Result
 from .errors import BudgetExceeded
@@ -242,7 +242,7 @@ def _seal(connection: sqlite3.Connection) -> None:
 def _sha256(connection: sqlite3.Connection) -> str:
     tables = ("documents", "booklets", "ledger")
     rows = [connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]  # noqa: S608  # our own names
-    return hashlib.sha256(repr(rows).encode()).hexdigest()
+    return sha256(repr(rows).encode())
 
 
 def _document(connection: sqlite3.Connection, address: str) -> bytes | None:

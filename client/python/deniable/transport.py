@@ -7,8 +7,9 @@ does not judge what comes back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from deniable_protocol.document import MAX_BYTES
 
@@ -19,8 +20,7 @@ USER_AGENT = "deniable"
 """The same on every device and in every version: it identifies nobody."""
 
 
-@dataclass(frozen=True)
-class Response:
+class Response(msgspec.Struct, frozen=True):
     """What a server answered."""
 
     status: int

@@ -17,7 +17,7 @@ from deniable_server.errors import BadQuery
 from deniable_server.estimator.evidence import Evidence, gather
 from deniable_server.estimator.honesty import check_honesty
 from deniable_server.statistics import Cell, Codes, Counts, Statistics
-from deniable_server.storage import Published, Status, Storage, utc_today
+from deniable_server.storage import Published, State, Status, Storage, utc_today
 
 from .crossing import Crossing
 from .groups import Grouping, check_left_out, total
@@ -176,11 +176,15 @@ class StoredSurvey(Source):
         super().__init__(published, minimum, without)
         self._storage, self._find = storage, find
 
+    @cached_property
+    def _state(self) -> State:
+        return self._storage.state(self.published)
+
     def _status(self) -> Status:
-        return self._storage.status(self.published)
+        return self._state.status
 
     def _statistics(self, over: Sequence[int]) -> Statistics:
-        self._storage.check_shown(self.published)
+        self._state.check_shown()
         if not self.without:
             return self._storage.statistics(self.published, over)
         left, without = self._storage.divided(self.published, over, self.without)
@@ -194,7 +198,7 @@ class StoredSurvey(Source):
 
     def leaving_out(self, labels: Sequence[str]) -> Self:
         found = type(self)(self._storage, self.published, self.minimum, self._find, labels)
-        found.status = self.status  # of one state: a page says it of both
+        found._state = self._state  # of one state: a page says it of both
         return found
 
     def _count(self, crossing: Crossing) -> None:

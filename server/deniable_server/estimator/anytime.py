@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -32,6 +33,7 @@ Array: TypeAlias = npt.NDArray[Any]
 # intervals are 1.5 to 1.8 times as long as those for one look, from 30 reports to 10^8.
 BETS = 2.0 ** np.arange(1, -12, -1)
 ALL = 1 - 1e-9  # the most that is ever bet, of what there is
+DIRECTIONS = np.array([-ALL, ALL])[:, None, None]  # on a larger mean, and on a smaller one; of a loss below 0
 SIZES = 10.0 ** np.arange(1, 6)
 """The numbers of reports at which each normal distribution of bets begins to do well."""
 
@@ -67,7 +69,8 @@ def limits(
         tried = inside + steps * (outside - inside)
         kept = _stakes(parts, tried, worth(tried) if callable(worth) else worth) < -math.log(alpha)
         # The last one that is kept: should one before it be lost, the interval is longer, never too short.
-        last = np.max(np.arange(len(steps))[:, None] * kept, axis=0)
+        kept[0] = True
+        last = len(steps) - 1 - kept[::-1].argmax(axis=0)
         inside, outside = tried[last, SIDES], tried[np.minimum(last + 1, len(steps) - 1), SIDES]
     moved = min(max(start, 0.0), 1.0) - start
     return float(outside[0]) + moved, float(outside[1]) + moved
@@ -80,23 +83,28 @@ def _stakes(parts: Sequence[Reports], means: Array, worth: Array | float = 1.0) 
     b of them if that is little, and never more than all. The variance of a score is at most the product of its
     distances from both ends, and just that for two values: it gives the standard deviation.
     """
-    below = np.max([part.weight * (means - min(part.values)) for part in parts], axis=0)
-    above = np.max([part.weight * (max(part.values) - means) for part in parts], axis=0)
-    spread = np.sqrt(below * above)
-    # A bet on a larger mean loses most at the least score, one on a smaller mean at the greatest.
-    larger, smaller = (-ALL * np.expm1(-np.multiply.outer(d / spread, BETS)) / d[..., None] for d in (below, above))
-    bets = np.concatenate([larger, -smaller], axis=-1)
-    total = np.full(bets.shape, -math.log(2 * len(BETS)))
+    mean, worth = means.ravel(), worth.ravel() if isinstance(worth, np.ndarray) else worth
+    below = reduce(np.maximum, (part.weight * (mean - min(part.values)) for part in parts))
+    above = reduce(np.maximum, (part.weight * (max(part.values) - mean) for part in parts))
+    # A bet on a larger mean loses most at the least score, one on a smaller mean at the greatest. There is a row for
+    # each bet: numpy is faster along rows than along columns.
+    losses = np.array([below, above])[:, None]
+    staked = np.expm1(losses / -np.sqrt(below * above) * BETS[:, None])
+    bets = (staked * (DIRECTIONS / losses)).reshape(-1, len(mean))
+    total = np.zeros(bets.shape)
     for part in parts:
         for value, count in zip(part.values, part.counts, strict=True):
-            gained = (part.weight * (value - means))[..., None]
-            total = total + np.asarray(count * worth)[..., None] * np.log1p(bets * gained)
-    return _log_sum(total)
+            gained = np.log1p(bets * (part.weight * (value - mean)))
+            gained *= count * worth
+            total += gained
+    return (_log_sum(total, axis=0) - math.log(len(bets))).reshape(means.shape)
 
 
-def _log_sum(terms: Array) -> Array:
-    top = terms.max(axis=-1)
-    return np.asarray(top + np.log(np.exp(terms - top[..., None]).sum(axis=-1)))
+def _log_sum(terms: Array, axis: int = -1) -> Array:
+    """The logarithm of the sum of these powers of e. What is below e^-700 of the largest adds nothing."""
+    top = terms.max(axis=axis, keepdims=True)
+    smaller = np.maximum(terms - top, -700.0)  # beyond, exp is slow
+    return np.asarray(top.squeeze(axis) + np.log(np.exp(smaller).sum(axis=axis)))
 
 
 # --- sums of which a variance is known -------------------------------------------------------------------------------

@@ -125,14 +125,15 @@ def _booklets(document: Document, cell: Cell) -> Iterator[Events]:
 
 def _events(words: str, counts: Counts | list[int], n: Counts | int, most: Array | list[float]) -> Events:
     counted = np.asarray(counts)
-    return Events(words, counted, np.broadcast_to(n, counted.shape), np.asarray(most) * UP)
+    of = n if isinstance(n, np.ndarray) else np.full(counted.shape, n)
+    return Events(words, counted, of, np.asarray(most) * UP)
 
 
 def _features(document: Document, cell: Cell) -> Iterator[Events]:
     """Given how many reports a part has, the probability of a feature lies between its least and its most."""
-    for number, part in enumerate(document.parts):
+    for number, (part, counts) in enumerate(zip(document.parts, cell.counts, strict=True)):
         n: Counts | int = reports_of(document, cell, number)
-        counts, reports = cell.counts[number], f"reports on {_names(document, number)}"
+        reports = f"reports on {_names(document, number)}"
         known = _between(part.channel)
         shown = counts[known.features]
         if known.against is not None:  # which answer reports is drawn, whatever the answers are
@@ -173,13 +174,11 @@ def _between(channel: Channel) -> _Between:
 def _whole_reports(document: Document, cell: Cell, repeats: Counts) -> Iterator[Events]:
     """Of all submissions: that the booklet has the part, and that its report is this one (or has this remainder)."""
     counted = {each.part: repeats[each.place] for each in repeats_of(document)}
-    for number, part in enumerate(document.parts):
-        counts = counted.get(number, cell.counts[number])
-        asked = sum(
-            weight
-            for weight, booklet in zip(_weights(document), document.booklets, strict=True)
-            if number in booklet.parts
-        )
+    asked_about = np.zeros(len(document.parts))
+    for weight, booklet in zip(_weights(document), document.booklets, strict=True):
+        asked_about[[*booklet.parts]] += weight
+    for number, (part, asked, features) in enumerate(zip(document.parts, asked_about, cell.counts, strict=True)):
+        counts = counted.get(number, features)
         words, most = f"the same report on {_names(document, number)} came", _most(part.channel)[: len(counts)]
         possible = most > 0
         yield _events(words, counts[possible], cell.submissions, asked * most[possible])

@@ -137,6 +137,7 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
     everywhere = common_notices(result)
     crossed, left_out = cross_planned(source, result)
     scope = {name: values for name, values in given.items() if name in SCOPE}
+    named = titles(source.survey)
     days = here().storage.days(source.published)
     results = _shown(
         "overview-results.html",
@@ -149,7 +150,7 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
         cards=make_cards(source, result, everywhere),
         crossed=crossed,
         cross_tabs={
-            " and ".join(sentences.quoted(titles(source.survey)[name]) for name in pair): _link(
+            " and ".join(sentences.quoted(named[name]) for name in pair): _link(
                 "dashboard.cross_tabulation", survey, {"rows": [pair[0]], "columns": [pair[1]], **scope}
             )
             for pair in [*((each.rows, each.columns) for each in crossed), *left_out]

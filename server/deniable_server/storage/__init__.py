@@ -45,6 +45,16 @@ class State(NamedTuple):
     results_from: int | None
     submissions: int
 
+    def check_shown(self) -> None:
+        """HeldBack where an admin holds the results of the survey back."""
+        if self.results_from == 0 or self.status == "closed":
+            return
+        if self.results_from is None:
+            raise HeldBack("The results of this survey are held back until it is closed.")
+        if self.submissions < self.results_from:
+            number = f"{self.results_from:,} submissions. It has {self.submissions:,} now"
+            raise HeldBack(f"The results of this survey are held back until it is closed or has {number}.")
+
 
 class Row(NamedTuple):
     """A stored submission: its random id, and its content as a text that is equal for equal content."""
@@ -181,14 +191,7 @@ class Storage(ABC):
 
     def check_shown(self, survey: Published) -> None:
         """HeldBack where an admin holds the results of the survey back."""
-        until = self.results_from(survey)
-        if until == 0 or self.status(survey) == "closed":
-            return
-        if until is None:
-            raise HeldBack("The results of this survey are held back until it is closed.")
-        if (submissions := sum(self.days(survey).values())) < until:
-            number = f"{until:,} submissions. It has {submissions:,} now"
-            raise HeldBack(f"The results of this survey are held back until it is closed or has {number}.")
+        self.state(survey).check_shown()
 
     @abstractmethod
     def archive(self, survey: Published, archived: bool) -> None:

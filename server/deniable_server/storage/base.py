@@ -23,6 +23,7 @@ from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Sto
 from .group_commit import GroupCommit, Tell
 from .tokens import Statement, Tokens
 from .trouble_log import TroubleLog
+from .waiting import Waiting
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ class DatabaseStorage(Storage):
             self._commit, self._fold_where_due, self.commits_at_once
         )
         self._tokens = Tokens(self._reading, self._write, today)
+        self._waiting = Waiting()
 
     @property
     def tokens(self) -> Tokens:
@@ -121,8 +123,8 @@ class DatabaseStorage(Storage):
 
     def state(self, survey: Published) -> State:
         with self._reading() as view:
-            status, until = queries.status(view, survey.number), queries.results_from(view, survey.number)
-            return State(survey.number, _shown(status), until, sum(queries.days(view, survey.number).values()))
+            status, until, submissions = queries.state(view, survey.number)
+        return State(survey.number, _shown(status), until, submissions)
 
     def hold_results(self, survey: Published, until: int | None) -> None:
         held = "UPDATE surveys SET results_from = :until WHERE number = :number"
@@ -242,17 +244,22 @@ class DatabaseStorage(Storage):
 
     def statistics(self, survey: Published, over: Sequence[int] | None = None) -> Statistics:
         with self._reading(survey.number) as view:
-            return queries.statistics(view, survey.number, survey.document, over)
+            return self._statistics(view, survey, over)
+
+    def _statistics(
+        self, view: queries.View, survey: Published, over: Sequence[int] | None, source: int = queries.EVERYTHING
+    ) -> Statistics:
+        waiting = self._waiting.statistics(view, survey, over, source)
+        return queries.statistics(view, survey.number, survey.document, over, source, waiting)
 
     def divided(
         self, survey: Published, over: Sequence[int] | None, labels: Sequence[str]
     ) -> tuple[Statistics, dict[str, Statistics]]:
-        number, document = survey.number, survey.document
-        with self._reading(number) as view:
-            numbers = queries.source_numbers(view, number)
+        with self._reading(survey.number) as view:
+            numbers = queries.source_numbers(view, survey.number)
             known = {label: numbers[label] for label in labels if label in numbers}
-            parts = {label: queries.statistics(view, number, document, over, each) for label, each in known.items()}
-            return queries.statistics(view, number, document, over), parts
+            parts = {label: self._statistics(view, survey, over, each) for label, each in known.items()}
+            return self._statistics(view, survey, over), parts
 
     def sources(self, survey: Published) -> dict[str, int]:
         with self._reading(survey.number) as view:

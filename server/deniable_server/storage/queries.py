@@ -105,6 +105,17 @@ def results_from(view: View, number: int) -> int | None:
     return rows[0][0]
 
 
+def state(view: View, number: int) -> tuple[str, int | None, int]:
+    """Status, from how many submissions on results are shown, and how many there are: read together."""
+    rows: list[tuple[str, int | None, int]] = view.rows(
+        "SELECT status, results_from,"
+        " (SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) FROM days WHERE survey = number)"
+        " FROM surveys WHERE number = :number",
+        number=number,
+    )
+    return rows[0]
+
+
 def listed(view: View) -> list[tuple[str, str, int, str, str | None, int | None, str | None]]:
     """All surveys by id: id, status, number of submissions, first and last day, the number that is expected, and the
     day since when it is archived.
@@ -127,13 +138,20 @@ def days(view: View, number: int) -> dict[date, int]:
 
 
 def statistics(
-    view: View, number: int, document: Document, over: Sequence[int] | None = None, source: int = EVERYTHING
+    view: View,
+    number: int,
+    document: Document,
+    over: Sequence[int] | None = None,
+    source: int = EVERYTHING,
+    counted: Statistics | None = None,
 ) -> Statistics:
-    """The sufficient statistics of everything, or of what one source sent: stored ones for folded submissions, plus a
-    count of the few that wait. By the codes of the segments at these places, or of all.
+    """The sufficient statistics of everything, or of what one source sent: stored ones for folded submissions, plus
+    those of the few that wait, unless these are ``counted`` already. By the codes of the segments at these places, or
+    of all.
     """
-    waiting = recount(view, number, document, ("inbox",), over, source)
-    return _sealed(view, number, document, over, source) + waiting
+    if counted is None:
+        counted = recount(view, number, document, ("inbox",), over, source)
+    return _sealed(view, number, document, over, source) + counted
 
 
 def kept(document: Document) -> list[tuple[int, tuple[int, ...]]]:
@@ -312,6 +330,11 @@ def is_consistent(view: View, number: int, document: Document, recounted: Statis
         except ValueError:
             return False
     return True
+
+
+def waiting(view: View, number: int) -> int:
+    """How many submissions of a survey wait in the inbox."""
+    return _size(view, "inbox", number)
 
 
 def _size(view: View, name: str, number: int) -> int:

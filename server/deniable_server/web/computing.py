@@ -127,7 +127,7 @@ class Computing:
             if joined:
                 job.done.wait()
             else:
-                self._run(job, question, state, in_place)
+                self._run(job, question, now, state, in_place)
         finally:
             with self._lock:
                 self._waiting -= 1
@@ -135,14 +135,18 @@ class Computing:
             raise job.trouble or _busy("The computation was stopped.")
         return job.outcome
 
-    def _run(self, job: _Job, question: bytes, state: Callable[[], Hashable], in_place: Callable[[], Outcome]) -> None:
+    def _run(
+        self,
+        job: _Job,
+        question: bytes,
+        now: Hashable,
+        state: Callable[[], Hashable],
+        in_place: Callable[[], Outcome],
+    ) -> None:
         try:
+            process, waited = self._turn()
             try:
-                process = self._turns.get(timeout=SECONDS)
-            except Empty:
-                raise _busy("Other computations take their time.") from None
-            try:
-                began = state()
+                began = state() if waited else now
                 with self._lock:
                     job.state = began
                 job.outcome = in_place() if process is None else process.ask(question)
@@ -157,6 +161,17 @@ class Computing:
                 if self._jobs.get(question) is job:
                     del self._jobs[question]
             job.done.set()
+
+    def _turn(self) -> tuple[_Process | None, bool]:
+        """The next process that is free, and whether others had to be waited for."""
+        try:
+            return self._turns.get_nowait(), False
+        except Empty:
+            pass
+        try:
+            return self._turns.get(timeout=SECONDS), True
+        except Empty:
+            raise _busy("Other computations take their time.") from None
 
 
 class _Kept:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
+
+import msgspec
 
 _PRECISION = 50
 _GRID = 10_000  # epsilons have at most four decimals: every loss below is a whole number of ten-thousandths
 
 
-@dataclass(frozen=True)
-class Account:
+class Account(msgspec.Struct, frozen=True):
     """What was spent, or may be: everything that is said about it, and every refusal, comes from here.
 
     Whatever somebody answers, no event becomes more likely than e^epsilon times as likely as with any other answers,

@@ -105,6 +105,13 @@ def encode(tree: Any) -> bytes:
     return msgspec.json.encode(tree, enc_hook=lambda number: msgspec.Raw(number_text(number).encode()))
 
 
+def sha256(content: bytes) -> str:
+    """The digest of these bytes, in hex."""
+    import hashlib  # with it comes OpenSSL, which an app need not wait for when it starts
+
+    return hashlib.sha256(content).hexdigest()
+
+
 def number_text(number: float) -> str:
     """As ECMAScript writes a number: plain from a millionth on and below 10^21, with an exponent elsewhere."""
     if not math.isfinite(number):

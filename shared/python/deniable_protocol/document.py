@@ -7,9 +7,7 @@ spends; and it accepts only the canonical way of writing all this, so that no do
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from math import gcd
@@ -18,7 +16,7 @@ from typing import Any
 import msgspec
 
 from .accounting import Account
-from .checks import Checker, as_number, check_epsilon, document_json, encode, is_canonical, join
+from .checks import Checker, as_number, check_epsilon, document_json, encode, is_canonical, join, sha256
 from .design import design
 from .errors import DocumentError, Problem
 from .languages import with_value
@@ -33,8 +31,7 @@ MAX_WEIGHT = 10_000
 """Of all booklets together."""
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(msgspec.Struct, frozen=True, dict=True):
     """A verified document, unchangeable. ``digest`` is the SHA-256 of the published bytes, in hex."""
 
     survey: Survey
@@ -62,7 +59,7 @@ class Document:
         """The SHA-256 of the canonical survey, in hex: what a ledger knows a survey by. The same questions at another
         address, or in other booklets, are the same survey.
         """
-        return hashlib.sha256(encode(_tree(self.survey))).hexdigest()
+        return sha256(encode(_tree(self.survey)))
 
     def in_language(self, *wanted: str) -> Document:
         """The same document with its texts in the best of these languages."""
@@ -70,8 +67,8 @@ class Document:
             return self
         survey = self.survey.in_language(*wanted)
         known = items_by_name(survey)
-        parts = [replace(part, items=tuple(known[name] for name in part.names)) for part in self.parts]
-        return replace(self, survey=survey, parts=tuple(parts))
+        parts = [msgspec.structs.replace(part, items=tuple(known[name] for name in part.names)) for part in self.parts]
+        return msgspec.structs.replace(self, survey=survey, parts=tuple(parts))
 
     def parts_of(self, booklet: int) -> tuple[Part, ...]:
         """The parts of a booklet, in the order of its reports."""
@@ -195,7 +192,7 @@ def verify(document: bytes | str, *, digest: str | None = None) -> Document:
         raw = document.encode() if isinstance(document, str) else bytes(document)
     except UnicodeEncodeError:
         raise DocumentError([Problem("", "json", "the document is not Unicode text")]) from None
-    if digest is not None and hashlib.sha256(raw).hexdigest() != digest:
+    if digest is not None and sha256(raw) != digest:
         raise DocumentError([Problem("", "digest", "this is not the document that the link pins")])
     return _verify(raw)
 
@@ -232,7 +229,7 @@ def _verify(raw: bytes) -> Document:
     if booklets is not None:
         _check_whole(check, survey, parts, booklets)
     _stop_if(check)
-    return Document(survey, tuple(parts), tuple(booklets or ()), hashlib.sha256(raw).hexdigest())
+    return Document(survey, tuple(parts), tuple(booklets or ()), sha256(raw))
 
 
 def _stop_if(check: Checker) -> None:

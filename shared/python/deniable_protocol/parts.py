@@ -9,7 +9,6 @@ May not: repeat an answer in a message, draw, or know anything about transport.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -35,8 +34,7 @@ Path: TypeAlias = tuple[int | None, ...]
 """Per item the place of its answer among its codes; None where it is not shown."""
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """What a part reports on: a question, or one option of a multi_choice, which is a yes or no of its own."""
 
     question: Question
@@ -185,8 +183,7 @@ def _longer(paths: list[Path], item: Item, condition: Condition) -> Iterator[Pat
             yield (*path, None)
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, dict=True):
     """Questions that are reported together, through one channel, at one epsilon."""
 
     items: tuple[Item, ...]

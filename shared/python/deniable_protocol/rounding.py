@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 STEPS = 30
@@ -44,6 +45,7 @@ class Rounded(NamedTuple):
         return value, low, high
 
 
+@lru_cache(maxsize=2048)  # a page has the same number in a sentence, a chart and a table
 def rounded(
     value: float | None,
     low: float,

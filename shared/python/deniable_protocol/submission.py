@@ -105,7 +105,7 @@ def check_answers(
     ):
         if not isinstance(given, Mapping):
             raise AnswerError([Problem(what, "type", "must be a mapping from ids to values")])
-        if any(key not in known for key in given):
+        if not {*known}.issuperset(given):
             # The unknown name is not repeated: where arguments were mixed up, it may itself be an answer.
             names = f"holds a name that is not one of {', '.join(known)}" if known else f"this survey has no {what}"
             problems.append(Problem(what, "unknown", names))

@@ -22,7 +22,6 @@ HIDDEN = (
 """The code points that no text has, as ranges: controls, spaces but U+0020, what is never drawn or changes the
 direction of what is, surrogates, private use, and non-characters.
 """
-_HIDDEN = re.compile(f"[{HIDDEN}]")
 _LOOSE = re.compile("^ | $|  ")
 _LINES = re.compile(r"(?<=\S)\n{1,2}(?=\S)")
 
@@ -46,7 +45,7 @@ def what_is_wrong(text: str, *, lines: bool) -> str | None:
         return "has a space at an end, or two in a row"
     if text.isascii() and text.isprintable():
         return None
-    found = _HIDDEN.search(text)
+    found = re.search(f"[{HIDDEN}]", text)  # compiled when it is first used: that is slow, and many texts are ASCII
     if found:
         return f"contains U+{ord(found[0]):04X}, which cannot be seen"
     return None if unicodedata.is_normalized("NFC", text) else "is not in Unicode's normal form C"
