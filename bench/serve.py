@@ -24,6 +24,7 @@ import statistics
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,14 @@ from rich.progress import Progress
 from rich.table import Table
 from served import COLLECTOR, DENIABLE, PATH, PYTHON, THREADS, batch, let_collect, published, serving, submissions
 
+from deniable_protocol import verify
 from deniable_server.storage import Row, open_storage
 from deniable_server.web.submission_reader import SubmissionReader
 
 CONNECTIONS = 32
 SINGLE, BATCH, GROWTH = 0.5, 0.4, 0.05
+TURN = 4
+"""Batches that are sent one after the other before it is another's turn."""
 
 GRANIAN = [*PYTHON, "granian", "--interface", "rsgi", "--factory", "--no-ws", "--port", "{port}"]
 GRANIAN_WSGI = [*PYTHON, "granian", "--interface", "wsgi", "--no-ws", "--port", "{port}"]
@@ -131,34 +135,42 @@ class Bench:
         return found
 
     def batched(self) -> dict[str, Any]:
-        """Submissions per second in batches of 1,000, and rows per second by executemany, in turn."""
-        path = self.database("batches")
-        storage = open_storage(str(path))
-        survey = storage.find("bench")
-        assert survey is not None
-        intake = SubmissionReader(survey.document)
-        storage.close()
-        raw = sqlite3.connect(self.folder / "batches" / "raw.db", isolation_level=None)
+        """Submissions per second in batches of 1,000, from one sender and from two, and rows per second by executemany,
+        in turn. With two senders one batch is read while another is written.
+        """
+        paths = {senders: self.database(f"batches-{senders}") for senders in (1, 2)}
+        intake = SubmissionReader(verify(self.document))
+        raw = sqlite3.connect(self.folder / "batches-1" / "raw.db", isolation_level=None)
         raw.execute("PRAGMA journal_mode=WAL")
         raw.execute("PRAGMA synchronous=FULL")
         raw.execute(
             "CREATE TABLE sealed (survey INTEGER NOT NULL, id BLOB NOT NULL, content TEXT NOT NULL,"
             " PRIMARY KEY (survey, id)) WITHOUT ROWID"
         )
-        ours, theirs = [], []
-        with serving(SERVERS["granian"]["durable"], path) as served, Load(served.port, 1) as load:
-            for _ in range(self.batches):
-                body = batch(self.bodies)
-                rows = intake.read(body).rows
-                # At most one batch is sent: the time is over when it is answered.
-                ours.append(1_000 / load.as_much_as_it_takes(iter([post(PATH, body, COLLECTOR)]), 0.0).seconds)
-                theirs.append(1_000 / self._raw(raw, rows))
+        rates: dict[str, list[float]] = {}
+        with ExitStack() as stack:
+            loads = {}
+            for senders, path in paths.items():
+                served = stack.enter_context(serving(SERVERS["granian"]["durable"], path))
+                loads[senders] = stack.enter_context(Load(served.port, senders))
+            for _ in range(self.batches // TURN):
+                bodies = [batch(self.bodies) for _ in range(TURN)]
+                for senders, load in loads.items():
+                    answered = load.all_of([post(PATH, body, COLLECTOR) for body in bodies])
+                    rates.setdefault(f"{senders}", []).append(1_000 * TURN / answered.seconds)
+                many = [intake.read(body).rows for body in bodies]
+                rates.setdefault("executemany", []).append(1_000 * TURN / sum(self._raw(raw, rows) for rows in many))
         raw.close()
-        ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
+
+        def ratio(senders: str) -> float:
+            pairs = zip(rates[senders], rates["executemany"], strict=True)
+            return statistics.median(mine / other for mine, other in pairs)
+
         return {
-            "rate": statistics.median(ours),
-            "executemany": statistics.median(theirs),
-            "ratio": statistics.median(ratios),
+            "rate": statistics.median(rates["2"]),
+            "executemany": statistics.median(rates["executemany"]),
+            "ratio": ratio("2"),
+            "ratio_of_one_sender": ratio("1"),
         }
 
     @staticmethod

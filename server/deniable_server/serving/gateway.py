@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import logging
 import os
 import sys
@@ -52,9 +53,13 @@ MAX_HELD = 256 * 1024 * 1024
 def create_gateway() -> Gateway:
     """What granian serves in each worker process."""
     _give_memory_back()
+    sys.setswitchinterval(0.001)  # seconds that the event loop waits for a thread that computes
     settings = Settings.from_environment()
     # Those who wait for results take at most WAITING threads: the others are left for those who answer.
     app = create_app(settings)
+    # What is there now stays: looking through all of it for garbage, again and again, would only take time.
+    gc.collect()
+    gc.freeze()
     return Gateway(app, int(os.environ[THREADS]) + WAITING, settings.max_body_bytes, Intake(app))
 
 

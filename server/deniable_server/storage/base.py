@@ -65,12 +65,19 @@ class DatabaseStorage(Storage):
         self._commits: GroupCommit[Request, Accepted] = GroupCommit(
             self._commit, self._fold_where_due, self.commits_at_once
         )
+        self._foldings: GroupCommit[Published, None] = GroupCommit(self._fold_each)
+        self._being_folded: set[int] = set()
         self._tokens = Tokens(self._reading, self._write, today)
         self._waiting = Waiting()
 
     @property
     def tokens(self) -> Tokens:
         return self._tokens
+
+    def _finish(self) -> None:
+        """Do what is under way: the first part of closing."""
+        self._commits.close()
+        self._foldings.close()
 
     # --- for backends to fill in -------------------------------------------------------------------------------------
 
@@ -217,17 +224,27 @@ class DatabaseStorage(Storage):
             return [type(error)(str(error)) for _ in requests]  # one for each thread to raise
 
     def _fold_where_due(self, requests: list[Request]) -> None:
+        """Leave folding to a thread of its own: those who wait for the next commit do not wait for it."""
         for number, survey in {request.survey.number: request.survey for request in requests}.items():
-            if self._unfolded[number] >= self._fold_at and time.monotonic() >= self._fold_again_at:
-                try:
-                    self.fold(survey, self._fold_at)
-                except Exception as error:
-                    # What was acknowledged stays acknowledged, even if folding fails. The next try comes later.
-                    self._trouble.failed("Folding", type(error).__qualname__)
-                    self._fold_again_at = time.monotonic() + FOLD_AGAIN_AFTER
-                else:
-                    self._trouble.works("Folding")
-                    self._fold_again_at = float("-inf")
+            due = self._unfolded[number] >= self._fold_at and time.monotonic() >= self._fold_again_at
+            if due and number not in self._being_folded:
+                self._being_folded.add(number)
+                self._foldings.put(survey, None, lambda outcomes: None)
+
+    def _fold_each(self, surveys: list[Published]) -> list[None]:
+        for survey in surveys:
+            try:
+                self.fold(survey, self._fold_at)
+            except Exception as error:
+                # What was acknowledged stays acknowledged, even if folding fails. The next try comes later.
+                self._trouble.failed("Folding", type(error).__qualname__)
+                self._fold_again_at = time.monotonic() + FOLD_AGAIN_AFTER
+            else:
+                self._trouble.works("Folding")
+                self._fold_again_at = float("-inf")
+            finally:
+                self._being_folded.discard(survey.number)
+        return [None] * len(surveys)
 
     def _fold_all(self, survey: Published, at_least: int) -> int:
         """Fold everything, if it is enough: another server may have folded just now, and a few rows would stand out."""
@@ -235,7 +252,8 @@ class DatabaseStorage(Storage):
         while chunk == queries.CHUNK:  # else nothing was left, and what has come since may be few
             chunk = self._fold_chunk(survey, at_least)
             moved += chunk
-        self._unfolded.pop(survey.number, None)
+        # About so many are left. If there were none to fold, the number was wrong.
+        self._unfolded[survey.number] = max(0, self._unfolded[survey.number] - moved) if moved else 0
         if moved:
             log.debug("Folded %d submissions of %s", moved, survey.document.survey.id)
         return moved

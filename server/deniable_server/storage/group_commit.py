@@ -13,7 +13,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from deniable_server.errors import Unavailable
 
@@ -29,12 +29,6 @@ Tell: TypeAlias = Callable[[list[tuple[Any, Any]]], None]
 """Takes those who waited, each with a result or an exception. The thread calls it, so it must not wait."""
 
 
-class _Waiting(NamedTuple, Generic[Item]):
-    item: Item
-    who: Any
-    tell: Tell
-
-
 class GroupCommit(Generic[Item, Result]):
     """``work`` returns one result per item, or an exception for that item, or raises for all of them. ``afterwards``
     runs once all who waited have been told.
@@ -43,12 +37,12 @@ class GroupCommit(Generic[Item, Result]):
     def __init__(
         self,
         work: Callable[[list[Item]], Sequence[Result | Exception]],
-        afterwards: Callable[[list[Item]], None],
+        afterwards: Callable[[list[Item]], None] = lambda items: None,
         threads: int = 1,
     ) -> None:
         self._work, self._afterwards, self._most_threads = work, afterwards, threads
         self._lock = threading.Lock()
-        self._queue: list[_Waiting[Item]] = []
+        self._queue: list[tuple[Item, Any, Tell]] = []
         self._threads: list[threading.Thread] = []
         self._ends = False
         # Threads without work sleep until there is something in this queue: once for each that is to wake.
@@ -59,7 +53,7 @@ class GroupCommit(Generic[Item, Result]):
         with self._lock:
             if len(self._queue) >= MOST_WAITING:
                 raise Unavailable("more submissions wait for the disk than the server keeps waiting")
-            self._queue.append(_Waiting(item, who, tell))
+            self._queue.append((item, who, tell))
             if self._asleep:
                 self._asleep -= 1
                 self._alarm.put(None)
@@ -101,16 +95,16 @@ class GroupCommit(Generic[Item, Result]):
             else:
                 self._alarm.get()
 
-    def _do(self, round_: list[_Waiting[Item]]) -> None:
-        items = [waiting.item for waiting in round_]
+    def _do(self, round_: list[tuple[Item, Any, Tell]]) -> None:
+        items = [item for item, _, _ in round_]
         results: Sequence[Result | BaseException]
         try:
             results = self._work(items)
         except BaseException as error:
             results = [error] * len(items)
         told: dict[Tell, list[tuple[Any, Any]]] = {}
-        for waiting, result in zip(round_, results, strict=True):
-            told.setdefault(waiting.tell, []).append((waiting.who, result))
+        for (_, who, tell), result in zip(round_, results, strict=True):
+            told.setdefault(tell, []).append((who, result))
         for tell, outcomes in told.items():
             tell(outcomes)
         try:

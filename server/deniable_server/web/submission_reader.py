@@ -101,7 +101,7 @@ class SubmissionReader:
     def _single(self, posted: Any) -> Posted | None:
         if not self._fits(posted.booklet, posted.reports):
             return None
-        segments = self._codes(posted.segments)
+        segments = self._codes(posted.segments) if self._positions else ()
         return Posted([Row(bytes.fromhex(posted.id), _encode((posted.booklet, posted.reports, segments)).decode())])
 
     def _batch(self, submissions: list[Any]) -> Posted | None:

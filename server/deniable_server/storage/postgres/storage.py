@@ -304,7 +304,7 @@ class PostgresStorage(DatabaseStorage):
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
         """Several servers may fold at once: each takes rows that no other has, and counts them separately."""
         number = survey.number
-        # Between two commits, respondents wait for it.
+        # Unless somebody asks for it, it can be done later.
         with self._pool.housekeeping(None if at_least == 1 else IMPATIENT) as connection:
             free = connection.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (lock_of(number, CLOSING),))
             if free.fetchone() != (True,):
@@ -394,6 +394,6 @@ class PostgresStorage(DatabaseStorage):
             copy(self._pool.reading, file)
 
     def close(self) -> None:
-        self._commits.close()
+        self._finish()
         self._pool.close()
         self._trouble.close()

@@ -22,6 +22,10 @@ STATEMENTS = 512
 """Statements that a connection keeps ready: there is one for each number of rows that are inserted together."""
 
 
+CACHE_KIB = 32 * 1024
+"""Of the pages of the file, so much is kept in memory, in KiB. Ids are random: each row belongs on another page."""
+
+
 class Connections:
     """The one thread that writes holds ``turn``; ``reading`` needs no turn.
 
@@ -31,7 +35,7 @@ class Connections:
     def __init__(self, path: Path, busy_seconds: float, trouble: TroubleLog, *, create: bool) -> None:
         self.path, self._busy_seconds, self._trouble = path, busy_seconds, trouble
         self.write_failed = False
-        self.turn = threading.Lock()
+        self.turn = threading.RLock()
         self._writer: sqlite3.Connection | None = None
         self._keeper: sqlite3.Connection | None = None
         self._readers: deque[sqlite3.Connection] = deque()
@@ -68,6 +72,7 @@ class Connections:
             )
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA secure_delete=ON")
+            connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
             mode = self._enter_wal(connection)
             connection.execute("PRAGMA synchronous=FULL")
             (sync,) = connection.execute("PRAGMA synchronous").fetchone()
@@ -183,6 +188,19 @@ class Connections:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
             writer.close()
+
+    def empty_log(self) -> None:
+        """Copy the write-ahead log into the file, as far as others allow it, while they go on writing. Cutting it then
+        takes only a moment.
+        """
+        self._check_file()
+        connection = self._reader()
+        try:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        except sqlite3.Error as error:
+            connection.close()
+            raise explained(self.path, error) from None
+        self._readers.append(connection)
 
     def cut_log(self, *, patient: bool) -> bool:
         """Copy the write-ahead log into the file and truncate it; False if a reader is in the way."""

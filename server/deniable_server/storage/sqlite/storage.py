@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from datetime import date
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -110,7 +111,7 @@ class SQLiteStorage(DatabaseStorage):
 
     def _seal(self, survey: Published) -> None:
         with self._connections.turn:
-            self._fold(survey)
+            self._fold_all(survey, 1)
             self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
             with self._connections.writing() as db:
                 db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
@@ -143,7 +144,9 @@ class SQLiteStorage(DatabaseStorage):
                 waiting.setdefault((request.survey.number, request.source), []).extend(request.rows)
                 continue
             # In id order. A sealed one does not say whose it is.
-            if self._insert(db, _seal, (request.survey.number,), sorted(request.rows)) < len(request.rows):
+            if self._insert(db, _seal, (request.survey.number,), sorted(request.rows, key=itemgetter(0))) < len(
+                request.rows
+            ):
                 return False
             self._add_statistics(db, request.survey, request.kept())
         for (number, source), rows in waiting.items():
@@ -197,6 +200,8 @@ class SQLiteStorage(DatabaseStorage):
     def _count_day(self, db: sqlite3.Connection, added: Mapping[int, int]) -> None:
         """Add to today's number of submissions of each survey."""
         for number, count in added.items():
+            if not count:
+                continue
             db.execute(
                 "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted",
                 (number, self._today().isoformat(), count),
@@ -205,23 +210,29 @@ class SQLiteStorage(DatabaseStorage):
     # --- folding -----------------------------------------------------------------------------------------------------
 
     def fold(self, survey: Published, at_least: int = 1) -> int:
-        with self._connections.turn:
-            return self._fold(survey, at_least)
-
-    def _fold(self, survey: Published, at_least: int = 1) -> int:
         moved = self._fold_all(survey, at_least)
         if moved:
-            # Do not wait for a long reader: the next folding truncates the log again.
-            self._connections.cut_log(patient=False)
+            self._connections.empty_log()
+            with self._connections.turn:
+                # Do not wait for a long reader: the next folding truncates the log again.
+                self._connections.cut_log(patient=False)
         return moved
 
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
-        with self._connections.writing(housekeeping=True) as db:
-            rows = db.execute(
-                "SELECT id, source, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
-            ).fetchall()
+        """Counting takes longest, so it is done before its turn. What has come by then is counted in its turn."""
+        with self._connections.reading() as db:
+            before = self._next_rows(db, survey)
+        if len(before) < at_least:
+            return 0
+        counted = keep_texts(survey.document, [row[1:] for row in before])
+        with self._connections.turn, self._connections.writing(housekeeping=True) as db:
+            rows = self._next_rows(db, survey)
             if len(rows) < at_least:
-                return 0
+                return 0  # another process has folded just now
+            known = {row[0] for row in before}
+            late = [row[1:] for row in rows if row[0] not in known]
+            if len(rows) - len(late) < len(before):  # others come first now, or some have gone: count again
+                counted, late = keep_texts(survey.document, [row[1:] for row in rows]), []
             if rows:
                 up_to = (survey.number, rows[-1][0])
                 db.execute(
@@ -230,9 +241,17 @@ class SQLiteStorage(DatabaseStorage):
                     up_to,
                 )
                 db.execute("DELETE FROM inbox WHERE survey = ? AND id <= ?", up_to)
-                kept = keep_texts(survey.document, [(source, content) for _, source, content in rows])
-                self._add_statistics(db, survey, kept)
+                self._add_statistics(db, survey, counted)
+                if late:
+                    self._add_statistics(db, survey, keep_texts(survey.document, late))
         return len(rows)
+
+    @staticmethod
+    def _next_rows(db: sqlite3.Connection, survey: Published) -> list[tuple[bytes, int, str]]:
+        """Those that are folded next."""
+        return db.execute(
+            "SELECT id, source, content FROM inbox WHERE survey = ? ORDER BY id LIMIT ?", (survey.number, CHUNK)
+        ).fetchall()
 
     @staticmethod
     def _add_statistics(db: sqlite3.Connection, survey: Published, added: Kept) -> None:
@@ -285,7 +304,7 @@ class SQLiteStorage(DatabaseStorage):
             connection.close()
 
     def close(self) -> None:
-        self._commits.close()
+        self._finish()
         self._connections.close()
         self._trouble.close()
 
