@@ -1,17 +1,9 @@
-"""An endpoint that does nothing, in Flask and below it, as a reference for what a server could do at most."""
+"""Endpoints that do nothing, as references for what a server could do at most."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 from flask import Flask
-
-from deniable_server.serving.gateway import Gateway
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+from granian.rsgi import HTTPProtocol, Scope  # type: ignore[attr-defined]  # its documented names
 
 app = Flask("empty")
 
@@ -21,15 +13,12 @@ def nothing() -> str:
     return ""
 
 
-def bare(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Without Flask."""
-    start_response("200 OK", [("Content-Length", "0")])
-    return [b""]
+class Raw:
+    """Without Flask, and without a thread: as little as granian can be asked for. The body is read."""
+
+    async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
+        await protocol()
+        protocol.response_bytes(201, [("content-type", "application/json")], b"{}")
 
 
-def gateway() -> Gateway:
-    return Gateway(app, int(os.environ["DENIABLE_THREADS"]), 1 << 24)
-
-
-def bare_gateway() -> Gateway:
-    return Gateway(bare, int(os.environ["DENIABLE_THREADS"]), 1 << 24)
+raw = Raw()

@@ -119,7 +119,7 @@ class Load:
             head, found, rest = received.partition(b"\r\n\r\n")
             length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
             if found and len(rest) >= int(length or 0):
-                if not head.startswith((b"HTTP/1.1 2", b"HTTP/1.1 405")):
+                if not head.startswith(b"HTTP/1.1 2"):
                     raise RuntimeError(received[:300].decode(errors="replace"))
                 yield number
             elif part:

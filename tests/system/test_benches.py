@@ -15,9 +15,10 @@ def test_the_benchmark_of_serving_runs(root: Path, tmp_path: Path) -> None:
     run = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
     assert written.exists(), run.stdout + run.stderr
     results = json.loads(written.read_text())
-    assert {"granian", "batches", "memory", "stages", "clients"} <= results.keys()
-    assert results["granian"]["rates"].keys() == {"durable", "empty", "bare"}
-    assert results["granian"]["ratio"] > 0 and results["batches"]["ratio"] > 0
+    assert {"granian", "batches", "memory", "stages", "clients", "group_commit", "idle"} <= results.keys()
+    assert results["granian"]["rates"].keys() == {"durable", "empty", "raw"}
+    assert results["granian"]["ratio"] > 0 and results["granian"]["cpu_ratio"] > 0 and results["batches"]["ratio"] > 0
+    assert results["group_commit"] > 0 and results["idle"]["connections"] == 200
     assert results["memory"]["submissions"] >= 4_000 and len(results["memory"]["bytes"]) == 10
     assert "granian" in run.stdout
 
