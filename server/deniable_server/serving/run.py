@@ -6,12 +6,13 @@ import ctypes
 import errno
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops
@@ -72,6 +73,7 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
         os.environ.update(environment | {THREADS: str(threads)})
         host, port = resolve(settings.bind)
         _watch_forks()
+        _allow_connections()
         server = Granian(
             "deniable_server.serving.gateway:create_gateway",
             address=host,
@@ -82,6 +84,8 @@ def serve(settings: Settings, workers: int, threads: int, say: Callable[[str], N
             factory=True,
             workers=workers,
             websockets=False,
+            backlog=2_048,
+            backpressure=MOST_CONNECTIONS,
             respawn_failed_workers=True,
             workers_kill_timeout=30,
             log_level=LogLevels.error,
@@ -104,6 +108,21 @@ def _check_sharing(storage: Storage, workers: int, say: Callable[[str], None]) -
         if workers > 1:
             raise StorageError(f"{workers} workers cannot share this database: {trouble}. Nothing was started.")
         say(f"WARNING: {trouble}. Until then, run no other server and no other command on it.")
+
+
+MOST_CONNECTIONS = 10_000
+"""Of each worker. Most of them are silent: a browser keeps its connection for the next request."""
+
+
+def _allow_connections() -> None:
+    """Each connection is an open file, and systems often allow only a thousand unless a program asks for more."""
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + 1_000
+    if allowed < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(
+                resource.RLIMIT_NOFILE, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most)
+            )
 
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
