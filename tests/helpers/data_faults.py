@@ -75,8 +75,8 @@ def a_batch_of_any_size() -> None:
 
 
 @instead_of(sqlite_storage, "_insertion")
-def a_closed_survey_takes_submissions(original: Any, *given: Any) -> str:
-    statement: str = original(*given)
+def a_closed_survey_takes_submissions(original: Any, rows: int, *, sealed: bool) -> str:
+    statement: str = original(rows, sealed=sealed)
     return statement.replace("= 'open'", "IS NOT NULL")
 
 
@@ -110,8 +110,8 @@ def a_batch_is_sealed_in_order_of_arrival(
     order = {row.id: place for request in requests for place, row in enumerate(request.rows)}
     insert = self._insert
 
-    def in_order(db: sqlite3.Connection, statement: Any, first: Any, rows: Any) -> int:
-        return insert(db, statement, first, sorted(rows, key=lambda row: order[row.id]))
+    def in_order(db: sqlite3.Connection, first: Any, rows: Any, *, sealed: bool) -> int:
+        return insert(db, first, sorted(rows, key=lambda row: order[row.id]), sealed=sealed)
 
     self._insert = in_order  # type: ignore[method-assign]
     try:

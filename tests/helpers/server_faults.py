@@ -75,8 +75,8 @@ def statistics_in_a_transaction_of_their_own(
 
 
 @instead_of(sqlite, "_insertion")
-def forgets_what_is_sealed(original: Any, *given: Any) -> str:
-    return re.sub(r"NOT EXISTS \(.*?column1\)", "true", original(*given))
+def forgets_what_is_sealed(original: Any, rows: int, *, sealed: bool) -> str:
+    return re.sub(r"NOT EXISTS \(.*?column1\)", "true", original(rows, sealed=sealed))
 
 
 @instead_of(sqlite, "_prepare")
@@ -129,8 +129,8 @@ def syncs_only_at_checkpoints(original: Any, self: Connections) -> sqlite3.Conne
 
 
 @instead_of(sqlite, "_insertion")
-def the_last_of_one_id_wins(original: Any, *given: Any) -> str:
-    statement: str = original(*given)
+def the_last_of_one_id_wins(original: Any, rows: int, *, sealed: bool) -> str:
+    statement: str = original(rows, sealed=sealed)
     return statement.partition(" ON CONFLICT")[0] + " ON CONFLICT DO UPDATE SET content = excluded.content"
 
 

@@ -244,7 +244,7 @@ def test_answers_become_reports_that_are_read_and_counted() -> None:
         with pytest.raises(AnswerError):
             randomize(document, {"day": day, "other": 1}, {"site": "a"})
     reader = SubmissionReader(document)
-    rows = reader.read(msgspec.json.encode({"submissions": sent}))
+    rows = reader.read(msgspec.json.encode({"submissions": sent})).rows
     contents = [msgspec.json.decode(row.content, type=Content) for row in rows]
     assert [content.reports for content in contents] == [tuple(each["reports"]) for each in sent]
     (cell,) = tally(document, contents).cells.values()

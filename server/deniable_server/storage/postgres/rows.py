@@ -20,8 +20,8 @@ def lock(connection: Connection, number: int, *, alone: bool) -> None:
     """Until the end of the transaction: share the right to store for a survey, or have it alone. Taken in a statement
     before those that look: these then see what was stored by whoever had it before.
     """
-    shared = "" if alone else "_shared"
-    connection.execute(f"SELECT pg_advisory_xact_lock{shared}(%s)".encode(), (lock_of(number, STORING),))
+    take = "SELECT pg_advisory_xact_lock(%s)" if alone else "SELECT pg_advisory_xact_lock_shared(%s)"
+    connection.execute(take, (lock_of(number, STORING),))
 
 
 def insert(

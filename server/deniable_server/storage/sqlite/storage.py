@@ -144,13 +144,12 @@ class SQLiteStorage(DatabaseStorage):
                 waiting.setdefault((request.survey.number, request.source), []).extend(request.rows)
                 continue
             # In id order. A sealed one does not say whose it is.
-            if self._insert(db, _seal, (request.survey.number,), sorted(request.rows, key=itemgetter(0))) < len(
-                request.rows
-            ):
+            rows = sorted(request.rows, key=itemgetter(0))
+            if self._insert(db, (request.survey.number,), rows, sealed=True) < len(rows):
                 return False
             self._add_statistics(db, request.survey, request.kept())
         for (number, source), rows in waiting.items():
-            if self._insert(db, _receive, (number, source), rows) < len(rows):
+            if self._insert(db, (number, source), rows, sealed=False) < len(rows):
                 return False
             self._unfolded[number] += len(rows)  # at most: if this is rolled back, folding finds fewer
         self._count_day(db, added)
@@ -161,7 +160,7 @@ class SQLiteStorage(DatabaseStorage):
     ) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         db.execute("SAVEPOINT request")
-        added = self._insert(db, _receive, (survey.number, source), rows)
+        added = self._insert(db, (survey.number, source), rows, sealed=False)
         self._unfolded[survey.number] += added
         refusal: Exception | None = None
         if added < len(rows):
@@ -177,14 +176,12 @@ class SQLiteStorage(DatabaseStorage):
         return refusal or Accepted(added, len(rows) - added)
 
     @staticmethod
-    def _insert(
-        db: sqlite3.Connection, statement: Callable[[int], str], first: tuple[int, ...], rows: Sequence[Row]
-    ) -> int:
+    def _insert(db: sqlite3.Connection, first: tuple[int, ...], rows: Sequence[Row], *, sealed: bool) -> int:
         """Insert those that are new, if the survey is open; returns how many."""
         before = db.total_changes
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
-            db.execute(statement(len(some)), (*first, *chain.from_iterable(some)))
+            db.execute(_insertion(len(some), sealed=sealed), (*first, *chain.from_iterable(some)))
         return db.total_changes - before
 
     @staticmethod
@@ -309,21 +306,12 @@ class SQLiteStorage(DatabaseStorage):
         self._trouble.close()
 
 
-@lru_cache(maxsize=ROWS_AT_ONCE)
-def _receive(rows: int) -> str:
-    """The statement that puts so many rows into the inbox of an open survey, except those that are there already,
-    folded or not. Its values are the survey, the source, and the rows.
+@lru_cache(maxsize=2 * ROWS_AT_ONCE)
+def _insertion(rows: int, *, sealed: bool) -> str:
+    """The statement that inserts so many rows into an open survey, except those that are there already, folded or not.
+    Its values are the survey, the source unless they are sealed, and the rows.
     """
-    return _insertion("inbox", "sealed", ", ?2", rows)
-
-
-@lru_cache(maxsize=ROWS_AT_ONCE)
-def _seal(rows: int) -> str:
-    """The same for rows that are sealed at once. Its values are the survey and the rows."""
-    return _insertion("sealed", "inbox", "", rows)
-
-
-def _insertion(table: str, other: str, source: str, rows: int) -> str:
+    table, other, source = ("sealed", "inbox", "") if sealed else ("inbox", "sealed", ", ?2")
     return (  # made of our own words and question marks
         f"INSERT INTO {table} SELECT ?1, column1, column2{source} FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
         f" WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1)"
