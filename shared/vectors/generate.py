@@ -1,5 +1,6 @@
 """Writes the vectors in this folder from the Python implementation:  python shared/vectors/generate.py [FOLDER]
 
+All but ``rfc9474.json``, which is Appendix A of that RFC.
 Every client, in whatever language, must give these results. The reference values that tie them to the outside world
 (well-known favour values, exact enumeration of every channel) are pinned by tests, not by these files.
 """
@@ -19,6 +20,7 @@ import msgspec
 from booklets import tampered_booklets
 from submissions import DOCUMENTS, booklet_tests, randomize_tests, submission_tests
 from tampered import QUESTIONS, dump, small_document, tampered
+from tokens import token_tests
 from translated import tampered_languages, translated_document
 
 from deniable_protocol import (
@@ -270,6 +272,15 @@ def main(folder: Path = HERE) -> None:
         folder,
         "Links to surveys: 'valid' ones lead to this API address and pin this digest, 'invalid' ones are refused.",
         numbered(address_tests()),
+    )
+    write(
+        "blind_signatures",
+        folder,
+        "Tokens. 'draw': with these random bytes (hex) a device makes this blinding; with this blind signature (hex) it"
+        " becomes this token, of a submission with this id. 'key', 'finish', 'token': keys, blind signatures and tokens"
+        " that are valid, or refused with this reason at this place. An invalid token without a reason is one whose"
+        " signature is wrong.",
+        numbered(token_tests()),
     )
 
 

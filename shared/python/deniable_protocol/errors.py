@@ -4,7 +4,8 @@
     ├── SurveyError      a survey file cannot be used; lists every problem with its place
     ├── DocumentError    a published document is refused before anything is randomised
     ├── AnswerError      the answers or segments do not fit the survey
-    └── SubmissionError  what arrived is no submission to this survey
+    ├── SubmissionError  what arrived is no submission to this survey
+    └── TokenError       an issuer's key, a blinded value, a signature or a token cannot be used
 
 No message in this tree ever repeats an answer: messages end up in logs, and logs leave the device.
 """
@@ -83,3 +84,7 @@ class SubmissionError(_Problems):
     def wrong_digest(self) -> bool:
         """Whether the only thing wrong is that the submission was made for another document."""
         return all(problem.reason == "digest" for problem in self.problems)
+
+
+class TokenError(_Problems):
+    """An issuer's key, a blinded value, a signature or a token cannot be used. Nothing was signed or sent."""
