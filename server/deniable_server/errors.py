@@ -4,6 +4,7 @@
     ├── SubmissionError                 of the protocol: a body is no submission to this survey
     │   ├── NotJSON                     the body is not strict JSON
     │   └── TooMany                     the batch is too large
+    ├── TokenError                      of the protocol: a blinded message or a token cannot be used
     └── ServerError
         ├── Refusal                     a route refuses a request; carries its own kind and detail
         ├── StorageError                the database cannot be used as it is
@@ -23,6 +24,7 @@
         ├── ExportError                 an export cannot be written or read
         ├── SimulationError             the simulation cannot go on
         ├── SettingError                a setting cannot be used
+        ├── IssuingError                the key that signs tokens cannot be used, or made an error
         └── BadLabel                    the label of an access token cannot be shown as it is
 
 May not: import anything of the server, so that everything else can import this.
@@ -184,6 +186,12 @@ class SimulationError(ServerError):
 
 class SettingError(ServerError):
     """A setting cannot be used; the message names it and says what it takes."""
+
+
+class IssuingError(ServerError):
+    """The key that signs tokens is damaged, or a signature came out wrong. Nothing was signed."""
+
+    kind = Kind.INTERNAL
 
 
 class BadLabel(ServerError):
