@@ -10,6 +10,7 @@ from tests.helpers import data_faults as data
 from tests.helpers import javascript_faults
 from tests.helpers import protocol_faults as protocol
 from tests.helpers import server_faults as server
+from tests.helpers import token_faults as tokens
 from tests.helpers import web_faults as web
 from tests.helpers.javascript_faults import JavaScriptFault
 from tests.helpers.planting import Planted
@@ -30,6 +31,8 @@ _CLAIMS = "server/test_claims.py"
 _COLLECTORS = "server/test_collectors.py"
 _COMPUTING = "server/test_computing.py"
 _BACKUPS = "server/test_backups.py"
+_BLIND = "protocol/test_blind_signatures.py"
+_ISSUING = "server/test_issuing.py"
 
 PROTOCOL: dict[Planted, tuple[str, ...]] = {
     protocol.favour_one_too_large: (_VECTORS,),
@@ -259,6 +262,25 @@ DATA: dict[Planted, tuple[str, ...]] = {
     data.a_package_that_is_not_pinned: ("server/test_dependencies.py",),
 }
 
+TOKENS: dict[Planted, tuple[str, ...]] = {
+    tokens.tokens_are_not_blinded: (_VECTORS, f"{_BLIND}::test_the_blinding_factor_is_uniform"),
+    tokens.a_blinding_factor_with_a_bias: (f"{_BLIND}::test_the_blinding_factor_is_uniform",),
+    tokens.a_signature_is_not_verified_by_the_device: (
+        _VECTORS,
+        f"{_BLIND}::test_a_wrong_signature_is_never_given_out",
+    ),
+    tokens.a_signature_may_be_above_the_modulus: (_VECTORS,),
+    tokens.a_signature_without_salt_is_taken: (
+        _VECTORS,
+        f"{_ISSUING}::test_we_accept_what_another_implementation_signs",
+    ),
+    tokens.any_base64_is_taken: (_VECTORS,),
+    tokens.the_issuer_does_not_hide_what_it_signs: (
+        f"{_ISSUING}::test_the_secret_exponents_never_meet_a_chosen_number",
+    ),
+    tokens.a_signature_that_came_out_wrong_is_sent: (f"{_ISSUING}::test_a_fault_reveals_nothing",),
+}
+
 STORAGE: dict[Planted, tuple[str, ...]] = {
     server.folding_drops_a_row: (_CONTRACT,),
     server.forgets_what_is_sealed: (_CONTRACT,),
@@ -289,7 +311,8 @@ class CaughtInJavaScript(NamedTuple):
 
 PYTHON = {
     planted.__name__: Caught(planted, tests)
-    for planted, tests in (*PROTOCOL.items(), *CLIENT.items(), *ACCESS.items(), *DATA.items(), *STORAGE.items())
+    for group in (PROTOCOL, CLIENT, ACCESS, DATA, TOKENS, STORAGE)
+    for planted, tests in group.items()
 }
 JAVASCRIPT = {
     name: CaughtInJavaScript(fault, javascript_faults.TESTS[name]) for name, fault in javascript_faults.FAULTS.items()

@@ -215,6 +215,18 @@ function make(tag, attributes, ...children) {
   }
   return element;
 }"""),
+    "tokens are not blinded": JavaScriptFault("blind-signatures", "below", """
+function below() {
+  return 1n;
+}"""),
+    "a signature is not verified by the device": JavaScriptFault("blind-signatures", "finalize", """
+async function finalize(key, message, blindSignature, inverse) {
+  return toBytes((toInteger(blindSignature) * toInteger(inverse)) % key.modulus, key.size);
+}"""),
+    "a signature may be above the modulus": JavaScriptFault("blind-signatures", "verify", """
+async function verify(key, message, signature, saltLength) {
+  return original(key, message, toBytes(toInteger(signature) % key.modulus, key.size), saltLength);
+}"""),
     "inherited names are answers": JavaScriptFault(
         "checks", "has", "function has(table, name) { return name in table; }"
     ),
