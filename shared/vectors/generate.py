@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 from booklets import tampered_booklets
+from invitations import invitation_tests
 from submissions import DOCUMENTS, booklet_tests, randomize_tests, submission_tests
 from tampered import QUESTIONS, dump, small_document, tampered
 from tokens import token_tests
@@ -281,6 +282,14 @@ def main(folder: Path = HERE) -> None:
         " that are valid, or refused with this reason at this place. An invalid token without a reason is one whose"
         " signature is wrong.",
         numbered(token_tests()),
+    )
+    write(
+        "invitations",
+        folder,
+        "Invitation codes as somebody may type them: 'valid' ones are read as this code, 'invalid' ones refused with"
+        " this reason. Where 'bits' and 'bytes' (hex) are given, these random bytes make this code; 'shown' is how"
+        " people see it, and 'sha256' is what a server keeps.",
+        numbered(invitation_tests()),
     )
 
 

@@ -14,15 +14,15 @@ import pytest
 
 import deniable
 import deniable_protocol
-from deniable_protocol import blind_signatures
+from deniable_protocol import blind_signatures, invitations
 
 PROTOCOL = Path(deniable_protocol.__file__).parent
 CLIENT = Path(deniable.__file__).parent
 
 # The modules that run between an answer and its report.
 RANDOMISERS = ["draws", "channel", "channels", "design", "tables", "exact", "questions", "parts", "submission"]
-# What decides whether a token can be linked to its invitation.
-BLINDERS = ["blind_signatures"]
+# What decides whether a token can be linked to its invitation, and whether an invitation can be guessed.
+BLINDERS = ["blind_signatures", "invitations"]
 # Putting a number on levels is encoding, not protection: the one place where doubles are used. The ends of a range and
 # examples of answers are not on the way from an answer to its report.
 MAY_USE_FLOATS = {"round_to_level", "_position", "range", "_answers", "panel"}
@@ -114,7 +114,7 @@ def test_only_the_system_gives_randomness() -> None:
             }
             assert uses <= {"urandom"}, path.name
     blinding = (blind_signatures.prepare, blind_signatures.blind, blind_signatures.Blinding.draw)
-    for drawing in (deniable_protocol.Draws, deniable_protocol.randomize, *blinding):
+    for drawing in (deniable_protocol.Draws, deniable_protocol.randomize, invitations.draw_code, *blinding):
         assert inspect.signature(drawing).parameters["read"].default is os.urandom
 
 

@@ -16,11 +16,13 @@ from deniable_protocol import (
     AnswerError,
     Band,
     DocumentError,
+    InvitationError,
     Table,
     TokenError,
     blind_signatures,
     decode,
     exp_floor,
+    invitations,
     largest_favour,
     randomize,
     verify,
@@ -191,6 +193,21 @@ def _finish(test: dict[str, Any]) -> Token:
 
 def _check_token(test: dict[str, Any]) -> bool:
     return blind_signatures.verify_token(PublicKey.read(test["key"]), Token.read(test["token"]))
+
+
+def test_invitation_vectors() -> None:
+    """Fixed bytes give these codes; each is read in every way that people type it, and typing errors are refused."""
+    for test in load("invitations")["tests"]:
+        try:
+            result = {"result": "valid", "code": invitations.read_code(test["text"])}
+        except InvitationError as error:
+            result = {"result": "invalid", "reason": error.reason, "place": error.place}
+        assert result == {key: test[key] for key in ("result", "code", "reason", "place") if key in test}
+        if "bits" in test:
+            source = Script(bytes.fromhex(test["bytes"]))
+            assert invitations.draw_code(test["bits"], source.read) == test["code"] and not source.left
+            assert invitations.show_code(test["code"]) == test["shown"]
+            assert invitations.digest_of_code(test["code"]).hex() == test["sha256"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@
     ├── DocumentError    a published document is refused before anything is randomised
     ├── AnswerError      the answers or segments do not fit the survey
     ├── SubmissionError  what arrived is no submission to this survey
-    └── TokenError       an issuer's key, a blinded value, a signature or a token cannot be used
+    ├── TokenError       an issuer's key, a blinded value, a signature or a token cannot be used
+    └── InvitationError  an invitation is needed, or the code cannot be used
 
 No message in this tree ever repeats an answer: messages end up in logs, and logs leave the device.
 """
@@ -88,3 +89,9 @@ class SubmissionError(_Problems):
 
 class TokenError(_Problems):
     """An issuer's key, a blinded value, a signature or a token cannot be used. Nothing was signed or sent."""
+
+
+class InvitationError(_Problems):
+    """An invitation is needed, or its code cannot be used. The reason says why: ``format`` or ``checksum`` (mistyped,
+    which was found on this device), ``missing``, ``unknown`` (or expired) or ``used``. No message repeats a code.
+    """
