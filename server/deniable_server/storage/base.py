@@ -21,6 +21,7 @@ from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Storage, Stored, queries
 from .group_commit import GroupCommit
+from .invitations import Invitations
 from .tokens import Statement, Tokens
 from .trouble_log import TroubleLog
 
@@ -50,10 +51,15 @@ class DatabaseStorage(Storage):
         self._trouble = TroubleLog()
         self._commits: GroupCommit[Request, Accepted] = GroupCommit(self._commit, self._fold_where_due)
         self._tokens = Tokens(self._reading, self._write, today)
+        self._invitations = Invitations(self._reading, self._write, today)
 
     @property
     def tokens(self) -> Tokens:
         return self._tokens
+
+    @property
+    def invitations(self) -> Invitations:
+        return self._invitations
 
     # --- for backends to fill in -------------------------------------------------------------------------------------
 
