@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 from booklets import tampered_booklets
-from invitations import invitation_tests
+from invitations import invitation_tests, invited_document, tampered_issuers
 from submissions import DOCUMENTS, booklet_tests, randomize_tests, submission_tests
 from tampered import QUESTIONS, dump, small_document, tampered
 from tokens import token_tests
@@ -76,7 +76,7 @@ def favour_tests() -> Iterator[dict[str, Any]]:
 
 def verify_tests() -> Iterator[dict[str, Any]]:
     seen = set()
-    for comment, text in (*tampered(), *tampered_booklets(), *tampered_languages()):
+    for comment, text in (*tampered(), *tampered_booklets(), *tampered_languages(), *tampered_issuers()):
         if text in seen:
             continue
         seen.add(text)
@@ -144,6 +144,8 @@ def digest_tests() -> Iterator[dict[str, Any]]:
     yield {"comment": "UTF-8 outside ASCII", "document": foreign, **_digests(foreign)}
     translated = dump(translated_document())
     yield {"comment": "two languages", "document": translated, **_digests(translated)}
+    invited = dump(invited_document())
+    yield {"comment": "invitations", "document": invited, **_digests(invited)}
 
 
 def _digests(text: str) -> dict[str, str]:
@@ -245,8 +247,9 @@ def main(folder: Path = HERE) -> None:
         "randomize",
         folder,
         "With these bytes (hex) from the random source, these answers give this submission, and every byte is used."
-        " 'document' names an entry of 'documents'. Where 'booklet' is given, it is not drawn. 'invalid' answers are"
-        " refused before the source is read, with all of these problems, each a place and a reason.",
+        " 'document' names an entry of 'documents'. Where 'booklet' is given, it is not drawn. Where"
+        " 'token' is given, the survey has invitations. 'invalid' answers and tokens are refused before the source is"
+        " read, with all of these problems, each a place and a reason.",
         tests,
         documents=DOCUMENTS,
     )

@@ -1,13 +1,16 @@
-"""Invitation codes for the vectors: as people may type them, and what is refused."""
+"""For the vectors: invitation codes as people may type them, and documents of surveys with invitations."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
-from tokens import reader, stream
+from tampered import QUESTIONS, at, dump, edited, places, small_document
+from tokens import KEY, reader, stream
 
-from deniable_protocol import InvitationError
+from deniable_protocol import InvitationError, publish, survey_from_tree
+from deniable_protocol.blind_signatures import to_text
 from deniable_protocol.invitations import ALPHABET, LINK, TYPED, digest_of_code, draw_code, read_code, show_code
 
 Test = dict[str, Any]
@@ -70,3 +73,48 @@ def _errors(code: str) -> dict[str, str]:
 
 def _other(character: str) -> str:
     return ALPHABET[(ALPHABET.index(character) + 1) % len(ALPHABET)]
+
+
+# --- documents ----------------------------------------------------------------------------------------------------
+
+
+def invited_document() -> Any:
+    """The document of a survey with invitations, as a tree."""
+    tree = {"id": "vector", "title": "Vector", "invitations": True, "questions": [QUESTIONS["yes_no"]]}
+    return json.loads(publish(survey_from_tree(tree), issuer=KEY))
+
+
+def tampered_issuers() -> Iterator[tuple[str, str]]:
+    tree = invited_document()
+    yield "invitations: as published", dump(tree)
+    for path in [("survey", "invitations"), *(path for path in places(tree) if path[0] == "issuer")]:
+        where = ".".join(path)
+        yield f"invitations: without {where}", dump(edited(tree, path))
+        for wrong in (False, None, "true", 1, [], {}):
+            yield f"invitations: {where} is {wrong!r}", dump(edited(tree, path, wrong))
+    yield "invitations: unknown key in issuer", dump(edited(tree, ("issuer", "extra"), 1))
+    yield (
+        "invitations: keys of issuer in another order",
+        dump({**tree, "issuer": dict(reversed(tree["issuer"].items()))}),
+    )
+    yield "invitations: issuer in another place", dump({"issuer": tree["issuer"], **tree})
+    for kind in ("RSABSSA-SHA384-PSS-Deterministic", "rsabssa-sha384-pss-randomized", ""):
+        yield f"invitations: the kind {kind!r}", dump(edited(tree, ("issuer", "kind"), kind))
+    for comment, key in _wrong_keys().items():
+        yield f"invitations: {comment}", dump(edited(tree, ("issuer", "key"), key))
+    small = small_document("yes_no")
+    yield "an issuer without invitations", dump({**small, "issuer": at(tree, ("issuer",))})
+    yield "invitations that are false", dump(edited(small, ("survey", "invitations"), False))
+
+
+def _wrong_keys() -> dict[str, str]:
+    spki = KEY.spki
+    return {
+        "a key with padding": KEY.text + "=",
+        "a key cut short": KEY.text[:-4],
+        "a key in the other alphabet": KEY.text.replace("-", "+").replace("_", "/"),
+        "a key with another exponent": to_text(spki[:-1] + b"\x03"),
+        "an even modulus": to_text(spki[:-6] + bytes([spki[-6] & 0xFE]) + spki[-5:]),
+        "a modulus of fewer bits": to_text(spki[:33] + b"\x7f" + spki[34:]),
+        "a key of another algorithm": to_text(spki[:16] + b"\x0a" + spki[17:]),
+    }

@@ -66,8 +66,8 @@ def reader(script: bytes) -> Callable[[int], bytes]:
     return read
 
 
-def blinding_of(script: bytes) -> Blinding:
-    return Blinding.draw(KEY, reader(script))
+def blinding_of(script: bytes, key: PublicKey = KEY) -> Blinding:
+    return Blinding.draw(key, reader(script))
 
 
 def finished(blinding: Blinding) -> tuple[bytes, Token]:
@@ -79,6 +79,11 @@ def finished(blinding: Blinding) -> tuple[bytes, Token]:
 def drawing(seed: str) -> tuple[bytes, bytes, bytes]:
     """Bytes for a message and a salt; for r; for the second factor. Both numbers are below the modulus."""
     return stream(f"{seed} texts", 112), *(b"\1" + stream(f"{seed} {name}", BYTES - 1) for name in ("r", "factor"))
+
+
+def finished_by(issuer: Issuer, seed: str) -> Token:
+    blinding = blinding_of(b"".join(drawing(seed)), issuer.public)
+    return blinding.finish(issuer.public, issuer.sign(int.from_bytes(blinding.blinded, "big")))
 
 
 FIRST, R, FACTOR = drawing("first")

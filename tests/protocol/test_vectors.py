@@ -100,12 +100,14 @@ def test_randomize_vectors() -> None:
     for test in file["tests"]:
         source = Script(bytes.fromhex(test["bytes"]))
         given = (file["documents"][test["document"]], test["answers"], test["segments"])
+        token = Token.read(test["token"]) if "token" in test else None
+        options: dict[str, Any] = {"booklet": test.get("booklet"), "token": token}
         if test["result"] == "valid":
-            made = randomize(*given, booklet=test.get("booklet"), read=source.read)
+            made = randomize(*given, **options, read=source.read)
             assert made == test["submission"] and not source.left, test["comment"]
         else:
-            with pytest.raises(AnswerError) as caught:
-                randomize(*given, booklet=test.get("booklet"), read=source.read)
+            with pytest.raises((AnswerError, TokenError)) as caught:
+                randomize(*given, **options, read=source.read)
             assert [[problem.place, problem.reason] for problem in caught.value.problems] == test["problems"]
             assert source.left.hex() == test["bytes"]
 
