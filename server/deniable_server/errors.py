@@ -14,6 +14,7 @@
         ├── IdConflict                  this id is stored with other content
         ├── InvitationUnknown           no invitation has this code, or it gives no more tokens
         ├── InvitationUsed              all uses of this invitation are taken
+        ├── BadInvitations              invitations that cannot be made as asked
         ├── TooManySources              the survey has submissions from as many collectors as it may
         ├── BadQuery                    an analyst asked for something that does not exist
         │   └── NotComparable           two groups were asked different things
@@ -156,6 +157,10 @@ class InvitationUsed(ServerError):
 
     def __init__(self) -> None:
         super().__init__("This invitation was used before. It cannot be used again.")
+
+
+class BadInvitations(ServerError):
+    """Invitations are asked for that cannot be made: too many, none, or of a survey that has none."""
 
 
 class TooManySources(ServerError):

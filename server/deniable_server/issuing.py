@@ -71,16 +71,21 @@ class IssuerKey:
     def sign(self, blinded: bytes) -> bytes:
         """The blind signature of a blinded message; ``TokenError`` if it is not one for this key."""
         n, e = self.public
-        z = int.from_bytes(blinded, "big")
-        if len(blinded) != BYTES:
-            raise TokenError([Problem("blinded", "format", f"a blinded message has {BYTES} bytes")])
-        if z >= n:
-            raise TokenError([Problem("blinded", "range", "this was not blinded for the issuer's key")])
+        z = self.check(blinded)
         r = secrets.randbelow(n - 1) + 1  # not coprime to n with a chance below 2^-1000
         s = self._power(z * pow(r, e, n) % n) * pow(r, -1, n) % n
         if pow(s, e, n) != z:
             raise IssuingError("a signature came out wrong and was not sent: this machine makes errors")
         return s.to_bytes(BYTES, "big")
+
+    def check(self, blinded: bytes) -> int:
+        """The number that is to be signed; ``TokenError`` if it cannot be. Before an invitation is used up for it."""
+        if len(blinded) != BYTES:
+            raise TokenError([Problem("blinded", "format", f"a blinded message has {BYTES} bytes")])
+        z = int.from_bytes(blinded, "big")
+        if z >= self.public.modulus:
+            raise TokenError([Problem("blinded", "range", "this was not blinded for the issuer's key")])
+        return z
 
     def _power(self, x: int) -> int:
         """x^d mod n, modulo each prime, then put together by the Chinese remainder theorem."""

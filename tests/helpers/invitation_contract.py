@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from deniable_server.errors import InvitationUnknown, InvitationUsed, SurveyClosed
+from deniable_server.errors import BadInvitations, InvitationUnknown, InvitationUsed, SurveyClosed
 from deniable_server.storage import Published, Storage, invitations, open_storage
 from deniable_server.storage.invitations import Numbers
 from deniable_server.storage.sqlite.backup import restore
 
 from .storage_contract import KEY, TODAY, Open
 
-YESTERDAY, TOMORROW = TODAY - timedelta(1), TODAY + timedelta(1)
+TOMORROW = TODAY + timedelta(1)
 
 
 def digest(word: str) -> bytes:
@@ -56,7 +56,9 @@ def test_a_shared_code_has_so_many_uses(storage: Storage, survey: Published) -> 
 @pytest.mark.parametrize("code", ["unknown", "revoked", "expired"])
 def test_codes_that_are_not_valid_look_the_same(storage: Storage, survey: Published, code: str) -> None:
     """Unknown, revoked and expired codes give one and the same error, and take no use."""
-    storage.invitations.add(survey, [A], expires_on=YESTERDAY if code == "expired" else TODAY)
+    storage.invitations.add(survey, [A], expires_on=TODAY)
+    if code == "expired":
+        storage.invitations._today = lambda: TOMORROW
     if code == "revoked":
         assert storage.invitations.revoke(survey, [A, B]) == 1
     with pytest.raises(InvitationUnknown) as raised:
@@ -140,7 +142,7 @@ def test_all_codes_are_kept_or_none(storage: Storage, survey: Published, monkeyp
     """Too many at once are refused, and so are uses out of range."""
     monkeypatch.setattr(invitations, "MOST_AT_ONCE", 2)
     for codes, uses in (([A, B, C], 1), ([], 1), ([A], 0), ([A], 10**9)):
-        with pytest.raises(ValueError):
+        with pytest.raises(BadInvitations):
             storage.invitations.add(survey, codes, uses)
     assert storage.invitations.numbers(survey).made == 0
 

@@ -283,6 +283,7 @@ def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask
     assert {route for route, role in stated.items() if role is None} == {
         ("GET", "/api/v1/surveys/<survey>"),
         ("POST", "/api/v1/surveys/<survey>/submissions"),
+        ("POST", "/api/v1/surveys/<survey>/tokens"),
     }
     assert len(stated) == 16
 

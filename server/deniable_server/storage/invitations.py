@@ -19,12 +19,14 @@ from contextlib import AbstractContextManager
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from deniable_protocol import Document
-from deniable_server.errors import InvitationUnknown, InvitationUsed, IssuingError, StorageError, SurveyClosed
+from deniable_protocol import Document, Survey
+from deniable_protocol.blind_signatures import PublicKey
+from deniable_protocol.invitations import LINK, TYPED, digest_of_code, draw_code
+from deniable_server.errors import BadInvitations, InvitationUnknown, InvitationUsed, IssuingError, SurveyClosed
 from deniable_server.issuing import IssuerKey
 
 if TYPE_CHECKING:
-    from . import Published
+    from . import Published, Storage
     from .queries import View
     from .tokens import Writing
 
@@ -48,10 +50,13 @@ _TAKE = (
     " WHERE invitations.survey = :survey AND code = :code AND uses >= :number AND revoked = 0 AND status = 'open'"
     " ON CONFLICT DO NOTHING"
 )
-SEAL = (
+_COUNT = (
     "UPDATE invitations SET used = (SELECT count(*) FROM issued"
     " WHERE issued.survey = invitations.survey AND issued.code = invitations.code)"
-    " WHERE survey = :number AND code IN (SELECT code FROM issued WHERE survey = :number)",
+    " WHERE survey = :number AND code IN (SELECT code FROM issued WHERE survey = :number)"
+)
+SEAL = (
+    _COUNT,
     "DELETE FROM issued WHERE survey = :number",
 )
 """What closing a survey does: it gives no more tokens, so what says which blinded value had which use can go."""
@@ -107,9 +112,18 @@ class Invitations:
         if survey not in self._keys and self._kept_key(survey) is None:
             made = IssuerKey.generate().dump()
             self._write(
-                ("INSERT INTO issuers (survey, key) VALUES (:id, :key) ON CONFLICT DO NOTHING", {"id": survey, "key": made})
+                (
+                    "INSERT INTO issuers (survey, key) VALUES (:id, :key) ON CONFLICT DO NOTHING",
+                    {"id": survey, "key": made},
+                )
             )
         return self.key(survey)
+
+    def issuer_of(self, survey: Survey) -> PublicKey | None:
+        """The key to publish a survey with: made when it is first published, and the same each time after that; None
+        for a survey without invitations.
+        """
+        return self.ensure_key(survey.id).public if survey.invitations else None
 
     def _kept_key(self, survey: str) -> bytes | None:
         with self._reading() as view:
@@ -119,8 +133,12 @@ class Invitations:
 
     def add(self, survey: Published, codes: Sequence[bytes], uses: int = 1, expires_on: date | None = None) -> None:
         """Keep these codes, all or none: each for so many people, until the end of this day (UTC)."""
-        if not 0 < len(codes) <= MOST_AT_ONCE or not 0 < uses <= MOST_USES:
-            raise ValueError("too many, or none")
+        if not 0 < len(codes) <= MOST_AT_ONCE:
+            raise BadInvitations(f"Make 1 to {MOST_AT_ONCE:,} invitations at a time.")
+        if not 0 < uses <= MOST_USES:
+            raise BadInvitations(f"An invitation can be used 1 to {MOST_USES:,} times.")
+        if expires_on is not None and expires_on < self._today():
+            raise BadInvitations("The last day of an invitation is today (UTC) or later.")
         day = None if expires_on is None else expires_on.isoformat()
         each = {"survey": survey.number, "uses": uses, "expires_on": day}
         self._write(*((_ADD, {**each, "code": code}) for code in sorted(codes)))
@@ -192,6 +210,25 @@ class Invitations:
         return len(taken) + 1
 
 
+def make_invitations(
+    storage: Storage,
+    survey: Published,
+    number: int,
+    *,
+    uses: int = 1,
+    short: bool = False,
+    expires_on: date | None = None,
+) -> list[str]:
+    """New codes, which are not stored; their digests are, when this returns. ``short``: to be typed by hand."""
+    if survey.document.issuer is None:
+        raise BadInvitations("This survey has no invitations: everybody can answer it.")
+    if storage.status(survey) != "open":
+        raise SurveyClosed("It gives no more tokens.")
+    codes = [draw_code(TYPED if short else LINK) for _ in range(min(number, MOST_AT_ONCE + 1))]
+    storage.invitations.add(survey, [digest_of_code(code) for code in codes], uses, expires_on)
+    return codes
+
+
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
@@ -221,7 +258,7 @@ def _rows(view: View, survey: int) -> Iterator[tuple[bytes, int, int, str | None
         f" LEFT JOIN (SELECT code, count(*) AS taken FROM {table} WHERE survey = :survey GROUP BY code) AS counted"
         " ON counted.code = invitations.code WHERE survey = :survey ORDER BY invitations.code"
     )
-    return ((bytes(code), *rest) for code, *rest in view.stream(statement, survey=survey))  # type: ignore[misc]
+    return ((bytes(code), *rest) for code, *rest in view.stream(statement, survey=survey))
 
 
 def _state(row: Sequence[Any], today: str) -> State:
@@ -247,7 +284,7 @@ class Kept(NamedTuple):
 
 
 def kept(view: View, number: int, survey: str, *, closed: bool) -> Kept:
-    """What there is of a survey. Of a closed one, and of one that was being closed, only how often each code was used."""
+    """What there is of a survey. Of one that is closed, or was being closed, only how often each code was used."""
     table = view.table("issued", number)
     issued = view.rows(
         f"SELECT code, number, blinded FROM {table} WHERE survey = :number ORDER BY code, number",  # noqa: S608 -- our own names

@@ -202,7 +202,7 @@ MIGRATIONS = (
             """,
             """
             CREATE TABLE issuers (  -- keys that sign the tokens of respondents
-                survey text COLLATE "C" PRIMARY KEY,  -- the survey's id: its document has the public key, so this is first
+                survey text COLLATE "C" PRIMARY KEY,  -- its id: the document has the public key, so this is first
                 key bytea NOT NULL  -- the private key (PKCS#8, DER)
             )
             """,
@@ -213,7 +213,7 @@ MIGRATIONS = (
                     CHECK (octet_length(code) = 32),
                 uses integer NOT NULL  -- tokens that it gives at most
                     CHECK (uses > 0),
-                used integer NOT NULL DEFAULT 0  -- tokens that it gave, once the survey is closed; until then see issued
+                used integer NOT NULL DEFAULT 0  -- tokens that it gave, once it is closed; until then see issued
                     CHECK (used BETWEEN 0 AND uses),
                 expires_on date,  -- the last day (UTC) that it is valid; NULL: until the survey is closed
                 revoked smallint NOT NULL DEFAULT 0  -- 1: it gives no more tokens
