@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deniable_protocol import InvitationError
-from deniable_protocol.invitations import read_code
 from deniable_server.errors import BadInvitations
+from deniable_server.storage.invitations import code_in
 
 DELIMITERS = ",;\t"
 
@@ -56,14 +55,6 @@ class Sheet:
             [self.header, *self.rows] if self.header else self.rows
         )
         return text.getvalue()
-
-
-def code_in(cell: str) -> str | None:
-    """The code that a cell has, by itself or at the end of a link."""
-    try:
-        return read_code(cell.rpartition(".")[2] if "#" in cell else cell)
-    except InvitationError:
-        return None
 
 
 def read_sheet(file: Path) -> Sheet:

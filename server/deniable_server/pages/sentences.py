@@ -258,6 +258,21 @@ def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[Q
     return ", ".join(said)
 
 
+def response_rate(used: int, invited: int) -> str:
+    """How many of those who were invited have used their invitation."""
+    if not invited:
+        return "No invitations yet"
+    return f"{used:,} of {counted(invited, 'invitation')} used, {_percent(used, invited)}"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Rounded, but neither nothing nor all unless it is."""
+    rounded = (200 * part + whole) // (2 * whole)
+    if part and not rounded:
+        return "less than 1%"
+    return "more than 99%" if part < whole and rounded == 100 else f"{rounded}%"
+
+
 def open_equivalent(estimate: QuestionEstimate) -> str:
     """What protection costs: how many unprotected answers would be worth as much. Empty where that is not known."""
     if estimate.open_equivalent is None:

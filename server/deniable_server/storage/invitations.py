@@ -19,9 +19,9 @@ from contextlib import AbstractContextManager
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from deniable_protocol import Document, Survey
+from deniable_protocol import Document, InvitationError, Survey
 from deniable_protocol.blind_signatures import PublicKey
-from deniable_protocol.invitations import LINK, TYPED, digest_of_code, draw_code
+from deniable_protocol.invitations import LINK, TYPED, digest_of_code, draw_code, read_code
 from deniable_server.errors import BadInvitations, InvitationUnknown, InvitationUsed, IssuingError, SurveyClosed
 from deniable_server.issuing import IssuerKey
 
@@ -227,6 +227,14 @@ def make_invitations(
     codes = [draw_code(TYPED if short else LINK) for _ in range(min(number, MOST_AT_ONCE + 1))]
     storage.invitations.add(survey, [digest_of_code(code) for code in codes], uses, expires_on)
     return codes
+
+
+def code_in(text: str) -> str | None:
+    """The code that a text is, or that is at the end of a link; None where there is none."""
+    try:
+        return read_code(text.rpartition(".")[2] if "#" in text else text)
+    except InvitationError:
+        return None
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
