@@ -215,7 +215,7 @@ def test_an_admin_makes_counts_and_revokes(http: FlaskClient, key: PublicKey, ad
     assert http.post(f"{INVITATIONS}/revoke", json={"codes": codes[1:3]}, headers=admin).json == {"revoked": 1}
     numbers = http.get(INVITATIONS, headers=admin).json
     assert numbers == {
-        "survey": "invited", "codes": 6, "made": 35, "used": 3, "unused": 31, "revoked": 1, "expired": 0,
+        "codes": 6, "made": 35, "used": 3, "unused": 31, "revoked": 1, "expired": 0,
         "rate": 3 / 34,
     }  # fmt: skip
     assert problem(Device(http, key, codes[2]).ask()) == (403, "invitation-unknown")

@@ -21,7 +21,7 @@ from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Storage, Stored, queries
 from .group_commit import GroupCommit
-from .invitations import Invitations
+from .invitations import Invitations, numbers
 from .tokens import Statement, Tokens
 from .trouble_log import TroubleLog
 
@@ -110,7 +110,9 @@ class DatabaseStorage(Storage):
     def state(self, survey: Published) -> State:
         with self._reading() as view:
             status, until = queries.status(view, survey.number), queries.results_from(view, survey.number)
-            return State(survey.number, _shown(status), until, sum(queries.days(view, survey.number).values()))
+            submissions = sum(queries.days(view, survey.number).values())
+            invited = None if survey.document.issuer is None else numbers(view, survey.number, self._today())
+            return State(survey.number, _shown(status), until, submissions, invited)
 
     def hold_results(self, survey: Published, until: int | None) -> None:
         held = "UPDATE surveys SET results_from = :until WHERE number = :number"

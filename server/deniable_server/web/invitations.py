@@ -21,6 +21,7 @@ from deniable_protocol.blind_signatures import BYTES, from_text, to_text
 from deniable_protocol.checks import strict_json
 from deniable_protocol.errors import InvitationError
 from deniable_protocol.invitations import digest_of_code, read_code
+from deniable_server.analysis.estimates import Invited
 from deniable_server.errors import Kind, NotJSON, Refusal
 from deniable_server.storage import Published
 from deniable_server.storage.invitations import MOST_AT_ONCE, MOST_USES
@@ -82,22 +83,6 @@ class Revoked(Struct, frozen=True):
     revoked: int
 
 
-class InvitationNumbers(Struct, frozen=True):
-    """How many people are invited, and what became of their invitations: a shared code counts as often as it may be
-    used. ``made`` is the sum of used, unused, revoked and expired; ``rate`` the share of used ones among those that
-    were not revoked.
-    """
-
-    survey: str
-    codes: int
-    made: int
-    used: int
-    unused: int
-    revoked: int
-    expired: int
-    rate: float | None
-
-
 # --- respondents ------------------------------------------------------------------------------------------------------
 
 
@@ -155,11 +140,10 @@ def post_invitations(survey: str) -> ResponseReturnValue:
     "/surveys/<survey>/invitations",
     "How many invitations were made, used, revoked and have expired. No codes: the server has none.",
     role="analyst",
-    gives=InvitationNumbers,
+    gives=Invited,
 )
 def get_invitations(survey: str) -> ResponseReturnValue:
-    numbers = here().storage.invitations.numbers(_with_invitations(survey))
-    return as_json(InvitationNumbers(survey, *numbers, numbers.rate))
+    return as_json(Invited.of(here().storage.invitations.numbers(_with_invitations(survey))))
 
 
 @route(
