@@ -49,7 +49,7 @@ function fromText(text, size, place) {
 
 const randomBytes = (size) => globalThis.crypto.getRandomValues(new Uint8Array(size));
 
-async function sha(bits, ...parts) {
+export async function sha(bits, ...parts) {
   const content = Uint8Array.from(parts.flatMap((part) => [...part]));
   return new Uint8Array(await globalThis.crypto.subtle.digest(`SHA-${bits}`, content));
 }
