@@ -2,17 +2,7 @@
 //
 // May not: write, log or send an answer. submit() randomises first, and hands on nothing but the randomised submission.
 
-import {
-  atMost,
-  describe,
-  hurry,
-  jitter,
-  receiptOf,
-  receipts,
-  refuseSecond,
-  retryAfter,
-  send,
-} from "./deniable/delivery.js";
+import { atMost, describe, hurry, insist, receiptOf, receipts, refuseSecond, send } from "./deniable/delivery.js";
 import {
   drop,
   enter,
@@ -87,14 +77,11 @@ export class Client {
     const earlier = await enter(client.#entry, client.#budget);
     // Drawn before anything is asked, and kept: no answer and no reload can have an influence on it.
     const booklet = await keepSurvey(document, url, published, pinned || earlier, () => drawBooklet(document));
-    if (document.issuer) {
-      const network = { address: url, timeout: milliseconds(timeout), request, describe, jitter, retryAfter };
+    if (document.issuer && earlier) await drop("tokens", content);
+    else if (document.issuer) {
       // Before anything is asked: what entitles this device is fetched now, and spent much later.
-      if (earlier) await drop("tokens", content);
-      else {
-        const { tokenFor } = await invitations();
-        client.#token = await tokenFor(document, invitation ?? code, { keep: keepTokens, ...network });
-      }
+      const ask = (body, read) => insist(`${url}/tokens`, body, milliseconds(timeout), read);
+      client.#token = await (await invitations()).tokenFor(document, invitation ?? code, keepTokens, ask);
     }
     client.#document = document;
     client.#booklet = booklet;

@@ -26,11 +26,12 @@ export async function readCode(text) {
 
 /**
  * The token of this device: the one it has, or one that it asks for now, with its `id` and the `fingerprint` of the key.
- * `typed` is a code, if there is one. All is kept before each step: the next visit goes on where this one ended.
+ * `typed` is a code, if there is one; `send` sends the same until it is answered. All is kept before each step: the next
+ * visit goes on where this one ended.
  */
-export async function tokenFor({ issuer, content, digest }, typed, { keep, ...network }) {
+export async function tokenFor({ issuer, content, digest }, typed, keep, send) {
   const key = readPublicKey(issuer.key);
-  const code = typed && (await readCode(typed));
+  const code = typed === undefined ? typed : await readCode(typed);
   const drawn = code && (await draw(key));
   // In one transaction: of several tabs, all go on with what the first one drew. Another code gets a drawing of its own.
   let kept = await keep((rows, put) => {
@@ -42,7 +43,8 @@ export async function tokenFor({ issuer, content, digest }, typed, { keep, ...ne
   });
   if (!kept) no("missing", "this survey is answered by invitation: use the link or the code that you were given");
   if (!kept.signature) {
-    const token = await finish(key, kept, await ask(kept, network));
+    const body = JSON.stringify({ invitation: kept.code, blinded: kept.blinded });
+    const token = await finish(key, kept, await send(body, read));
     // From now on nothing here links the token to the invitation.
     await keep((_, put) => put((kept = { digest, content, ...token })));
   }
@@ -50,30 +52,16 @@ export async function tokenFor({ issuer, content, digest }, typed, { keep, ...ne
   return { id: await submissionId(message), message, signature, fingerprint: await fingerprint(key) };
 }
 
-/** The issuer's blind signature. The same question again gets the same answer, so that it can be repeated. */
-async function ask({ code, blinded }, { address, timeout, request, describe, jitter, retryAfter }) {
-  const until = performance.now() + timeout;
-  const headers = { "Content-Type": "application/json" };
-  const options = { method: "POST", body: JSON.stringify({ invitation: code, blinded }), headers };
-  for (let failures = 0; ; failures++) {
-    const left = Math.max(until - performance.now(), 1);
-    const response = await request(`${address}/tokens`, left, options).catch((error) => ({ error }));
-    const { status, type, text } = response;
-    let tree;
-    try {
-      tree = JSON.parse(text);
-    } catch {
-      // not the server's word
-    }
-    if ((status === 201 || status === 200) && typeof tree?.signature === "string") return tree.signature;
-    if (type === "application/problem+json" && [400, 403, 409, 413, 415, 422].includes(status)) {
-      const reason = REASONS[`${tree?.type}`.split(":")[3]] ?? (status !== 403 && "refused");
-      if (reason) no(reason, `the server refused the invitation (${reason})`);
-    }
-    const pause = retryAfter(response.headers?.get("Retry-After") ?? "", Date.now()) + jitter(failures);
-    if (performance.now() + pause > until) {
-      refuse("", "unreachable", `the server did not answer the invitation (${describe(response)})`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, pause));
+/** The issuer's blind signature in a response, if it is one; nothing if it is not the server's word. */
+function read({ status, type, text }) {
+  let tree;
+  try {
+    tree = JSON.parse(text);
+  } catch {
+    return;
   }
+  if (status === 201 || status === 200) return tree?.signature;
+  if (type !== "application/problem+json" || ![400, 403, 409, 413, 415, 422].includes(status)) return;
+  const reason = REASONS[`${tree?.type}`.split(":")[3]] ?? (status !== 403 && "refused");
+  if (reason) no(reason, `the server refused the invitation (${reason})`);
 }
