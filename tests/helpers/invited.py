@@ -85,3 +85,22 @@ class InvitingServer(FakeServer):
                 return problem(409, "invitation-used")
             issued.append(blinded)
         return 201, JSON, json.dumps({"signature": self.issuer.sign(blinded)}).encode()
+
+
+class InvitingSite(InvitingServer):
+    """The same with the page of the survey and what it loads, for browsers."""
+
+    def respond(self, request: Request) -> Scripted:
+        from deniable_web import web_file  # not part of the base install's tests
+
+        path = request.path.partition("?")[0]
+        if path.startswith("/s/"):
+            page = f'<!doctype html><html lang="{self.language}"><meta name="viewport" content="width=device-width">'
+            page += '<meta name="color-scheme" content="light dark"><title>Survey</title><body>'
+            page += f'<deniable-survey src="{path}"></deniable-survey><script type="module" src="/deniable.js"></script>'
+            return 200, {"Content-Type": "text/html; charset=utf-8"}, page.encode()
+        if path.endswith(".js"):
+            return 200, {"Content-Type": "text/javascript"}, web_file(path[1:]).read_bytes()
+        return super().respond(request)
+
+    language = "en"

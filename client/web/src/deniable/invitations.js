@@ -17,10 +17,10 @@ const no = (reason, message) => refuse("invitation", reason, message);
 export async function readCode(text) {
   const compact = text.replace(/[ \t\r\n\u00a0\u2010-\u2015\u2212-]/g, "").toUpperCase();
   const code = compact.replace(/O/g, "0").replace(/[IL]/g, "1");
-  if (!/^([0-9A-HJKMNP-TV-Z]{14}){1,2}$/.test(code)) no("format", "an invitation code has 14 or 28 letters and digits");
+  if (!/^([0-9A-HJKMNP-TV-Z]{14}){1,2}$/.test(code)) no("format", "a code has 14 or 28 letters and digits");
   const [first, second] = await sha(256, new TextEncoder().encode(code.slice(0, -2)));
   const checksum = ALPHABET[first >> 3] + ALPHABET[((first & 7) << 2) | (second >> 6)];
-  if (checksum !== code.slice(-2)) no("checksum", "the invitation code has a typing error");
+  if (checksum !== code.slice(-2)) no("checksum", "the code has a typing error");
   return code;
 }
 
@@ -41,7 +41,7 @@ export async function tokenFor({ issuer, content, digest }, typed, keep, send) {
     put(row);
     return row;
   });
-  if (!kept) no("missing", "this survey is answered by invitation: use the link or the code that you were given");
+  if (!kept) no("missing", "this survey needs an invitation");
   if (!kept.signature) {
     const body = JSON.stringify({ invitation: kept.code, blinded: kept.blinded });
     const token = await finish(key, kept, await send(body, read));

@@ -41,7 +41,7 @@ export default {
   },
 
   invitation: {
-    title: "Diese Umfrage ist mit Einladung",
+    title: "Für diese Umfrage brauchen Sie eine Einladung",
     text: "Bitte geben Sie den Code aus Ihrem Brief oder Ihrer Nachricht ein.",
     label: "Einladungscode",
     hint: "14 oder 28 Buchstaben und Ziffern. Striche und Großschreibung spielen keine Rolle.",
@@ -49,9 +49,9 @@ export default {
     why: "Warum verrät mich mein persönlicher Link nicht?",
     only: "Der Code zeigt nur, dass Sie teilnehmen dürfen. Er wird nicht mit Ihren Antworten gesendet.",
     blind:
-      "Ihr Gerät tauscht ihn gegen einen Schein, den der Server unterschreibt, ohne ihn zu sehen. So weiß " +
-      "niemand, welcher Ihrer ist.",
-    key: "Alle Scheine werden mit demselben Schlüssel unterschrieben. Sein Fingerabdruck:",
+      "Ihr Gerät tauscht ihn gegen eine Marke, die der Server unterschreibt, ohne sie zu sehen. " +
+      "Sie zeigt nicht, wem sie gehört.",
+    key: "Alle Marken werden mit demselben Schlüssel unterschrieben. Sein Fingerabdruck:",
     format: "Dieser Code ist nicht vollständig. Er hat 14 oder 28 Buchstaben und Ziffern.",
     checksum: "In diesem Code ist ein Tippfehler. Bitte vergleichen Sie ihn mit Ihrem Brief oder Ihrer Nachricht.",
     unknown: "Dieser Code ist nicht gültig oder abgelaufen. Bitte prüfen Sie ihn, oder bitten Sie um einen neuen.",

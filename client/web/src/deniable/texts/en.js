@@ -48,7 +48,7 @@ export default {
   // For surveys with invitations: the screen that asks for a code, and why it gives nobody away. The last four: what is
   // wrong with a code.
   invitation: {
-    title: "This survey is by invitation",
+    title: "You need an invitation for this survey",
     text: "Please type the code from your letter or message.",
     label: "Invitation code",
     hint: "14 or 28 letters and digits. Dashes and capital letters do not matter.",
@@ -56,9 +56,9 @@ export default {
     why: "Why does my personal link not give me away?",
     only: "The code only shows that you may take part. It is not sent with your answers.",
     blind:
-      "Your device swaps it for a ticket that the server signs without seeing it. So nobody can tell which " +
-      "ticket is yours.",
-    key: "All tickets are signed with the same key. Its fingerprint:",
+      "Your device swaps it for a token that the server signs without seeing it. " +
+      "The token does not show whose it is.",
+    key: "All tokens are signed with the same key. Its fingerprint:",
     format: "This is not a complete code. It has 14 or 28 letters and digits.",
     checksum: "There is a typing mistake in this code. Please compare it with your letter or message.",
     unknown: "This code is not valid, or it has expired. Please check it, or ask for a new one.",

@@ -41,17 +41,15 @@ export default {
   },
 
   invitation: {
-    title: "Esta encuesta es con invitación",
+    title: "Para esta encuesta necesita una invitación",
     text: "Escriba, por favor, el código de su carta o mensaje.",
     label: "Código de invitación",
     hint: "14 o 28 letras y cifras. Los guiones y las mayúsculas no importan.",
     go: "Continuar",
     why: "¿Por qué mi enlace personal no me delata?",
     only: "El código solo muestra que usted puede participar. No se envía con sus respuestas.",
-    blind:
-      "Su dispositivo lo cambia por un vale que el servidor firma sin verlo. Así nadie puede saber qué " +
-      "vale es el suyo.",
-    key: "Todos los vales se firman con la misma clave. Su huella:",
+    blind: "Su dispositivo lo cambia por una ficha que el servidor firma sin verla. La ficha no muestra de quién es.",
+    key: "Todas las fichas se firman con la misma clave. Su huella:",
     format: "El código no está completo. Tiene 14 o 28 letras y cifras.",
     checksum: "Hay un error al escribir este código. Compárelo, por favor, con su carta o mensaje.",
     unknown: "Este código no es válido o ha caducado. Revíselo, por favor, o pida uno nuevo.",

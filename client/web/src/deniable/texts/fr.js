@@ -46,12 +46,12 @@ export default {
     label: "Code d’invitation",
     hint: "14 ou 28 lettres et chiffres. Les tirets et les majuscules ne comptent pas.",
     go: "Continuer",
-    why: "Pourquoi mon lien personnel ne me trahit-il pas ?",
+    why: "Pourquoi mon lien personnel ne me trahit-il pas ?",
     only: "Le code montre seulement que vous pouvez participer. Il n’est pas envoyé avec vos réponses.",
     blind:
-      "Votre appareil l’échange contre un ticket que le serveur signe sans le voir. Personne ne peut donc " +
-      "savoir lequel est le vôtre.",
-    key: "Tous les tickets sont signés avec la même clé. Son empreinte :",
+      "Votre appareil l’échange contre un jeton que le serveur signe sans le voir. " +
+      "Le jeton ne montre pas à qui il est.",
+    key: "Tous les jetons sont signés avec la même clé. Son empreinte :",
     format: "Ce code n’est pas complet. Il a 14 ou 28 lettres et chiffres.",
     checksum: "Il y a une faute de frappe dans ce code. Merci de le comparer avec votre lettre ou message.",
     unknown: "Ce code n’est pas valable, ou il a expiré. Merci de le vérifier ou d’en demander un nouveau.",
