@@ -97,7 +97,9 @@ class InvitingSite(InvitingServer):
         if path.startswith("/s/"):
             page = f'<!doctype html><html lang="{self.language}"><meta name="viewport" content="width=device-width">'
             page += '<meta name="color-scheme" content="light dark"><title>Survey</title><body>'
-            page += f'<deniable-survey src="{path}"></deniable-survey><script type="module" src="/deniable.js"></script>'
+            page += (
+                f'<deniable-survey src="{path}"></deniable-survey><script type="module" src="/deniable.js"></script>'
+            )
             return 200, {"Content-Type": "text/html; charset=utf-8"}, page.encode()
         if path.endswith(".js"):
             return 200, {"Content-Type": "text/javascript"}, web_file(path[1:]).read_bytes()
