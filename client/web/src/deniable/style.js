@@ -203,6 +203,7 @@ b.point { font-variant-numeric: tabular-nums; margin-inline-end: 0.25rem; }
 .invitation label { font-weight: 600; }
 .invitation .entry input { inline-size: 100%; font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .reasons { padding-inline-start: 1.25rem; margin-block: 1.5rem 0; color: var(--_muted); }
+.reasons code { white-space: nowrap; }
 details > .reasons { margin-block-start: 0.25rem; }
 .unit { color: var(--_muted); min-inline-size: 0; }
 .number > label { display: block; color: var(--_muted); }
