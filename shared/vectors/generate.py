@@ -173,8 +173,9 @@ def _hash(table: Table) -> dict[str, Any]:
 
 
 DIGEST = "0123456789abcdef" * 4
+CODE = "0D5F449CC0BQR9MW503EVB3TV1KE"
 API = "https://example.org/api/v1/surveys/campus-health"
-LINKS = {
+LINKS: dict[str, tuple[str | None, ...]] = {
     "https://example.org/s/campus-health": (API, "campus-health", None),
     API: (API, "campus-health", None),
     f"https://example.org/s/campus-health#{DIGEST}": (API, "campus-health", DIGEST),
@@ -182,6 +183,8 @@ LINKS = {
     "HTTPS://EXAMPLE.org:443/s/campus-health": (API, "campus-health", None),
     "https://example.org/s/campus-health?from=mail": (API, "campus-health", None),
     f"https://example.org/s/campus-health?a=/s/b#{DIGEST}": (API, "campus-health", DIGEST),
+    f"https://example.org/s/campus-health#{DIGEST}.{CODE}": (API, "campus-health", DIGEST, CODE),
+    f"{API}#{DIGEST.upper()}.0d5f-449C": (API, "campus-health", DIGEST, "0d5f-449C"),
     "http://h:80/s/ab": ("http://h/api/v1/surveys/ab", "ab", None),
     "http://h:443/s/ab": ("http://h:443/api/v1/surveys/ab", "ab", None),
     "http://h/a/s/b/s/ab": ("http://h/a/s/b/api/v1/surveys/ab", "ab", None),
@@ -210,6 +213,12 @@ NO_LINKS = {
     f"http://h/s/ab#{DIGEST[:-1]}": "a digest cut short",
     f"http://h/s/ab#{DIGEST}0": "more than a digest",
     "http://h/s/ab#top": "no digest",
+    f"http://h/s/ab#{CODE}": "an invitation without a digest",
+    f"http://h/s/ab#.{CODE}": "an invitation without a digest",
+    f"http://h/s/ab#{DIGEST}.": "an invitation that got lost",
+    f"http://h/s/ab#{DIGEST}.{CODE}.": "more than an invitation",
+    f"http://h/s/ab#{DIGEST}.%20{CODE}": "what no code has",
+    f"http://h/s/ab#{DIGEST}.{'0' * 51}": "longer than any code",
     "http://h/s/ab\n": "white space",
     " http://h/s/ab": "white space",
     "http://h /s/ab": "white space",
@@ -219,8 +228,9 @@ NO_LINKS = {
 
 def address_tests() -> Iterator[dict[str, Any]]:
     """Links as people get them. This is the clients' matter and not the protocol's: the results are written by hand."""
-    for link, (url, survey, digest) in LINKS.items():
-        yield {"link": link, "result": "valid", "url": url, "survey": survey, "digest": digest}
+    for link, (url, survey, digest, *code) in LINKS.items():
+        test = {"link": link, "result": "valid", "url": url, "survey": survey, "digest": digest}
+        yield {**test, "invitation": code[0]} if code else test
     for link, comment in NO_LINKS.items():
         yield {"comment": comment, "link": link, "result": "invalid"}
 
@@ -274,7 +284,8 @@ def main(folder: Path = HERE) -> None:
     write(
         "address",
         folder,
-        "Links to surveys: 'valid' ones lead to this API address and pin this digest, 'invalid' ones are refused.",
+        "Links to surveys: 'valid' ones lead to this API address, pin this digest and have this text for an invitation,"
+        " which is read elsewhere; 'invalid' ones are refused.",
         numbered(address_tests()),
     )
     write(

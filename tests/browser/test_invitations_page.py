@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Request, expect
 from deniable_protocol.invitations import digest_of_code, read_code
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
-from tests.helpers.invited import publish_invited
+from tests.helpers.by_invitation import publish_invited
 from tests.helpers.questionnaire import overflows, violations
 from tests.helpers.servers import Server, running
 

@@ -14,7 +14,7 @@ from deniable_protocol.invitations import digest_of_code, read_code
 from deniable_server.cli import cli
 from deniable_server.cli.invitation_files import read_sheet
 from deniable_server.storage import open_storage
-from tests.helpers.invited import publish_invited
+from tests.helpers.by_invitation import publish_invited
 from tests.helpers.qr_codes import decode_path
 
 NAMES = 'Name;Mail\nÄnne;a@x.example\n"Bo; Jr";b@x.example\n\nCy;c@x.example\n'

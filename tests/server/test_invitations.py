@@ -19,7 +19,7 @@ from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage import Storage
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import context
-from tests.helpers.invited import INVITED, Device, invite, publish_invited
+from tests.helpers.by_invitation import INVITED, Device, invite, publish_invited
 from tests.helpers.servers import storage_of
 
 INVITATIONS = "/api/v1/surveys/invited/invitations"

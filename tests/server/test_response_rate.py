@@ -15,7 +15,7 @@ from deniable_protocol.blind_signatures import Blinding
 from deniable_protocol.invitations import digest_of_code
 from deniable_server.pages.sentences import response_rate
 from deniable_server.storage import Row
-from tests.helpers.invited import invite, publish_invited
+from tests.helpers.by_invitation import invite, publish_invited
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import enter, send
 

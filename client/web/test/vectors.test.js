@@ -8,6 +8,7 @@ import { verify } from "../src/deniable.js";
 import * as tokens from "../src/deniable/blind-signatures.js";
 import { UNIT, units } from "../src/deniable/checks.js";
 import { bestSize, design, expFloor, largestFavour } from "../src/deniable/design.js";
+import { readCode } from "../src/deniable/invitations.js";
 import * as tables from "../src/deniable/tables.js";
 import { decode } from "../src/decode.js";
 import { parseAddress } from "../src/deniable/transport.js";
@@ -81,10 +82,11 @@ run("verify", async ({ document, repeat, result, reason, place }) => {
 run("randomize", async (vector, { documents }) => {
   const { document, answers, segments, booklet, bytes, result, submission, problems } = vector;
   const verified = await verify(documents[document]);
+  const token = vector.token && { id: await tokens.submissionId(vector.token.message), ...vector.token };
   await scripted(bytes, async () => {
     let got;
     const refused = await refusal(() => {
-      got = verified.randomize(answers, segments, { booklet });
+      got = verified.randomize(answers, segments, { booklet, token });
     });
     if (result === "valid") return assert.deepEqual(got, submission);
     const [[place, reason]] = problems;
@@ -108,13 +110,21 @@ run("digest", async ({ document, digest, content }) => {
   });
 });
 
-run("address", async ({ link, result, url, survey, digest }) => {
+run("address", async ({ link, result, url, survey, digest, invitation }) => {
   let got;
   const refused = await refusal(() => {
     got = parseAddress(link);
   });
-  if (result === "valid") assert.deepEqual(got, { url, survey, digest: digest ?? undefined });
+  if (result === "valid") assert.deepEqual(got, { url, survey, digest: digest ?? undefined, invitation });
   else assert.deepEqual(refused, { reason: "address", place: "", problems: [["", "address"]] });
+});
+
+run("invitations", async ({ text, result, code, reason, place }) => {
+  let got;
+  const refused = await refusal(async () => {
+    got = await readCode(text);
+  });
+  assert.deepEqual([got, refused], result === "valid" ? [code, undefined] : [undefined, { reason, place, problems: [[place, reason]] }]);
 });
 
 const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));

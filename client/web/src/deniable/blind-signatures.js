@@ -42,14 +42,14 @@ function fromText(text, size, place) {
   }
   // atob also reads padding, white space, the other alphabet and bits that do not count.
   if (bytes.length !== size || toText(bytes) !== text) {
-    refuse(place, "format", `this is not base64url of ${size} bytes, without padding`);
+    refuse(place, "format");
   }
   return bytes;
 }
 
 const randomBytes = (size) => globalThis.crypto.getRandomValues(new Uint8Array(size));
 
-async function sha(bits, ...parts) {
+export async function sha(bits, ...parts) {
   const content = Uint8Array.from(parts.flatMap((part) => [...part]));
   return new Uint8Array(await globalThis.crypto.subtle.digest(`SHA-${bits}`, content));
 }
@@ -100,17 +100,17 @@ export async function blind(key, message, saltLength = SALT) {
   const r = below(key);
   const hidden = (m * below(key)) % n;
   const inverted = inverse((hidden * r) % n, n);
-  // The chance is below 2^-1000, unless n is no product of two large primes.
-  if (inverted === undefined) refuse("issuer.key", "key", "the modulus of the key has a factor that is too small");
+  // The modulus has a small factor. The chance is below 2^-1000, unless n is no product of two large primes.
+  if (inverted === undefined) refuse("issuer.key", "key");
   return { blinded: toBytes((m * power(r, exponent, n)) % n, size), inverse: toBytes((inverted * hidden) % n, size) };
 }
 
 /** The signature of the message. One that is not valid is refused, and must not be used for anything. */
 export async function finalize(key, message, blindSignature, inverse, saltLength = SALT) {
-  if (blindSignature.length !== key.size) refuse("signature", "format", `a blind signature has ${key.size} bytes`);
+  if (blindSignature.length !== key.size) refuse("signature", "format");
   const signature = toBytes((toInteger(blindSignature) * toInteger(inverse)) % key.modulus, key.size);
   if (!(await verify(key, message, signature, saltLength))) {
-    refuse("signature", "signature", "the issuer gave a signature that is not valid for its key");
+    refuse("signature", "signature", "the server's signature is not valid");
   }
   return signature;
 }
@@ -142,7 +142,7 @@ async function saltIn(encoded, bits, length) {
 /** MGF1 with SHA-384: the mask of an encoding of so many bits, in front of its hash and 0xbc. */
 async function mask(seed, bits, saltLength) {
   const width = ((bits + 7) >> 3) - HASH - 1;
-  if (width <= saltLength) refuse("issuer.key", "key", "the modulus of the key is too short for SHA-384");
+  if (width <= saltLength) refuse("issuer.key", "key"); // too short for SHA-384
   const bytes = [];
   for (let i = 0; bytes.length < width; i++) bytes.push(...(await sha(384, seed, [0, 0, 0, i])));
   return BigInt.asUintN(bits - 8 * (HASH + 1), toInteger(bytes.slice(0, width)));
@@ -155,9 +155,7 @@ export function readPublicKey(text) {
   const content = fromText(text, 294, "issuer.key");
   const [, digits] = hex(content).match(`^${BEFORE}(.*[13579bdf])${AFTER}$`) ?? [];
   const key = publicKey(BigInt(`0x0${digits ?? ""}`), 65537n);
-  if (key.bits !== 8 * BYTES) {
-    refuse("issuer.key", "key", "this is not an RSA key of 2048 bits with the exponent 65537, as SPKI in DER");
-  }
+  if (key.bits !== 8 * BYTES) refuse("issuer.key", "key");
   return key;
 }
 
