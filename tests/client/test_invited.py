@@ -6,9 +6,9 @@ import itertools
 import json
 import pickle
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -208,17 +208,10 @@ def test_a_token_works_without_a_network(server: InvitingServer, state: Path) ->
 
 def test_processes_that_open_at_once_get_one_token(server: InvitingServer, state: Path) -> None:
     """Each of several clients on one state goes on with what the first one drew."""
-    clients: list[deniable.Client] = []
-
-    def open_one() -> None:
-        clients.append(deniable.Client(PERSONAL, state=state, transport=server))
-
-    threads = [threading.Thread(target=open_one) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(clients) == 6 and len({asked["blinded"] for asked in server.asked}) == 1
+    with ThreadPoolExecutor(6) as pool:
+        opened = [pool.submit(deniable.Client, PERSONAL, state=state, transport=server) for _ in range(6)]
+    clients = [each.result() for each in opened]
+    assert len({asked["blinded"] for asked in server.asked}) == 1
     assert clients[0].submit(ANSWERS, SEGMENTS).delivered
     for client in clients[1:]:
         with pytest.raises(deniable.AlreadyAnswered):

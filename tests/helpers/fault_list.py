@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tests.helpers import access_faults as access
 from tests.helpers import client_faults as client
 from tests.helpers import data_faults as data
+from tests.helpers import invitation_faults as invited
 from tests.helpers import javascript_faults
 from tests.helpers import protocol_faults as protocol
 from tests.helpers import server_faults as server
@@ -33,6 +34,7 @@ _COMPUTING = "server/test_computing.py"
 _BACKUPS = "server/test_backups.py"
 _BLIND = "protocol/test_blind_signatures.py"
 _ISSUING = "server/test_issuing.py"
+_INVITED = "client/test_invited.py"
 
 PROTOCOL: dict[Planted, tuple[str, ...]] = {
     protocol.favour_one_too_large: (_VECTORS,),
@@ -279,6 +281,13 @@ TOKENS: dict[Planted, tuple[str, ...]] = {
         f"{_ISSUING}::test_the_secret_exponents_never_meet_a_chosen_number",
     ),
     tokens.a_signature_that_came_out_wrong_is_sent: (f"{_ISSUING}::test_a_fault_reveals_nothing",),
+    invited.any_token_is_taken: (_VECTORS,),
+    invited.an_issuer_where_nobody_is_invited: (_VECTORS,),
+    invited.typing_errors_are_sent: ("protocol/test_invitation_codes.py::test_typing_errors_are_found",),
+    invited.another_drawing_for_every_attempt: (f"{_INVITED}::test_processes_that_open_at_once_get_one_token",),
+    invited.sent_before_it_is_kept: (f"{_INVITED}::test_a_crash_between_any_two_steps",),
+    invited.a_code_that_stays_on_the_device: (f"{_INVITED}::test_an_invitation_is_forgotten_once_the_token_is_there",),
+    invited.a_submission_does_not_wait: (f"{_INVITED}::test_a_submission_waits_for_a_random_time",),
 }
 
 STORAGE: dict[Planted, tuple[str, ...]] = {
