@@ -8,6 +8,7 @@ from tests.helpers import access_faults as access
 from tests.helpers import client_faults as client
 from tests.helpers import data_faults as data
 from tests.helpers import invitation_faults as invited
+from tests.helpers import issued_faults as issued
 from tests.helpers import javascript_faults
 from tests.helpers import protocol_faults as protocol
 from tests.helpers import server_faults as server
@@ -35,6 +36,7 @@ _BACKUPS = "server/test_backups.py"
 _BLIND = "protocol/test_blind_signatures.py"
 _ISSUING = "server/test_issuing.py"
 _INVITED = "client/test_invited.py"
+_INVITING = "server/test_invitations.py"
 
 PROTOCOL: dict[Planted, tuple[str, ...]] = {
     protocol.favour_one_too_large: (_VECTORS,),
@@ -288,6 +290,21 @@ TOKENS: dict[Planted, tuple[str, ...]] = {
     invited.sent_before_it_is_kept: (f"{_INVITED}::test_a_crash_between_any_two_steps",),
     invited.a_code_that_stays_on_the_device: (f"{_INVITED}::test_an_invitation_is_forgotten_once_the_token_is_there",),
     invited.a_submission_does_not_wait: (f"{_INVITED}::test_a_submission_waits_for_a_random_time",),
+    issued.an_invitation_is_never_used_up: (
+        f"{_CONTRACT}::test_a_race_for_the_last_use_has_one_winner",
+        f"{_INVITING}::test_an_invitation_gives_one_token",
+    ),
+    issued.a_retry_uses_an_invitation_again: (
+        f"{_CONTRACT}::test_a_use_is_taken_once",
+        f"{_INVITING}::test_an_invitation_gives_one_token",
+    ),
+    issued.signed_before_it_is_on_disk: (f"{_CONTRACT}::test_a_use_is_taken_once",),
+    issued.other_words_for_other_reasons: (f"{_INVITING}::test_codes_that_are_not_valid_get_the_same_answer",),
+    issued.a_copy_forgets_which_uses_are_taken: ("system/test_move.py::test_everything_arrives",),
+    issued.codes_are_stored_as_they_are: (
+        "server/test_invitation_command.py::test_links_are_printed_once_and_only_digests_are_kept",
+    ),
+    issued.asking_for_tokens_is_not_limited: (f"{_INVITING}::test_asking_is_limited_without_any_setting",),
 }
 
 STORAGE: dict[Planted, tuple[str, ...]] = {

@@ -108,7 +108,10 @@ def test_the_page_makes_counts_and_revokes(app: Flask, http: FlaskClient, codes:
     typed = "\n".join([*codes[210:214], "no code", f"x,/s/invited#0.{codes[214]}"])
     unused = send(http, f"{INVITATIONS}/unused", INVITATIONS, codes=typed)
     assert "3 of 5 codes can still be used." in unused.text and codes[210] not in unused.text
-    revoked = send(http, f"{INVITATIONS}/revoke", INVITATIONS, codes=typed)
+    assert send(http, f"{INVITATIONS}/revoke", INVITATIONS, codes=typed).status_code == 422, (
+        "nobody said that it is meant"
+    )
+    revoked = send(http, f"{INVITATIONS}/revoke", INVITATIONS, codes=typed, sure="1")
     assert "3 of 5 codes could still be used. They are revoked." in revoked.text
     assert "212 of 357 invitations used, 59%" in http.get(INVITATIONS).text
     sheet = send(http, f"{INVITATIONS}/sheet", INVITATIONS, codes="\n".join(codes[:3]))

@@ -84,6 +84,10 @@ def unused(survey: str) -> ResponseReturnValue:
 def revoke(survey: str) -> ResponseReturnValue:
     published, codes, token = _invited(survey), _codes(), signed_in()
     assert token is not None
+    if request.form.get("sure") != "1":
+        return _page(
+            published, 422, problem="Tick the box next to the button, if nobody shall use these codes any more."
+        )
     revoked = here().revoke_invitations(published, codes, token)
     return _page(
         published, found=f"{revoked:,} of {counted(len(codes), 'code')} could still be used. They are revoked."
