@@ -74,6 +74,7 @@ bench: $(VENV)/.installed
 	mkdir -p figures
 	$(BIN)/python bench/peers.py
 	$(BIN)/python bench/randomize.py --json figures/randomize.json
+	$(BIN)/python bench/tokens.py --json figures/tokens.json
 	$(BIN)/python bench/coverage.py --fine --json figures/coverage.json
 	$(BIN)/python bench/real_coverage.py --json figures/real_coverage.json
 	$(BIN)/python bench/accuracy.py --json figures/accuracy.json

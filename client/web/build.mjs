@@ -23,7 +23,8 @@ const STATELESS = ["account", "checks", "design", "survey"].map((name) => `src/d
 function entries() {
   const languages = existsSync(join(WEB, TEXTS)) ? readdirSync(join(WEB, TEXTS)).sort() : [];
   const texts = languages.filter((name) => name.endsWith(".js")).map((name) => `${TEXTS}/${name}`);
-  return ["src/deniable.js", "src/deniable/survey-element.js", "src/deniable/tables.js", ...texts];
+  const onDemand = ["survey-element", "tables", "invitations"].map((name) => `src/deniable/${name}.js`);
+  return ["src/deniable.js", ...onDemand, ...texts];
 }
 
 /** What is imported on demand stays a file of its own, at the same relative address. */

@@ -13,6 +13,7 @@ from .storage import Storage, open_storage
 from .web import computing, metrics, middleware, problems
 from .web.context import AppState
 from .web.health import health
+from .web.invitations import invitations
 from .web.results import results
 from .web.static import static
 from .web.submissions import submissions
@@ -40,6 +41,7 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
 
     app.register_blueprint(surveys, url_prefix="/api/v1")
     app.register_blueprint(submissions, url_prefix="/api/v1")
+    app.register_blueprint(invitations, url_prefix="/api/v1")
     app.register_blueprint(results, url_prefix="/api/v1")
     app.register_blueprint(health)
     app.register_blueprint(static)

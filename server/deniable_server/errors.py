@@ -4,6 +4,7 @@
     ├── SubmissionError                 of the protocol: a body is no submission to this survey
     │   ├── NotJSON                     the body is not strict JSON
     │   └── TooMany                     the batch is too large
+    ├── TokenError                      of the protocol: a blinded message or a token cannot be used
     └── ServerError
         ├── Refusal                     a route refuses a request; carries its own kind and detail
         ├── StorageError                the database cannot be used as it is
@@ -11,6 +12,9 @@
         ├── SurveyDiffers               another survey was published under this id
         ├── SurveyClosed                the survey takes no more submissions
         ├── IdConflict                  this id is stored with other content
+        ├── InvitationUnknown           no invitation has this code, or it gives no more tokens
+        ├── InvitationUsed              all uses of this invitation are taken
+        ├── BadInvitations              invitations that cannot be made as asked
         ├── TooManySources              the survey has submissions from as many collectors as it may
         ├── BadQuery                    an analyst asked for something that does not exist
         │   └── NotComparable           two groups were asked different things
@@ -23,6 +27,7 @@
         ├── ExportError                 an export cannot be written or read
         ├── SimulationError             the simulation cannot go on
         ├── SettingError                a setting cannot be used
+        ├── IssuingError                the key that signs tokens cannot be used, or made an error
         └── BadLabel                    the label of an access token cannot be shown as it is
 
 May not: import anything of the server, so that everything else can import this.
@@ -51,12 +56,14 @@ class Kind(Enum):
     FORBIDDEN = ("forbidden", 403, "Not allowed for this role")
     HELD_BACK = ("held-back", 403, "Results held back")
     FORM = ("foreign-form", 403, "Form not accepted")
+    INVITATION_UNKNOWN = ("invitation-unknown", 403, "Invitation not valid")
     NOT_FOUND = ("not-found", 404, "Not found")
     METHOD = ("method-not-allowed", 405, "Method not allowed")
     INCOMPLETE = ("incomplete", 408, "Request incomplete or too slow")
     CONFLICT = ("id-conflict", 409, "This id is already stored with other content")
     WRONG_DIGEST = ("wrong-digest", 409, "Made for another version of the survey")
     CLOSED = ("survey-closed", 409, "Survey closed")
+    INVITATION_USED = ("invitation-used", 409, "Invitation already used")
     DIFFERS = ("survey-differs", 409, "A published survey cannot be changed")
     TOO_LARGE = ("too-large", 413, "Request too large")
     MEDIA_TYPE = ("media-type", 415, "Unsupported media type")
@@ -132,6 +139,30 @@ class IdConflict(ServerError):
     kind = Kind.CONFLICT
 
 
+class InvitationUnknown(ServerError):
+    """No invitation of this survey has the code, or it was revoked, or its last day is over. Always in these words, so
+    that somebody who tries codes learns nothing about them.
+    """
+
+    kind = Kind.INVITATION_UNKNOWN
+
+    def __init__(self) -> None:
+        super().__init__("This invitation is not valid for this survey. Ask for another one where you got it.")
+
+
+class InvitationUsed(ServerError):
+    """As many tokens were given for this invitation as it allows."""
+
+    kind = Kind.INVITATION_USED
+
+    def __init__(self) -> None:
+        super().__init__("This invitation was used before. It cannot be used again.")
+
+
+class BadInvitations(ServerError):
+    """Invitations are asked for that cannot be made: too many, none, or of a survey that has none."""
+
+
 class TooManySources(ServerError):
     """A survey counts the submissions of so many sources, and no more."""
 
@@ -184,6 +215,12 @@ class SimulationError(ServerError):
 
 class SettingError(ServerError):
     """A setting cannot be used; the message names it and says what it takes."""
+
+
+class IssuingError(ServerError):
+    """The key that signs tokens is damaged, or a signature came out wrong. Nothing was signed."""
+
+    kind = Kind.INTERNAL
 
 
 class BadLabel(ServerError):

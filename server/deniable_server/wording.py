@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -23,6 +24,7 @@ from deniable_protocol import (
     Question,
     Segment,
     Subset,
+    Survey,
     Table,
 )
 from deniable_protocol.checks import plain
@@ -54,6 +56,20 @@ def part_in_words(part: Part) -> str:
     """The same, with the names of the questions where there are several."""
     words = channel_in_words(part)
     return words if len(part.items) == 1 else f"{names_in_words(part.names)} together: {words}"
+
+
+def invitation_in_words(survey: Survey, uses: int = 1, expires_on: date | None = None) -> str:
+    """The text of an invitation, for mail merge. {link} and {code} are to be replaced, once each."""
+    asked = f"{survey.asked_by} invites you" if survey.asked_by else "You are invited"
+    whose = "This link is for you alone, and works once." if uses == 1 else "This link is for your group. Use it once."
+    until = "" if expires_on is None else f" It works until the end of {expires_on.isoformat()} (UTC)."
+    return (
+        f"{asked} to answer \u201c{survey.title}\u201d:\n\n"
+        "{link}\n\n"
+        f"{whose}{until} If you are asked for a code, it is {{code}}.\n\n"
+        "The invitation does not show which answers are yours. Your device exchanges it for a token that the server "
+        "signs without seeing it. And your answers are changed at random on your device before they are sent.\n"
+    )
 
 
 def names_in_words(names: Sequence[str]) -> str:

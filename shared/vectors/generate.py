@@ -1,5 +1,6 @@
 """Writes the vectors in this folder from the Python implementation:  python shared/vectors/generate.py [FOLDER]
 
+All but ``rfc9474.json``, which is Appendix A of that RFC.
 Every client, in whatever language, must give these results. The reference values that tie them to the outside world
 (well-known favour values, exact enumeration of every channel) are pinned by tests, not by these files.
 """
@@ -17,8 +18,10 @@ from typing import Any
 
 import msgspec
 from booklets import tampered_booklets
+from invitations import invitation_tests, invited_document, tampered_issuers
 from submissions import DOCUMENTS, booklet_tests, randomize_tests, submission_tests
 from tampered import QUESTIONS, dump, small_document, tampered
+from tokens import token_tests
 from translated import tampered_languages, translated_document
 
 from deniable_protocol import (
@@ -73,7 +76,7 @@ def favour_tests() -> Iterator[dict[str, Any]]:
 
 def verify_tests() -> Iterator[dict[str, Any]]:
     seen = set()
-    for comment, text in (*tampered(), *tampered_booklets(), *tampered_languages()):
+    for comment, text in (*tampered(), *tampered_booklets(), *tampered_languages(), *tampered_issuers()):
         if text in seen:
             continue
         seen.add(text)
@@ -141,6 +144,8 @@ def digest_tests() -> Iterator[dict[str, Any]]:
     yield {"comment": "UTF-8 outside ASCII", "document": foreign, **_digests(foreign)}
     translated = dump(translated_document())
     yield {"comment": "two languages", "document": translated, **_digests(translated)}
+    invited = dump(invited_document())
+    yield {"comment": "invitations", "document": invited, **_digests(invited)}
 
 
 def _digests(text: str) -> dict[str, str]:
@@ -168,8 +173,9 @@ def _hash(table: Table) -> dict[str, Any]:
 
 
 DIGEST = "0123456789abcdef" * 4
+CODE = "0D5F449CC0BQR9MW503EVB3TV1KE"
 API = "https://example.org/api/v1/surveys/campus-health"
-LINKS = {
+LINKS: dict[str, tuple[str | None, ...]] = {
     "https://example.org/s/campus-health": (API, "campus-health", None),
     API: (API, "campus-health", None),
     f"https://example.org/s/campus-health#{DIGEST}": (API, "campus-health", DIGEST),
@@ -177,6 +183,8 @@ LINKS = {
     "HTTPS://EXAMPLE.org:443/s/campus-health": (API, "campus-health", None),
     "https://example.org/s/campus-health?from=mail": (API, "campus-health", None),
     f"https://example.org/s/campus-health?a=/s/b#{DIGEST}": (API, "campus-health", DIGEST),
+    f"https://example.org/s/campus-health#{DIGEST}.{CODE}": (API, "campus-health", DIGEST, CODE),
+    f"{API}#{DIGEST.upper()}.0d5f-449C": (API, "campus-health", DIGEST, "0d5f-449C"),
     "http://h:80/s/ab": ("http://h/api/v1/surveys/ab", "ab", None),
     "http://h:443/s/ab": ("http://h:443/api/v1/surveys/ab", "ab", None),
     "http://h/a/s/b/s/ab": ("http://h/a/s/b/api/v1/surveys/ab", "ab", None),
@@ -205,6 +213,12 @@ NO_LINKS = {
     f"http://h/s/ab#{DIGEST[:-1]}": "a digest cut short",
     f"http://h/s/ab#{DIGEST}0": "more than a digest",
     "http://h/s/ab#top": "no digest",
+    f"http://h/s/ab#{CODE}": "an invitation without a digest",
+    f"http://h/s/ab#.{CODE}": "an invitation without a digest",
+    f"http://h/s/ab#{DIGEST}.": "an invitation that got lost",
+    f"http://h/s/ab#{DIGEST}.{CODE}.": "more than an invitation",
+    f"http://h/s/ab#{DIGEST}.%20{CODE}": "what no code has",
+    f"http://h/s/ab#{DIGEST}.{'0' * 51}": "longer than any code",
     "http://h/s/ab\n": "white space",
     " http://h/s/ab": "white space",
     "http://h /s/ab": "white space",
@@ -214,8 +228,9 @@ NO_LINKS = {
 
 def address_tests() -> Iterator[dict[str, Any]]:
     """Links as people get them. This is the clients' matter and not the protocol's: the results are written by hand."""
-    for link, (url, survey, digest) in LINKS.items():
-        yield {"link": link, "result": "valid", "url": url, "survey": survey, "digest": digest}
+    for link, (url, survey, digest, *code) in LINKS.items():
+        test = {"link": link, "result": "valid", "url": url, "survey": survey, "digest": digest}
+        yield {**test, "invitation": code[0]} if code else test
     for link, comment in NO_LINKS.items():
         yield {"comment": comment, "link": link, "result": "invalid"}
 
@@ -242,8 +257,9 @@ def main(folder: Path = HERE) -> None:
         "randomize",
         folder,
         "With these bytes (hex) from the random source, these answers give this submission, and every byte is used."
-        " 'document' names an entry of 'documents'. Where 'booklet' is given, it is not drawn. 'invalid' answers are"
-        " refused before the source is read, with all of these problems, each a place and a reason.",
+        " 'document' names an entry of 'documents'. Where 'booklet' is given, it is not drawn. Where"
+        " 'token' is given, the survey has invitations. 'invalid' answers and tokens are refused before the source is"
+        " read, with all of these problems, each a place and a reason.",
         tests,
         documents=DOCUMENTS,
     )
@@ -268,8 +284,26 @@ def main(folder: Path = HERE) -> None:
     write(
         "address",
         folder,
-        "Links to surveys: 'valid' ones lead to this API address and pin this digest, 'invalid' ones are refused.",
+        "Links to surveys: 'valid' ones lead to this API address, pin this digest and have this text for an invitation,"
+        " which is read elsewhere; 'invalid' ones are refused.",
         numbered(address_tests()),
+    )
+    write(
+        "blind_signatures",
+        folder,
+        "Tokens. 'draw': with these random bytes (hex) a device makes this blinding; with this blind signature (hex) it"
+        " becomes this token, of a submission with this id. 'key', 'finish', 'token': keys, blind signatures and tokens"
+        " that are valid, or refused with this reason at this place. An invalid token without a reason is one whose"
+        " signature is wrong.",
+        numbered(token_tests()),
+    )
+    write(
+        "invitations",
+        folder,
+        "Invitation codes as somebody may type them: 'valid' ones are read as this code, 'invalid' ones refused with"
+        " this reason. Where 'bits' and 'bytes' (hex) are given, these random bytes make this code; 'shown' is how"
+        " people see it, and 'sha256' is what a server keeps.",
+        numbered(invitation_tests()),
     )
 
 

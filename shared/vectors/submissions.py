@@ -6,13 +6,16 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from booklets import DOCUMENTS as BOOKLETS
+from invitations import invited_document
 from tampered import QUESTIONS, SEGMENTS, document, dump
+from tokens import OTHER, SECOND, TOKEN, finished_by
 
-from deniable_protocol import AnswerError, N, randomize, verify
+from deniable_protocol import AnswerError, N, TokenError, randomize, verify
+from deniable_protocol.blind_signatures import Token, submission_id, to_text
 from deniable_protocol.checks import Checker
 from deniable_protocol.design import LEVELS
 from deniable_protocol.receive import check_submission
@@ -182,6 +185,12 @@ def booklet_tests() -> Iterator[dict[str, Any]]:
                 script = generator.randbytes(400)
                 yield from randomized(f"{name}: its own questions only", text, own, segments, script, booklet)
     yield from refused_answers()
+    invited, script = dump(invited_document()).encode(), bytes(range(1, 101))
+    for token in (TOKEN, SECOND[1]):
+        yield from randomized("with a token", invited, {"q": True}, {}, script, 0, token)
+    yield from randomized("without the token that it needs", invited, {"q": True}, {}, script, 0)
+    text = document(QUESTIONS["yes_no"])
+    yield from randomized("with a token that it does not take", text, {"q": True}, {}, script, 0, TOKEN)
 
 
 def refused_answers() -> Iterator[dict[str, Any]]:
@@ -240,16 +249,19 @@ def randomized(
     segments: dict[str, str],
     script: bytes,
     booklet: Any = None,
+    token: Token | None = None,
 ) -> Iterator[dict[str, Any]]:
     stream = Script(script)
     test = {"comment": comment, "document": key_of(text), "answers": answers, "segments": segments}
     if booklet is not None:
         test["booklet"] = booklet
+    if token is not None:
+        test["token"] = token.tree
     try:
-        submission = randomize(text, answers, segments, booklet=booklet, read=stream)
+        submission = randomize(text, answers, segments, booklet=booklet, token=token, read=stream)
         used = script[: stream.used]
         yield {**test, "bytes": used.hex(), "result": "valid", "submission": submission}
-    except AnswerError as error:
+    except (AnswerError, TokenError) as error:
         assert not stream.used
         problems = [[each.place, each.reason] for each in error.problems]
         yield {**test, "bytes": "", "result": "invalid", "problems": problems}
@@ -271,7 +283,11 @@ class Script:
 
 
 def submission_tests() -> Iterator[dict[str, Any]]:
-    text = dump(BOOKLETS["a follow-up"]()).encode()
+    yield from _received(dump(BOOKLETS["a follow-up"]()).encode(), _submissions)
+    yield from _received(dump(invited_document()).encode(), _submissions_with_tokens)
+
+
+def _submissions(text: bytes) -> list[tuple[str, Any]]:
     good = {"id": "0123456789abcdef" * 2, "digest": hashlib.sha256(text).hexdigest(), "booklet": 2, "reports": [3]}
     good = {**good, "segments": {"campus": "north"}}
     changes: list[tuple[str, dict[str, Any]]] = [
@@ -302,8 +318,36 @@ def submission_tests() -> Iterator[dict[str, Any]]:
     ]
     trees: list[tuple[str, Any]] = [(comment, {**good, **change}) for comment, change in changes]
     trees += [(f"without {gone}", {key: good[key] for key in good if key != gone}) for gone in good]
-    trees += [("a list", []), ("null", None), ("text", "submission"), ("nothing", {})]
-    for comment, tree in trees:
+    return [*trees, ("a list", []), ("null", None), ("text", "submission"), ("nothing", {})]
+
+
+def _submissions_with_tokens(text: bytes) -> list[tuple[str, Any]]:
+    good = randomize(text, {"q": True}, booklet=0, token=TOKEN, read=Script(bytes(range(256))))
+    token, other = TOKEN.tree, SECOND[1]
+    flipped = to_text(bytes([other.signature[0] ^ 1]) + other.signature[1:])
+    changes: dict[str, dict[str, Any]] = {
+        "a token": {},
+        "another token": {"token": other.tree, "id": submission_id(other.message)},
+        "an id that does not go with the token": {"id": "0123456789abcdef" * 2},
+        "another token with the same id": {"token": other.tree},
+        "a token of another issuer": {"token": finished_by(OTHER, "foreign").tree},
+        "the signature of another token": {"token": {**token, "signature": other.tree["signature"]}},
+        "one bit changed": {"token": {**token, "signature": flipped}},
+        "a message that is too short": {"token": {**token, "message": token["message"][:-3]}},
+        "a signature that is too short": {"token": {**token, "signature": token["signature"][:-3]}},
+        "a signature with padding": {"token": {**token, "signature": token["signature"] + "=="}},
+        "no signature": {"token": {"message": token["message"]}},
+        "one key too many": {"token": {**token, "invitation": "0"}},
+        "a token and a report that are wrong": {"reports": [7], "token": {**token, "message": ""}},
+        **{f"token {value!r}": {"token": value} for value in (None, "token", [], {}, 1)},
+    }
+    without = {key: value for key, value in good.items() if key != "token"}
+    trees: list[tuple[str, Any]] = [(comment, {**good, **change}) for comment, change in changes.items()]
+    return [*trees, ("without a token", without)]
+
+
+def _received(text: bytes, submissions: Callable[[bytes], list[tuple[str, Any]]]) -> Iterator[dict[str, Any]]:
+    for comment, tree in submissions(text):
         check = Checker()
         test = {"comment": comment, "document": key_of(text), "submission": tree}
         if check_submission(check, verify(text), tree) is None:

@@ -59,7 +59,7 @@ def channel_of(tree: Any) -> Any:
 ORDER = {
     2: [
         *("id", "languages", "title", "asked_by", "contact", "notice", "closing"),
-        *("epsilon", "together", "segments", "questions"),
+        *("invitations", "epsilon", "together", "segments", "questions"),
     ],
     4: [
         *("id", "type", "text", "epsilon", "decline", "show_if", "options", "labels", "min", "max", "unit", "price"),

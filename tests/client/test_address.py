@@ -22,7 +22,8 @@ def test_address_vectors(root: Path) -> None:
     for test in tests:
         results.add(test["result"])
         if test["result"] == "valid":
-            assert parse_address(test["link"]) == Address(test["url"], test["survey"], test["digest"])
+            expected = Address(test["url"], test["survey"], test["digest"], test.get("invitation"))
+            assert parse_address(test["link"]) == expected and repr(expected) == f"<Address {test['url']}>"
         else:
             with pytest.raises(AddressError):
                 parse_address(test["link"])

@@ -17,7 +17,7 @@ LINK = "https://survey.test/s/campus-health"
 
 def rows(state: Path) -> dict[str, int]:
     connection = sqlite3.connect(state)
-    tables = ("documents", "booklets", "ledger")
+    tables = ("documents", "booklets", "ledger", "tokens")
     counts = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables}
     connection.close()
     return counts
@@ -29,9 +29,9 @@ def test_a_forgotten_survey_leaves_nothing(server: FakeServer, state: Path) -> N
         pass
     with deniable.Client(LINK, state=state, transport=server) as client:
         receipt = client.submit(ANSWERS, SEGMENTS)
-        assert rows(state) == {"documents": 2, "booklets": 1, "ledger": 1}
+        assert rows(state) == {"documents": 2, "booklets": 1, "ledger": 1, "tokens": 0}
         client.forget()
-    assert rows(state) == {"documents": 0, "booklets": 0, "ledger": 0}
+    assert rows(state) == {"documents": 0, "booklets": 0, "ledger": 0, "tokens": 0}
     content = state.read_bytes()
     for trace in (receipt.id, receipt.digest, "survey.test", "mirror.test", "Which campus?", "north"):
         assert trace.encode() not in content
@@ -55,7 +55,7 @@ def test_other_surveys_are_kept(state: Path) -> None:
             receipt = client.submit(ANSWERS, SEGMENTS)
         with deniable.Client("https://survey.test/s/joint", state=state, transport=server) as again:
             again.forget()
-    assert rows(state) == {"documents": 1, "booklets": 1, "ledger": 1}
+    assert rows(state) == {"documents": 1, "booklets": 1, "ledger": 1, "tokens": 0}
     assert other.booklet == booklet
     with deniable.Client(LINK, state=state, transport=server) as client:
         assert receipt.delivered and client.receipt is not None and client.receipt.delivered
@@ -68,12 +68,17 @@ def test_nothing_that_waits_is_forgotten(server: FakeServer, state: Path) -> Non
         receipt = client.submit(ANSWERS, SEGMENTS, timeout=0.1)
         with pytest.raises(deniable.NotDelivered, match="still waits") as caught:
             client.forget()
-        assert caught.value.receipt == receipt and rows(state) == {"documents": 1, "booklets": 1, "ledger": 1}
+        assert caught.value.receipt == receipt and rows(state) == {
+            "documents": 1,
+            "booklets": 1,
+            "ledger": 1,
+            "tokens": 0,
+        }
         client.close(0)
     with deniable.Client(LINK, state=state, transport=server) as client:
         assert client.receipt == receipt and client.flush(10)
         client.forget()
-    assert len(server.counted) == 1 and rows(state) == {"documents": 0, "booklets": 0, "ledger": 0}
+    assert len(server.counted) == 1 and rows(state) == {"documents": 0, "booklets": 0, "ledger": 0, "tokens": 0}
 
 
 def test_what_waits_is_forgotten_if_the_app_says_so(server: FakeServer, state: Path) -> None:
@@ -83,7 +88,7 @@ def test_what_waits_is_forgotten_if_the_app_says_so(server: FakeServer, state: P
         receipt = client.submit(ANSWERS, SEGMENTS, timeout=0.1)
         client.forget(unsent=True)
         assert not receipt.delivered and client.receipt is None
-    assert rows(state) == {"documents": 0, "booklets": 0, "ledger": 0}
+    assert rows(state) == {"documents": 0, "booklets": 0, "ledger": 0, "tokens": 0}
     with deniable.Client(LINK, state=state, transport=server) as client:
         time.sleep(1.2)
         assert client.flush(0) and client.receipt is None
@@ -97,7 +102,7 @@ def test_what_the_server_refused_can_be_forgotten(server: FakeServer, state: Pat
         with pytest.raises(deniable.Refused):
             client.submit(ANSWERS, SEGMENTS)
         client.forget()
-    assert rows(state) == {"documents": 0, "booklets": 0, "ledger": 0}
+    assert rows(state) == {"documents": 0, "booklets": 0, "ledger": 0, "tokens": 0}
 
 
 def test_a_receipt_outlives_what_is_forgotten(server: FakeServer, state: Path) -> None:

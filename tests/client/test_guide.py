@@ -13,6 +13,7 @@ import deniable.client
 import deniable.errors
 from deniable_protocol import Question, publish, survey_from_tree
 from tests.helpers.fake_server import FakeServer
+from tests.helpers.invited import InvitingServer
 from tests.helpers.surveys import CAMPUS
 
 SURVEY: dict[str, Any] = {
@@ -57,7 +58,7 @@ def test_the_examples_run(examples: list[str], monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr("deniable.http_transport.HTTPTransport", lambda: server)
     monkeypatch.setattr(deniable.client, "draw_booklet", lambda _: booklet)
     monkeypatch.setattr("deniable_protocol.draw_booklet", lambda _: booklet)
-    first, questionnaire, printing, own = examples
+    first, questionnaire, _, printing, own = examples
     if booklet == 0:  # the one of which the first example has the answers
         exec(first, {})
         assert len(server.counted) == 1
@@ -75,6 +76,16 @@ def test_the_examples_run(examples: list[str], monkeypatch: pytest.MonkeyPatch, 
         exec(own, names)
     assert asked == [["vaped", "how_often"], ["stress"]][booklet]
     assert names["submission"]["booklet"] == booklet
+
+
+def test_the_example_of_an_invitation_runs(examples: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A code as somebody types it opens the survey."""
+    server = InvitingServer(uses={"H538AZAQDRGDVJ": 1})
+    monkeypatch.setattr("deniable.http_transport.HTTPTransport", lambda: server)
+    names: dict[str, Any] = {"deniable": deniable}
+    exec(examples[2], names)
+    assert len(server.issued["H538AZAQDRGDVJ"]) == 1
+    names["client"].close()
 
 
 def test_what_the_guide_prints_can_be_printed(guide: str) -> None:

@@ -55,8 +55,9 @@ def test_a_submission_has_every_report_and_segment(document: bytes) -> None:
 
 
 def test_there_is_no_seed(document: bytes) -> None:
-    """The public function takes a document, answers, segments and a booklet: nothing that makes it predictable."""
-    assert list(inspect.signature(deniable.randomize).parameters) == ["document", "answers", "segments", "booklet"]
+    """The public function takes a document, answers, segments, a booklet and a token: nothing makes it predictable."""
+    taken = ["document", "answers", "segments", "booklet", "token"]
+    assert list(inspect.signature(deniable.randomize).parameters) == taken
 
 
 @pytest.mark.parametrize("booklet", [-1, 4, 10**30, True, 1.0, "1"])

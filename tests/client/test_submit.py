@@ -352,10 +352,11 @@ def test_only_documents_booklets_and_submissions_are_written(state: Path) -> Non
     def written() -> list[list[tuple[Any, ...]]]:
         connection = sqlite3.connect(state)
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        assert tables == ["documents", "booklets", "ledger", "seal"]
+        assert tables == ["documents", "booklets", "tokens", "ledger", "seal"]
         rows = [connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
         connection.close()
         assert [len(each) for each in rows.pop()] == [1]  # the seal
+        assert rows.pop(2) == []  # tokens, which only a survey with invitations has
         return rows
 
     with deniable.Client(LINK, state=state, transport=server) as client:

@@ -89,6 +89,10 @@ class FakeServer:
                 return reply(request) if callable(reply) else reply
         if request.method == "POST" and self.hold is not None:
             self.hold.wait(20)
+        return self.respond(request)
+
+    def respond(self, request: Request) -> Scripted:
+        """What it answers when it behaves."""
         name = request.path.removesuffix("/submissions").rpartition("/")[2]
         if name not in self.documents:
             return 404, PROBLEM, b'{"title": "Not found"}'

@@ -7,9 +7,12 @@ from typing import NamedTuple
 from tests.helpers import access_faults as access
 from tests.helpers import client_faults as client
 from tests.helpers import data_faults as data
+from tests.helpers import invitation_faults as invited
+from tests.helpers import issued_faults as issued
 from tests.helpers import javascript_faults
 from tests.helpers import protocol_faults as protocol
 from tests.helpers import server_faults as server
+from tests.helpers import token_faults as tokens
 from tests.helpers import web_faults as web
 from tests.helpers.javascript_faults import JavaScriptFault
 from tests.helpers.planting import Planted
@@ -30,6 +33,10 @@ _CLAIMS = "server/test_claims.py"
 _COLLECTORS = "server/test_collectors.py"
 _COMPUTING = "server/test_computing.py"
 _BACKUPS = "server/test_backups.py"
+_BLIND = "protocol/test_blind_signatures.py"
+_ISSUING = "server/test_issuing.py"
+_INVITED = "client/test_invited.py"
+_INVITING = "server/test_invitations.py"
 
 PROTOCOL: dict[Planted, tuple[str, ...]] = {
     protocol.favour_one_too_large: (_VECTORS,),
@@ -260,6 +267,47 @@ DATA: dict[Planted, tuple[str, ...]] = {
     data.a_package_that_is_not_pinned: ("server/test_dependencies.py",),
 }
 
+TOKENS: dict[Planted, tuple[str, ...]] = {
+    tokens.tokens_are_not_blinded: (_VECTORS, f"{_BLIND}::test_the_blinding_factor_is_uniform"),
+    tokens.a_blinding_factor_with_a_bias: (f"{_BLIND}::test_the_blinding_factor_is_uniform",),
+    tokens.a_signature_is_not_verified_by_the_device: (
+        _VECTORS,
+        f"{_BLIND}::test_a_wrong_signature_is_never_given_out",
+    ),
+    tokens.a_signature_may_be_above_the_modulus: (_VECTORS,),
+    tokens.a_signature_without_salt_is_taken: (
+        _VECTORS,
+        f"{_ISSUING}::test_we_accept_what_another_implementation_signs",
+    ),
+    tokens.any_base64_is_taken: (_VECTORS,),
+    tokens.the_issuer_does_not_hide_what_it_signs: (
+        f"{_ISSUING}::test_the_secret_exponents_never_meet_a_chosen_number",
+    ),
+    tokens.a_signature_that_came_out_wrong_is_sent: (f"{_ISSUING}::test_a_fault_reveals_nothing",),
+    invited.any_token_is_taken: (_VECTORS,),
+    invited.an_issuer_where_nobody_is_invited: (_VECTORS,),
+    invited.typing_errors_are_sent: ("protocol/test_invitation_codes.py::test_typing_errors_are_found",),
+    invited.another_drawing_for_every_attempt: (f"{_INVITED}::test_processes_that_open_at_once_get_one_token",),
+    invited.sent_before_it_is_kept: (f"{_INVITED}::test_a_crash_between_any_two_steps",),
+    invited.a_code_that_stays_on_the_device: (f"{_INVITED}::test_an_invitation_is_forgotten_once_the_token_is_there",),
+    invited.a_submission_does_not_wait: (f"{_INVITED}::test_a_submission_waits_for_a_random_time",),
+    issued.an_invitation_is_never_used_up: (
+        f"{_CONTRACT}::test_a_race_for_the_last_use_has_one_winner",
+        f"{_INVITING}::test_an_invitation_gives_one_token",
+    ),
+    issued.a_retry_uses_an_invitation_again: (
+        f"{_CONTRACT}::test_a_use_is_taken_once",
+        f"{_INVITING}::test_an_invitation_gives_one_token",
+    ),
+    issued.signed_before_it_is_on_disk: (f"{_CONTRACT}::test_a_use_is_taken_once",),
+    issued.other_words_for_other_reasons: (f"{_INVITING}::test_codes_that_are_not_valid_get_the_same_answer",),
+    issued.a_copy_forgets_which_uses_are_taken: ("system/test_move.py::test_everything_arrives",),
+    issued.codes_are_stored_as_they_are: (
+        "server/test_invitation_command.py::test_links_are_printed_once_and_only_digests_are_kept",
+    ),
+    issued.asking_for_tokens_is_not_limited: (f"{_INVITING}::test_asking_is_limited_without_any_setting",),
+}
+
 STORAGE: dict[Planted, tuple[str, ...]] = {
     server.folding_drops_a_row: (_CONTRACT,),
     server.forgets_what_is_sealed: (_CONTRACT,),
@@ -290,7 +338,8 @@ class CaughtInJavaScript(NamedTuple):
 
 PYTHON = {
     planted.__name__: Caught(planted, tests)
-    for planted, tests in (*PROTOCOL.items(), *CLIENT.items(), *ACCESS.items(), *DATA.items(), *STORAGE.items())
+    for group in (PROTOCOL, CLIENT, ACCESS, DATA, TOKENS, STORAGE)
+    for planted, tests in group.items()
 }
 JAVASCRIPT = {
     name: CaughtInJavaScript(fault, javascript_faults.TESTS[name]) for name, fault in javascript_faults.FAULTS.items()

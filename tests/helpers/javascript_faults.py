@@ -215,6 +215,29 @@ function make(tag, attributes, ...children) {
   }
   return element;
 }"""),
+    "tokens are not blinded": JavaScriptFault("blind-signatures", "below", """
+function below() {
+  return 1n;
+}"""),
+    "a signature is not verified by the device": JavaScriptFault("blind-signatures", "finalize", """
+async function finalize(key, message, blindSignature, inverse) {
+  return toBytes((toInteger(blindSignature) * toInteger(inverse)) % key.modulus, key.size);
+}"""),
+    "a signature may be above the modulus": JavaScriptFault("blind-signatures", "verify", """
+async function verify(key, message, signature, saltLength) {
+  return original(key, message, toBytes(toInteger(signature) % key.modulus, key.size), saltLength);
+}"""),
+    "a signature is the server's word": JavaScriptFault("invitations", "read", """
+function read({ text }) {
+  return JSON.parse(text).signature ?? "";
+}"""),
+    "typing errors are sent": JavaScriptFault("invitations", "readCode", """
+async function readCode(text) {
+  return original(text).catch((error) => (error.reason === "checksum" ? text : Promise.reject(error)));
+}"""),
+    "an issuer's key of any kind": JavaScriptFault("protocol", "checkIssuer", """
+function checkIssuer() {}
+"""),
     "inherited names are answers": JavaScriptFault(
         "checks", "has", "function has(table, name) { return name in table; }"
     ),
@@ -240,6 +263,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "a total without delta": ("requests.test.js",),
     "a text of a survey is markup": ("browser/test_element_refusals.py::test_hostile_texts_are_only_text",),
     "inherited names are answers": ("deniable.test.js",),
+    "a signature is the server's word": ("invitations.test.js",),
     "runs without a secure source": ("deniable.test.js",),
     "an answer in an error message": ("deniable.test.js",),
 }

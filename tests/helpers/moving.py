@@ -17,6 +17,7 @@ from deniable_protocol import publish, randomize, survey_from_tree
 from deniable_server.cli import cli
 from deniable_server.errors import StorageError, SurveyClosed
 from deniable_server.storage import Accepted, Published, Session, Storage, Token, open_storage, transfer
+from deniable_server.storage.invitations import kept
 from deniable_server.storage.location import locate
 from deniable_server.storage.transfer import move
 from tests.helpers.servers import Server, ask, running
@@ -53,6 +54,13 @@ def filled(storage: Storage, example: bytes) -> tuple[Published, Published]:
     storage.tokens.add(Token("aa", "reader", "a link", "b" * 64, "2026-02-02", "other", "2099-01-01", "zz"))
     storage.tokens.begin(Session("c" * 64, "zz", 5, FAR, FAR), now=5, most=9)
     storage.tokens.begin(Session("d" * 64, "zz", 6, FAR + 1, FAR + 1), now=6, most=9)
+    for survey in (first, second):  # as if both were by invitation
+        storage.invitations.ensure_key(survey.document.survey.id)
+        storage.invitations.add(survey, [bytes([n]) * 32 for n in range(4)], uses=2)
+        for n in (0, 0, 1):
+            storage.invitations.take(survey, bytes([n]) * 32, bytes([n]) * 32)
+        storage.invitations.take(survey, bytes(32), b"x" * 32)
+        storage.invitations.revoke(survey, [bytes([3]) * 32])
     return first, second
 
 
@@ -93,6 +101,9 @@ def contents(database: str) -> dict[str, Any] | None:
             with storage.stored(survey) as stored:
                 found[listed.id] = (survey.raw, list(stored), stored.days, storage.divided(survey, None, ["kiosk"]))
             assert storage.statistics(survey) == storage.recount(survey)
+            with storage._reading() as view:  # type: ignore[attr-defined]
+                closed = listed.status == "closed"
+                found[f"invitations of {listed.id}"] = kept(view, survey.number, listed.id, closed=closed)
         assert storage.verify() == []
         return found
     finally:

@@ -23,7 +23,7 @@ SRC = Path(deniable_web.__file__).parent.parent / "src"
 
 # Putting a number on levels is encoding, not protection; verification counts in BigInt, whose / is integer division.
 TABLES = {"decay", "powers", "toRow", "laplace", "gaussian", "normalRow"}
-MAY_DIVIDE = {"encode", "expFloor", "largestFavour", *TABLES}
+MAY_DIVIDE = {"encode", "expFloor", "inverse", "largestFavour", *TABLES}
 
 
 @pytest.mark.parametrize("form", ["as written", pytest.param("as served", marks=pytest.mark.grid)])
@@ -36,11 +36,11 @@ def test_nodes_own_tests_pass(node: str, root: Path, tmp_path: Path, form: str) 
         shutil.copytree(web, tmp_path / "client" / "web", ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
         shutil.copytree(root / "shared" / "vectors", tmp_path / "shared" / "vectors")
         web = tmp_path / "client" / "web"
-        for name in ("deniable.js", "deniable/tables.js"):
+        for name in ("deniable.js", "deniable/tables.js", "deniable/invitations.js"):
             (web / "src" / name).write_bytes(web_file(name).read_bytes())
     tests = sorted(str(path) for path in (web / "test").glob("*.test.js"))
     if form == "as served" and settings.get_current_profile_name() != "thorough":
-        tests = [str(web / "test" / name) for name in ("client.test.js", "deniable.test.js")]
+        tests = [str(web / "test" / f"{name}.test.js") for name in ("client", "deniable", "tokens")]
     options = ["--test", "--test-concurrency=2", "--test-reporter=tap"]  # one waits much, the others count
     run = subprocess.run([node, *options, *tests], capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
@@ -53,13 +53,16 @@ def test_nodes_own_tests_pass(node: str, root: Path, tmp_path: Path, form: str) 
 def test_one_small_file_is_all_that_a_client_needs() -> None:
     """deniable.js as it is served is at most 13 kB compressed, and imports nothing but the questionnaire and the
     textbook's tables on demand; the questionnaire with one language is at most 32 kB, and imports only its languages.
+    What surveys with invitations need as well is at most 2.5 kB.
     """
     served = dict(web_files())
     assert len(gzip.compress(served["deniable.js"], 9, mtime=0)) <= 13_000
-    assert re.findall(rb'\bimport\b(?:\("(.*?)"\))?', served["deniable.js"]) == [
+    assert {*re.findall(rb'\bimport\b(?:\("(.*?)"\))?', served["deniable.js"])} == {
         b"./deniable/tables.js",
+        b"./deniable/invitations.js",
         b"./deniable/survey-element.js",
-    ]
+    }
+    assert len(gzip.compress(served["deniable/invitations.js"], 9, mtime=0)) <= 2_500
     questionnaire = served["deniable/survey-element.js"] + served.get("deniable/texts/en.js", b"")
     assert len(gzip.compress(questionnaire, 9, mtime=0)) <= 32_000
     for name in served.keys() - {"deniable.js"}:
@@ -117,9 +120,16 @@ def text_of(node: Node | None) -> str:
     return node.text.decode() if node is not None and node.text is not None else ""
 
 
-PURE = [f"deniable/{name}.js" for name in ("checks", "survey", "design", "tables", "protocol", "randomizer")]
-SOURCES = {"deniable/protocol.js": {"subtle", "getRandomValues"}, "deniable/randomizer.js": {"getRandomValues"}}
-"""What each takes from crypto: a digest and whether there is a source of bytes, and the bytes."""
+PURE = [
+    f"deniable/{name}.js"
+    for name in ("checks", "survey", "design", "tables", "protocol", "randomizer", "blind-signatures")
+]
+SOURCES = {
+    "deniable/protocol.js": {"subtle", "getRandomValues"},
+    "deniable/randomizer.js": {"getRandomValues"},
+    "deniable/blind-signatures.js": {"subtle", "getRandomValues"},
+}
+"""What each takes from crypto: digests, and whether there is a source of bytes, or the bytes."""
 
 
 @pytest.mark.parametrize("name", PURE)

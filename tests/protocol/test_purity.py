@@ -16,12 +16,15 @@ import pytest
 
 import deniable
 import deniable_protocol
+from deniable_protocol import blind_signatures, invitations
 
 PROTOCOL = Path(deniable_protocol.__file__).parent
 CLIENT = Path(deniable.__file__).parent
 
 # The modules that run between an answer and its report.
 RANDOMISERS = ["draws", "channel", "channels", "design", "tables", "exact", "questions", "parts", "submission"]
+# What decides whether a token can be linked to its invitation, and whether an invitation can be guessed.
+BLINDERS = ["blind_signatures", "invitations"]
 # Putting a number on levels is encoding, not protection: the one place where doubles are used. The ends of a range and
 # examples of answers are not on the way from an answer to its report.
 MAY_USE_FLOATS = {"round_to_level", "_position", "range", "_answers", "panel"}
@@ -49,7 +52,7 @@ def imported(tree: ast.Module) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("module", RANDOMISERS)
+@pytest.mark.parametrize("module", RANDOMISERS + BLINDERS)
 def test_the_randomiser_does_no_float_arithmetic(module: str) -> None:
     """No float literal, no true division, no call of float() or of math's real functions."""
     assert list(float_arithmetic(tree_of(module), divides=module in ("exact", "tables"))) == []
@@ -112,14 +115,15 @@ def test_only_the_system_gives_randomness() -> None:
                 n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and getattr(n.value, "id", "") == "os"
             }
             assert uses <= {"urandom"}, path.name
-    for drawing in (deniable_protocol.Draws, deniable_protocol.randomize):
+    blinding = (blind_signatures.prepare, blind_signatures.blind, blind_signatures.Blinding.draw)
+    for drawing in (deniable_protocol.Draws, deniable_protocol.randomize, invitations.draw_code, *blinding):
         assert inspect.signature(drawing).parameters["read"].default is os.urandom
 
 
 def test_the_protocol_does_no_input_or_output() -> None:
     """The protocol imports no module that reads a clock, a file, a socket or the environment, and never prints."""
     allowed = {
-        "unicodedata",
+        "unicodedata", "base64",
         "__future__", "abc", "collections", "dataclasses", "decimal", "fractions", "functools", "hashlib", "itertools",
         "json", "math", "msgspec", "os", "re", "tomllib", "types", "typing",
     }  # fmt: skip
@@ -193,9 +197,9 @@ def test_the_public_names_are_pinned() -> None:
     """What ``import deniable`` offers changes on purpose or not at all."""
     assert sorted(deniable.__all__) == [
         "AccessDenied", "AddressError", "AlreadyAnswered", "AnswerError", "BudgetExceeded", "Client", "DeniableError",
-        "DocumentError", "HTTPTransport", "HeldBack", "MissingPackage", "NotDelivered", "Problem", "QueryError",
-        "Receipt", "Refused", "Response", "Results", "ResultsError", "Sent", "StateError", "Submission", "Transport",
-        "UnknownSurvey", "Unreachable", "WSGITransport", "__version__", "randomize",
+        "DocumentError", "HTTPTransport", "HeldBack", "InvitationError", "MissingPackage", "NotDelivered", "Problem",
+        "QueryError", "Receipt", "Refused", "Response", "Results", "ResultsError", "Sent", "StateError", "Submission",
+        "TokenError", "Transport", "UnknownSurvey", "Unreachable", "WSGITransport", "__version__", "randomize",
     ]  # fmt: skip
     assert all(hasattr(deniable, name) for name in deniable.__all__)
     assert all(hasattr(deniable_protocol, name) for name in deniable_protocol.__all__)

@@ -57,8 +57,8 @@ def test_a_good_file_is_read() -> None:
 
 
 KEYS = [
-    *("id", "languages", "title", "asked_by", "contact", "notice", "closing", "epsilon", "together", "respondents"),
-    *("segments", "questions"),
+    *("id", "languages", "title", "asked_by", "contact", "notice", "closing", "invitations", "epsilon", "together"),
+    *("respondents", "segments", "questions"),
 ]
 
 

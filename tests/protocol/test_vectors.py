@@ -16,13 +16,18 @@ from deniable_protocol import (
     AnswerError,
     Band,
     DocumentError,
+    InvitationError,
     Table,
+    TokenError,
+    blind_signatures,
     decode,
     exp_floor,
+    invitations,
     largest_favour,
     randomize,
     verify,
 )
+from deniable_protocol.blind_signatures import Blinding, PublicKey, Token
 from deniable_protocol.checks import Checker
 from deniable_protocol.design import LEVELS, band, band_width, best_size
 from deniable_protocol.receive import check_submission
@@ -35,6 +40,18 @@ def load(name: str) -> dict[str, Any]:
     tree: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("ascii"))
     assert tree["vectors"] == name and tree["tests"]
     return tree
+
+
+class Script:
+    """A random source that gives these bytes, and no more."""
+
+    def __init__(self, content: bytes) -> None:
+        self.left = content
+
+    def read(self, size: int) -> bytes:
+        assert size <= len(self.left)
+        given, self.left = self.left[:size], self.left[size:]
+        return given
 
 
 def test_favour_vectors() -> None:
@@ -81,24 +98,18 @@ def test_randomize_vectors() -> None:
     """The same bytes give the same submission, using every byte; bad answers are refused before any byte is read."""
     file = load("randomize")
     for test in file["tests"]:
-        script = bytes.fromhex(test["bytes"])
-        position = 0
-
-        def read(n: int, script: bytes = script) -> bytes:
-            nonlocal position
-            position += n
-            assert position <= len(script)
-            return script[position - n : position]
-
+        source = Script(bytes.fromhex(test["bytes"]))
         given = (file["documents"][test["document"]], test["answers"], test["segments"])
+        token = Token.read(test["token"]) if "token" in test else None
+        options: dict[str, Any] = {"booklet": test.get("booklet"), "token": token}
         if test["result"] == "valid":
-            assert randomize(*given, booklet=test.get("booklet"), read=read) == test["submission"], test["comment"]
-            assert position == len(script)
+            made = randomize(*given, **options, read=source.read)
+            assert made == test["submission"] and not source.left, test["comment"]
         else:
-            with pytest.raises(AnswerError) as caught:
-                randomize(*given, booklet=test.get("booklet"), read=read)
+            with pytest.raises((AnswerError, TokenError)) as caught:
+                randomize(*given, **options, read=source.read)
             assert [[problem.place, problem.reason] for problem in caught.value.problems] == test["problems"]
-            assert position == 0
+            assert source.left.hex() == test["bytes"]
 
 
 def test_submission_vectors() -> None:
@@ -127,6 +138,78 @@ def test_digest_vectors() -> None:
         with pytest.raises(DocumentError) as caught:
             verify(test["document"] + " ", digest=test["digest"])
         assert caught.value.reason == "digest"
+
+
+def test_rfc_9474_vectors() -> None:
+    """Appendix A of the RFC: every variant prepares, blinds, finalises and verifies to the last byte."""
+    seen = set()
+    for test in load("rfc9474")["tests"]:
+        seen.add(test["variant"])
+        key = PublicKey(int(test["n"], 16), int(test["e"], 16))
+        known = {name: bytes.fromhex(text) for name, text in test.items() if name not in ("id", "variant")}
+        message = known["msg"]
+        if "Randomized" in test["variant"]:
+            message = blind_signatures.prepare(message, Script(known["msg_prefix"]).read)
+        assert message == known["prepared_msg"]
+        r = pow(int(test["inv"], 16), -1, key.modulus).to_bytes(key.size, "big")
+        source = Script(known["salt"] + r + bytes([1] * key.size))
+        salt = {"salt_length": len(known["salt"])}
+        blinded, inverse = blind_signatures.blind(key, message, **salt, read=source.read)
+        assert (blinded, inverse) == (known["blinded_msg"], known["inv"]) and not source.left
+        assert blind_signatures.finalize(key, message, known["blind_sig"], inverse, **salt) == known["sig"]
+        assert blind_signatures.verify(key, message, known["sig"], **salt)
+        assert not blind_signatures.verify(key, message + b".", known["sig"], **salt)
+    hows = ("Randomized", "Deterministic")
+    assert seen == {f"RSABSSA-SHA384-{pss}-{how}" for pss in ("PSS", "PSSZERO") for how in hows}
+
+
+def test_blind_signature_vectors() -> None:
+    """Fixed bytes give these tokens; every wrong key, blind signature and token is refused for the stated reason."""
+    checks = {"draw": _draw, "key": _read_key, "finish": _finish, "token": _check_token}
+    for test in load("blind_signatures")["tests"]:
+        try:
+            result = {"result": "valid" if checks[test["check"]](test) else "invalid"}
+        except TokenError as error:
+            result = {"result": "invalid", "reason": error.reason, "place": error.place}
+        expected = {key: test[key] for key in ("result", "reason", "place") if key in test}
+        assert result == (expected or {"result": "valid"}), test["comment"]
+
+
+def _draw(test: dict[str, Any]) -> bool:
+    key, source = PublicKey.read(test["key"]), Script(bytes.fromhex(test["bytes"]))
+    blinding = Blinding.draw(key, source.read)
+    token = blinding.finish(key, bytes.fromhex(test["blind_signature"]))
+    id_ = blind_signatures.submission_id(token.message)
+    got = {"fingerprint": key.fingerprint, "blinding": blinding.tree, "token": token.tree, "submission": id_}
+    return not source.left and got == {name: test[name] for name in got} and Blinding.read(blinding.tree) == blinding
+
+
+def _read_key(test: dict[str, Any]) -> bool:
+    return PublicKey.read(test["key"]).text == test["key"]
+
+
+def _finish(test: dict[str, Any]) -> Token:
+    blinding = Blinding.read(test["blinding"])
+    return blinding.finish(PublicKey.read(test["key"]), bytes.fromhex(test["blind_signature"]))
+
+
+def _check_token(test: dict[str, Any]) -> bool:
+    return blind_signatures.verify_token(PublicKey.read(test["key"]), Token.read(test["token"]))
+
+
+def test_invitation_vectors() -> None:
+    """Fixed bytes give these codes; each is read in every way that people type it, and typing errors are refused."""
+    for test in load("invitations")["tests"]:
+        try:
+            result = {"result": "valid", "code": invitations.read_code(test["text"])}
+        except InvitationError as error:
+            result = {"result": "invalid", "reason": error.reason, "place": error.place}
+        assert result == {key: test[key] for key in ("result", "code", "reason", "place") if key in test}
+        if "bits" in test:
+            source = Script(bytes.fromhex(test["bytes"]))
+            assert invitations.draw_code(test["bits"], source.read) == test["code"] and not source.left
+            assert invitations.show_code(test["code"]) == test["shown"]
+            assert invitations.digest_of_code(test["code"]).hex() == test["sha256"]
 
 
 @pytest.mark.parametrize(

@@ -283,8 +283,9 @@ def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask
     assert {route for route, role in stated.items() if role is None} == {
         ("GET", "/api/v1/surveys/<survey>"),
         ("POST", "/api/v1/surveys/<survey>/submissions"),
+        ("POST", "/api/v1/surveys/<survey>/tokens"),
     }
-    assert len(stated) == 16
+    assert len(stated) == 21
 
 
 @pytest.mark.parametrize(("method", "path"), ADMIN)
@@ -641,7 +642,7 @@ def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
     routes = {
         (re.sub("<(.*?)>", r"{\1}", rule.rule), method.lower())
         for rule in app.url_map.iter_rules()
-        if rule.endpoint.partition(".")[0] not in ("sign_in", "surveys", "progress", "dashboard")
+        if rule.endpoint.partition(".")[0] not in ("sign_in", "surveys", "progress", "inviting", "dashboard")
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
     assert routes == {(path, method) for path, methods in described["paths"].items() for method in methods}

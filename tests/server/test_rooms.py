@@ -55,8 +55,8 @@ def rooms() -> dict[str, set[str]]:
 
 
 def test_the_hall_is_small() -> None:
-    """The top folder contains at most eight modules, and the folders that the architecture page names."""
-    assert len(list(SERVER.glob("*.py"))) <= 8
+    """The top folder contains at most nine modules, and the folders that the architecture page names."""
+    assert len(list(SERVER.glob("*.py"))) <= 9
     assert {path.parent.name for path in SERVER.glob("*/__init__.py")} == FOLDERS
 
 

@@ -28,6 +28,7 @@ HOUR = 3600
 OPEN_TO_ALL = {
     "GET /api/v1/surveys/<survey>",
     "POST /api/v1/surveys/<survey>/submissions",
+    "POST /api/v1/surveys/<survey>/tokens",
     "GET /healthz",
     "GET /readyz",
     "GET /metrics",

@@ -47,3 +47,14 @@ def test_the_benchmark_of_exports_runs(root: Path, tmp_path: Path) -> None:
     assert found["estimate"]["right"]
     for cost in (found[name]["local"] for name in ("estimate", "crosstab")):
         assert cost["seconds"] > 0 and cost["bytes"] > 0
+
+
+def test_the_benchmark_of_tokens_runs(root: Path, tmp_path: Path) -> None:
+    """Every step is measured, ours and OpenSSL's, whatever the figures on a machine that does other things."""
+    written = tmp_path / "tokens.json"
+    command = [sys.executable, str(root / "bench" / "tokens.py"), "--rounds", "1", "--json", str(written)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert written.exists(), run.stdout + run.stderr
+    found = json.loads(written.read_text())
+    assert len(found["per_second"]) == 6 and min(found["per_second"].values()) > 0
+    assert found["openssl_is_times_faster"] > 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from deniable_protocol import Submission
 from deniable_protocol import randomize as _randomize
+from deniable_protocol.blind_signatures import Token
 
 from .client import Client
 from .errors import (
@@ -22,6 +23,7 @@ from .errors import (
     DeniableError,
     DocumentError,
     HeldBack,
+    InvitationError,
     MissingPackage,
     NotDelivered,
     Problem,
@@ -29,6 +31,7 @@ from .errors import (
     Refused,
     ResultsError,
     StateError,
+    TokenError,
     UnknownSurvey,
     Unreachable,
 )
@@ -51,6 +54,7 @@ __all__ = [
     "DocumentError",
     "HTTPTransport",
     "HeldBack",
+    "InvitationError",
     "MissingPackage",
     "NotDelivered",
     "Problem",
@@ -63,6 +67,7 @@ __all__ = [
     "Sent",
     "StateError",
     "Submission",
+    "TokenError",
     "Transport",
     "UnknownSurvey",
     "Unreachable",
@@ -92,12 +97,15 @@ def randomize(
     answers: Mapping[str, object],
     segments: Mapping[str, str] | None = None,
     booklet: int | None = None,
+    token: Mapping[str, str] | None = None,
 ) -> Submission:
     """Turn answers into a submission that can be sent to anyone.
 
     The published document is verified first: DocumentError if any channel would protect less than the survey
     states. The booklet is drawn unless one is given; an app that asks only a booklet's questions draws it first, with
-    ``deniable_protocol.draw_booklet``, and keeps it. AnswerError lists everything that does not fit the survey, and
+    ``deniable_protocol.draw_booklet``, and keeps it. A survey with invitations needs a ``token``, with ``message`` and
+    ``signature`` as texts: TokenError if it is not valid. AnswerError lists all that does not fit the survey, and
     never repeats an answer. The random source is the operating system's; there is no seed.
     """
-    return _randomize(document, answers, {} if segments is None else segments, booklet=booklet)
+    made = None if token is None else Token.read(dict(token))
+    return _randomize(document, answers, {} if segments is None else segments, booklet=booklet, token=made)

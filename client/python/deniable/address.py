@@ -15,17 +15,25 @@ from deniable_protocol.checks import SURVEY_ID
 from .errors import AddressError
 
 FORM = "a link to a survey looks like https://example.org/s/survey-id, or https://example.org/s/survey-id#digest"
+"""An invitation is behind the digest, after a dot. The code itself is checked where it is used."""
 _PATH = re.compile(rf"(?P<base>.*)/(?:s|api/v1/surveys)/(?P<id>{SURVEY_ID.pattern})")
-_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
+_FRAGMENT = re.compile(r"(?P<digest>[0-9a-fA-F]{64})(?:\.(?P<code>[0-9A-Za-z-]{1,50}))?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Address(NamedTuple):
-    """Where a survey is published, and the digest that its link pins, if any."""
+    """Where a survey is published, the digest that its link pins, if any, and the invitation in it, if any.
+
+    Never printed: an invitation is a secret.
+    """
 
     url: str
     survey: str
     digest: str | None
+    invitation: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Address {self.url}>"
 
     @property
     def is_protected(self) -> bool:
@@ -47,7 +55,9 @@ def _is_loopback(host: str) -> bool:
 
 
 def parse_address(link: str) -> Address:
-    """The address in a page link (…/s/<id>) or an API link (…/api/v1/surveys/<id>), with or without a pinned digest."""
+    """The address in a page link (…/s/<id>) or an API link (…/api/v1/surveys/<id>), with or without a pinned digest. An
+    invitation may follow the digest.
+    """
     # urlsplit would drop line breaks and tabs without a word.
     if any(character <= " " or character == "\x7f" for character in link):
         raise AddressError(f"the link contains white space; {FORM}")
@@ -64,11 +74,13 @@ def parse_address(link: str) -> Address:
     if path is None:
         raise AddressError(f"the link does not end in /s/ and the id of a survey; {FORM}")
     # A link that lost its digest on the way, or a part of it, is not a link without one.
-    if "#" in link and not _DIGEST.fullmatch(parts.fragment):
+    pinned = _FRAGMENT.fullmatch(parts.fragment)
+    if "#" in link and pinned is None:
         raise AddressError(f"what follows the # is not a digest of 64 hex digits; {FORM}")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if port is not None and port != _DEFAULT_PORTS[parts.scheme]:
         host = f"{host}:{port}"
     # The query is left out: it says where a respondent found the link, and the survey does not need to know.
     url = f"{parts.scheme}://{host}{path['base']}/api/v1/surveys/{path['id']}"
-    return Address(url, path["id"], parts.fragment.lower() or None)
+    digest, code = (None, None) if pinned is None else (pinned["digest"].lower(), pinned["code"])
+    return Address(url, path["id"], digest, code)

@@ -15,14 +15,17 @@ from types import TracebackType
 import msgspec
 
 from deniable_protocol import Question, Survey, draw_booklet, randomize
+from deniable_protocol.blind_signatures import Token
+from deniable_protocol.invitations import read_code
 
 from .address import parse_address
 from .budget import Budget, exact_budget, plain
-from .delivery import LAST_CHANCE, Delivery
+from .delivery import LAST_CHANCE, Delivery, chance
 from .errors import AddressError, AlreadyAnswered, NotDelivered, Refused, StateError
 from .loading import changed, load
 from .receipt import Receipt, receipt_of
 from .state import Entry, State, today
+from .tokens import token_for
 from .transport import Transport
 
 SHORTEST_PATIENCE = 1.0
@@ -40,7 +43,8 @@ class Client:
             receipt = client.submit({"vaped": True, "how_often": "weekly"}, segments={"campus": "north"})
 
     url
-        The survey's link. A digest after # pins the document: any other is refused.
+        The survey's link. A digest after # pins the document: any other is refused. A personal link has an invitation
+        after the digest.
     state
         The file for the booklet, the ledger and the outbox, created if missing. Without it, all are in memory and end
         with the process.
@@ -50,6 +54,13 @@ class Client:
     timeout
         Seconds: for loading the survey, for each attempt to deliver, and for submit, flush and close unless they are
         given their own.
+    invitation
+        The code of an invitation, as it was typed, if the survey needs one and the link has none. The client gets its
+        token before anything is asked, and the state forgets the code then. InvitationError says what is wrong.
+    delay
+        Seconds: a submission waits for a random time, at most as long as this, before it is first sent. So its time
+        says little about when the token was fetched, or when somebody answered. It stays in the state until then: if
+        the process ends sooner, the next one sends it.
     language
         What ``survey`` and ``questions`` are in, such as "es", if the survey has it. ``survey.languages`` lists those
         that it has; the first is the default.
@@ -70,6 +81,8 @@ class Client:
         state: str | os.PathLike[str] | None = None,
         budget: Budget | None = None,
         timeout: float = 10.0,
+        invitation: str | None = None,
+        delay: float = 0.0,
         language: str = "",
         transport: Transport | None = None,
         insecure: bool = False,
@@ -80,6 +93,10 @@ class Client:
                 "the link starts with http://, so anyone on the way could change what is asked and see who takes "
                 "part. Use https://, or insecure=True on a network that you trust"
             )
+        invitation = self._address.invitation if invitation is None else invitation
+        if invitation is not None:
+            invitation = read_code(invitation)  # a typing error is found before anything is sent
+        self._delay = _seconds(delay, "delay")
         self._budget = exact_budget(budget)
         self._timeout = _seconds(timeout)
         if self._timeout == 0:
@@ -93,6 +110,11 @@ class Client:
         self._published, document = load(self._address, self._state, transport, self._timeout)
         self._document = document.in_language(language)
         self._state.check_budget(self._document.content, self._document.account, self._budget)
+        self._token: Token | None = None
+        if document.issuer is not None and self._state.find(document.content) is None:
+            self._token = token_for(
+                document, self._address.url, self._state, transport, invitation=invitation, timeout=self._timeout
+            )
         self._booklet = self._keep_booklet()
         self._receipt: Receipt | None = None
         self._delivery = Delivery(self._state, transport, self._timeout, self._document.content, self._address.url)
@@ -151,6 +173,15 @@ class Client:
         return self._document.digest
 
     @property
+    def fingerprint(self) -> str | None:
+        """Of the key that signs tokens, for people to compare: all respondents have the same. None without invitations.
+
+        The digest pins the key, so a client whose link has a digest needs no comparing.
+        """
+        issuer = self._document.issuer
+        return None if issuer is None else issuer.fingerprint
+
+    @property
     def receipt(self) -> Receipt | None:
         """What this device has sent to this survey, now or in an earlier process; None if nothing.
 
@@ -177,7 +208,9 @@ class Client:
         self._check_open()
         deadline = self._deadline(timeout)
         segments = {} if segments is None else segments
-        submission = randomize(self._document, answers, segments, booklet=self._booklet)
+        if self._document.issuer is not None and self._token is None and (earlier := self.receipt) is not None:
+            raise AlreadyAnswered(earlier)
+        submission = randomize(self._document, answers, segments, booklet=self._booklet, token=self._token)
         document, account = self._document, self._document.account
         spends = (document.content, document.epsilon, plain(account.delta))
         body = msgspec.json.encode(submission)
@@ -187,6 +220,8 @@ class Client:
         receipt = self._receipt_of(kept)
         if kept.id != entry.id:
             raise AlreadyAnswered(receipt)
+        if self._delay:
+            self._delivery.put_off(chance() * self._delay)
         self._delivery.start()
         refusal = self._delivery.wait(submission["id"], deadline)
         if refusal is not None:
@@ -260,9 +295,9 @@ def _let_go(delivery: Delivery) -> None:
     delivery.finish(time.monotonic() + LAST_CHANCE)
 
 
-def _seconds(timeout: float) -> float:
+def _seconds(timeout: float, name: str = "timeout") -> float:
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise TypeError("timeout must be a number of seconds")
+        raise TypeError(f"{name} must be a number of seconds")
     if not 0 <= timeout <= LONGEST_TIMEOUT:  # NaN included
-        raise ValueError(f"timeout must be from 0 to {LONGEST_TIMEOUT} seconds")
+        raise ValueError(f"{name} must be from 0 to {LONGEST_TIMEOUT} seconds")
     return float(timeout)

@@ -29,7 +29,7 @@ LAST_CHANCE = 2.0
 GRACE = 0.5
 """How long an aborted attempt may take to notice."""
 
-_HEADERS = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": USER_AGENT}
+HEADERS = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": USER_AGENT}
 
 
 class Turn:
@@ -89,6 +89,10 @@ class Delivery:
                     return  # the interpreter is ending, or the system gives no more threads: the outbox keeps it
                 self._thread, self._running = thread, True
         self._wake.put(None)
+
+    def put_off(self, seconds: float) -> None:
+        """Send nothing before this time is over, not even in a hurry."""
+        self._turn.earliest = self._turn.due = time.monotonic() + seconds
 
     def wait(self, submission: str, deadline: float) -> Refusal | None:
         """Wait until a submission is settled, or cannot be for now. Returns the refusal, if it was refused."""
@@ -180,7 +184,7 @@ class Delivery:
         timeout = min(self._timeout, max(self._until - time.monotonic(), 0.001))
         verdict: Verdict
         try:
-            response = self._transport.send("POST", f"{self._address}/submissions", entry.body, _HEADERS, timeout)
+            response = self._transport.send("POST", f"{self._address}/submissions", entry.body, HEADERS, timeout)
             verdict = judge(response, time.time())
         except Exception as error:
             # OSError is what a transport should raise; whatever else it raises must not end the thread either.

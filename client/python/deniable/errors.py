@@ -3,6 +3,8 @@
     DeniableError
     ├── DocumentError     the published document is refused, or is not the one this device knows   (protocol)
     ├── AnswerError       the answers or segments do not fit the survey; nothing was written       (protocol)
+    ├── InvitationError   an invitation is needed, or cannot be used; ``reason`` says why          (protocol)
+    ├── TokenError        what the issuer signed is not valid, or not for this survey              (protocol)
     ├── AddressError      the link does not lead to a survey
     ├── Unreachable       the survey cannot be loaded, and this device has no copy of it
     ├── AlreadyAnswered   this device has answered this survey before; carries the first receipt
@@ -25,7 +27,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable_protocol import Account, AnswerError, DeniableError, DocumentError, Problem
+from deniable_protocol import (
+    Account,
+    AnswerError,
+    DeniableError,
+    DocumentError,
+    InvitationError,
+    Problem,
+    TokenError,
+)
 
 from .budget import in_symbols
 
@@ -41,6 +51,7 @@ __all__ = [
     "DeniableError",
     "DocumentError",
     "HeldBack",
+    "InvitationError",
     "MissingPackage",
     "NotDelivered",
     "Problem",
@@ -48,6 +59,7 @@ __all__ = [
     "Refused",
     "ResultsError",
     "StateError",
+    "TokenError",
     "UnknownSurvey",
     "Unreachable",
 ]

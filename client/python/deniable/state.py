@@ -1,8 +1,9 @@
-"""What a device remembers: the documents it has seen, its booklets, and the ledger of what it has spent.
+"""What a device remembers: the documents it has seen, its booklets, its tokens, and the ledger of what it has spent.
 
 May not: hold an answer, or the time of one: a submission that waits has a day, until it is settled. Only published
-documents, booklets that were drawn before anything was asked, randomised submissions and public segment codes are
-written. The ledger's waiting entries are the outbox. What was delivered leaves nothing but what it has spent.
+documents, booklets that were drawn before anything was asked, tokens, randomised submissions and public segment codes
+are written. The ledger's waiting entries are the outbox. What was delivered leaves nothing but what it has spent. An
+invitation and what blinds a token are deleted when the token is there: they link it to a person.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from deniable_protocol import Account
+from deniable_protocol.blind_signatures import Blinding, Token
 from deniable_protocol.checks import sha256
 
 from .database import DAMAGED, PATIENCE, Database, Result
@@ -44,6 +46,25 @@ SCHEMA = (
                   CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*'),
         booklet   INTEGER NOT NULL                       -- what this device is asked: drawn once, before any answer
                   CHECK (typeof(booklet) = 'integer' AND booklet BETWEEN 0 AND 9999)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE tokens (
+        digest     TEXT NOT NULL PRIMARY KEY             -- the document whose issuer signs
+                   CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*'),
+        content    TEXT NOT NULL                         -- the survey it belongs to
+                   CHECK (length(content) = 64 AND content NOT GLOB '*[^0-9a-f]*'),
+        message    BLOB NOT NULL                         -- random, and nobody has seen it yet
+                   CHECK (typeof(message) = 'blob' AND length(message) = 64),
+        invitation TEXT,                                 -- the code, until the token is there
+        blinded    BLOB                                  -- what is sent to be signed, until then
+                   CHECK (blinded IS NULL OR typeof(blinded) = 'blob' AND length(blinded) = 256),
+        inverse    BLOB                                  -- what makes the token of the answer, until then
+                   CHECK (inverse IS NULL OR typeof(inverse) = 'blob' AND length(inverse) = 256),
+        signature  BLOB                                  -- the issuer's: message and this are the token
+                   CHECK (signature IS NULL OR typeof(signature) = 'blob' AND length(signature) = 256),
+        CHECK ((signature IS NULL) = (invitation NOT NULL) AND (signature IS NULL) = (blinded NOT NULL)
+               AND (signature IS NULL) = (inverse NOT NULL))
     ) WITHOUT ROWID
     """,
     """
@@ -92,11 +113,21 @@ class Entry(NamedTuple):
         return Account.of(self.epsilon, self.delta)
 
 
+class Asked(NamedTuple):
+    """A token that is not there yet: the invitation, and what was drawn for it. Never printed."""
+
+    invitation: str
+    blinding: Blinding
+
+    def __repr__(self) -> str:
+        return "<Asked>"
+
+
 _COLUMNS = ", ".join(Entry._fields)
 
 
 class State:
-    """The ledger, the booklets and the kept documents, in a file or in memory."""
+    """The ledger, the booklets, the tokens and the kept documents, in a file or in memory."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._database = Database(path, _make)
@@ -168,6 +199,35 @@ class State:
 
         return self._write(work)
 
+    def token(self, digest: str) -> Token | Asked | None:
+        """The token for a document, or what is kept to get one."""
+        return self._read(lambda connection: _token(connection, digest))
+
+    def keep_blinding(self, content: str, digest: str, asked: Asked) -> Token | Asked:
+        """Remember what is about to be sent, unless there is a token, or something was drawn for the same invitation.
+
+        Returns what is remembered then: of several threads or processes, all go on with what the first one drew.
+        """
+
+        def work(connection: sqlite3.Connection) -> Token | Asked:
+            kept = _token(connection, digest)
+            if isinstance(kept, Token) or (kept is not None and kept.invitation == asked.invitation):
+                return kept
+            blinding = asked.blinding
+            row = (digest, content, blinding.message, asked.invitation, blinding.blinded, blinding.inverse)
+            connection.execute("REPLACE INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+            return asked
+
+        return self._write(work)
+
+    def keep_token(self, digest: str, token: Token) -> None:
+        """Remember the finished token, and forget what could link it to the invitation."""
+        statement = (
+            "UPDATE tokens SET signature = ?, invitation = NULL, blinded = NULL, inverse = NULL "
+            "WHERE digest = ? AND message = ?"
+        )
+        self._write(lambda connection: connection.execute(statement, (token.signature, digest, token.message)))
+
     def check_budget(self, content: str, account: Account, budget: Account) -> None:
         """BudgetExceeded if a submission to this survey would spend too much. One that was made is not asked again."""
 
@@ -178,7 +238,8 @@ class State:
         self._read(work)
 
     def record(self, entry: Entry, budget: Account, *, patience: float = PATIENCE) -> Entry:
-        """Write the entry, once and for all, if its survey is not in the ledger and the budget allows it.
+        """Write the entry, once and for all, if its survey is not in the ledger and the budget allows it. A token is
+        part of the entry from then on, and no longer kept by itself.
 
         Returns what the ledger then holds for this survey: the entry, or the one that came before it.
         """
@@ -189,6 +250,7 @@ class State:
                 return earlier
             _check_budget(connection, entry.account, budget)
             connection.execute(f"INSERT INTO ledger ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry)  # noqa: S608  # our own names
+            connection.execute("DELETE FROM tokens WHERE content = ?", (entry.content,))
             return entry
 
         return self._write(work, patience=patience)
@@ -198,7 +260,7 @@ class State:
         return self._read(lambda connection: _find(connection, content))
 
     def forget(self, content: str, *, unsent: bool) -> Entry | None:
-        """Remove a survey's documents, booklet and ledger entry. Returns the entry, if any.
+        """Remove a survey's documents, booklet, token and ledger entry. Returns the entry, if any.
 
         One that waits would be lost: with it nothing is removed, unless ``unsent`` says so.
         """
@@ -206,7 +268,7 @@ class State:
         def work(connection: sqlite3.Connection) -> Entry | None:
             entry = _find(connection, content)
             if unsent or entry is None or entry.status != "waiting":
-                for table in ("ledger", "booklets", "documents"):
+                for table in ("ledger", "tokens", "booklets", "documents"):
                     connection.execute(f"DELETE FROM {table} WHERE content = ?", (content,))  # noqa: S608  # our own names
             return entry
 
@@ -240,7 +302,7 @@ def _seal(connection: sqlite3.Connection) -> None:
 
 
 def _sha256(connection: sqlite3.Connection) -> str:
-    tables = ("documents", "booklets", "ledger")
+    tables = ("documents", "booklets", "tokens", "ledger")
     rows = [connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]  # noqa: S608  # our own names
     return sha256(repr(rows).encode())
 
@@ -248,6 +310,15 @@ def _sha256(connection: sqlite3.Connection) -> str:
 def _document(connection: sqlite3.Connection, address: str) -> bytes | None:
     row = connection.execute("SELECT published FROM documents WHERE address = ?", (address,)).fetchone()
     return None if row is None else row[0]
+
+
+def _token(connection: sqlite3.Connection, digest: str) -> Token | Asked | None:
+    columns = "message, invitation, blinded, inverse, signature"
+    row = connection.execute(f"SELECT {columns} FROM tokens WHERE digest = ?", (digest,)).fetchone()  # noqa: S608  # our own names
+    if row is None:
+        return None
+    message, invitation, blinded, inverse, signature = row
+    return Token(message, signature) if signature else Asked(invitation, Blinding(message, blinded, inverse))
 
 
 def _find(connection: sqlite3.Connection, content: str) -> Entry | None:

@@ -1,4 +1,4 @@
-"""What a response to a submission means: delivered, refused for good, or to be tried again later.
+"""What a response means, to a submission or to the request for a token: done, refused for good, or try again later.
 
 May not: send anything, or look at a clock. Between this device and the server may be a captive portal, a proxy or a
 half-started deployment, and what they answer is not the server's word. So only a response in the server's own form
@@ -18,18 +18,31 @@ from .transport import Response, printable
 
 LONGEST_RETRY_AFTER = 3600.0
 _FINAL = frozenset({400, 409, 413, 415, 422})
+UNKNOWN, USED, CLOSED = (
+    f"urn:deniable:problem:{name}" for name in ("invitation-unknown", "invitation-used", "survey-closed")
+)
 
 
 class Delivered(msgspec.Struct, frozen=True):
     """The server has stored it durably."""
 
 
+class Signed(msgspec.Struct, frozen=True):
+    """The issuer's signature, as a text."""
+
+    signature: str
+
+    def __repr__(self) -> str:
+        return "<Signed>"
+
+
 class Refusal(msgspec.Struct, frozen=True):
-    """The server will never accept it, for example because the survey is closed."""
+    """The server will never accept it, for example because the survey is closed. ``kind``: the type of the problem."""
 
     status: int | None
     title: str
     detail: str
+    kind: str = ""
 
 
 class Later(msgspec.Struct, frozen=True):
@@ -40,6 +53,7 @@ class Later(msgspec.Struct, frozen=True):
 
 
 Verdict: TypeAlias = Delivered | Refusal | Later
+TokenVerdict: TypeAlias = Signed | Refusal | Later
 
 
 class _Problem(msgspec.Struct):
@@ -47,11 +61,13 @@ class _Problem(msgspec.Struct):
 
     title: str = ""
     detail: str = ""
+    type: str = ""
 
 
 # Made here and not at first use: threads that make msgspec describe a type at the same time crash the process.
 _read_accepted = msgspec.json.Decoder(Accepted).decode
 _read_problem = msgspec.json.Decoder(_Problem).decode
+_read_signed = msgspec.json.Decoder(Signed).decode
 
 
 def judge(response: Response, now: float) -> Verdict:
@@ -61,12 +77,32 @@ def judge(response: Response, now: float) -> Verdict:
             answer = _read_accepted(response.body)
             if answer.accepted + answer.duplicates == 1:
                 return Delivered()
-        elif response.status in _FINAL and response.media_type == "application/problem+json":
-            problem = _read_problem(response.body)
-            return Refusal(response.status, printable(problem.title), printable(problem.detail))
+        elif response.status in _FINAL:
+            return _refusal(response)
     except (msgspec.DecodeError, RecursionError):
         pass
     return Later(response.summary, retry_after(response, now))
+
+
+def judge_token(response: Response, now: float) -> TokenVerdict:
+    """The same for the request for a token. Only a server that knows invitations can refuse one."""
+    try:
+        if response.status in (200, 201):
+            return _read_signed(response.body)
+        if response.status in _FINAL | {403}:
+            refusal = _refusal(response)
+            if response.status != 403 or refusal.kind == UNKNOWN:
+                return refusal
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    return Later(response.summary, retry_after(response, now))
+
+
+def _refusal(response: Response) -> Refusal:
+    if response.media_type != "application/problem+json":
+        raise msgspec.DecodeError("not in the server's form")
+    problem = _read_problem(response.body)
+    return Refusal(response.status, printable(problem.title), printable(problem.detail), problem.type)
 
 
 def retry_after(response: Response, now: float) -> float:

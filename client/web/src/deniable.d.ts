@@ -43,6 +43,8 @@ export interface Survey {
   readonly notice?: string;
   /** Shown after "Thank you", such as help lines. */
   readonly closing?: string;
+  /** A submission needs a token, and an invitation gets one. */
+  readonly invitations?: true;
   /** What everything that one person sends may show; where it is missing, every question has its own. */
   readonly epsilon?: string;
   readonly together?: readonly (readonly string[])[];
@@ -111,11 +113,21 @@ export interface Submission {
   readonly booklet: number;
   readonly reports: readonly number[];
   readonly segments: Segments;
+  /** Of a survey with invitations. */
+  readonly token?: Token;
+}
+
+/** The right to one submission, as texts. */
+export interface Token {
+  readonly message: string;
+  readonly signature: string;
 }
 
 export interface RandomizeOptions {
   /** The place of a booklet; one is drawn where it is left out. */
   booklet?: number;
+  /** Of a survey with invitations: the token, and the id that its message gives. */
+  token?: Token & { readonly id: string };
 }
 
 /** What was spent, or may be: decimals, exactly. */
@@ -134,6 +146,8 @@ export interface Verified {
   readonly survey: Survey;
   readonly parts: readonly Part[];
   readonly booklets: readonly Booklet[];
+  /** The key that signs tokens, of a survey with invitations. */
+  readonly issuer: { readonly kind: string; readonly key: string } | undefined;
   readonly digest: string;
   /** Of the survey alone: the same at another address, and in other booklets. */
   readonly content: string;
@@ -193,6 +207,8 @@ export interface LoadOptions {
   budget?: number | string | readonly (number | string)[] | null;
   /** In seconds. */
   timeout?: number;
+  /** The code of an invitation, as it was typed, if the survey needs one and the link has none. */
+  invitation?: string | undefined;
 }
 
 export class Client {
@@ -216,6 +232,8 @@ export class Client {
   readonly offline: boolean;
   readonly closed: boolean;
   readonly persistent: boolean;
+  /** Of the key that signs tokens, for people to compare; of a survey with invitations that is not answered yet. */
+  readonly fingerprint: string | undefined;
   readonly receipt: Receipt | null;
   submit(answers: Answers, segments?: Segments, options?: { timeout?: number }): Promise<Receipt>;
   /** Removes all that this device keeps of the survey; while its submission waits, only with `unsent`. */
@@ -243,7 +261,7 @@ export interface Texts {
 
 /** The attributes and properties of `<deniable-survey>`. */
 export interface SurveyAttributes {
-  /** The link to the survey; #<digest> pins it. */
+  /** The link to the survey; #<digest> pins it, and #<digest>.<code> has an invitation. */
   src: string;
   /** The language; without it, the reader's or that of the page around the element. */
   lang?: string | undefined;

@@ -2,14 +2,16 @@
 //
 // May not: write, log or send an answer. submit() randomises first, and hands on nothing but the randomised submission.
 
-import { atMost, describe, hurry, receiptOf, receipts, refuseSecond, send } from "./deniable/delivery.js";
+import { atMost, describe, hurry, insist, receiptOf, receipts, refuseSecond, send } from "./deniable/delivery.js";
 import {
+  drop,
   enter,
   exactBudget,
   findDocument,
   forgetSurvey,
   isPersistent,
   keepSurvey,
+  keepTokens,
   today,
 } from "./deniable/device.js";
 import { Account, DEFAULT_BUDGET } from "./deniable/account.js";
@@ -20,17 +22,19 @@ import { parseAddress, request } from "./deniable/transport.js";
 
 export { Account, DEFAULT_BUDGET, DeniableError, shownQuestions };
 
+const invitations = () => import("./deniable/invitations.js");
+
 /**
  * The verified document: `survey`, `parts` with their items and paths, `booklets`, `digest`, `content` (of the survey
  * alone), the `account` of one submission, `languages`, `inLanguage(...wanted)`, which gives the same in another one, and
- * `randomize(answers, segments, { booklet })`. With `pinned`, any other document is refused.
+ * `randomize(answers, segments, { booklet, token })`. With `pinned`, any other document is refused.
  */
 export async function verify(source, pinned) {
-  const verified = await readDocument(source, pinned, () => import("./deniable/tables.js"));
+  const verified = await readDocument(source, pinned, { tables: () => import("./deniable/tables.js"), invitations });
   const inLanguage = (...wanted) => {
     const document = documentIn(verified, wanted);
-    const randomize = (answers, segments = {}, { booklet } = {}) =>
-      randomizeVerified(document, answers, segments, booklet);
+    const randomize = (answers, segments = {}, { booklet, token } = {}) =>
+      randomizeVerified(document, answers, segments, booklet, token);
     return Object.freeze({ ...document, inLanguage, randomize });
   };
   return inLanguage();
@@ -44,6 +48,7 @@ export async function randomize(source, answers, segments, options) {
 export class Client {
   #document;
   #booklet;
+  #token;
   #entry;
   #budget;
   #timeout;
@@ -51,10 +56,10 @@ export class Client {
   /**
    * Loads a survey, and delivers what an earlier visit left in the outbox for it. `budget` is the most that all surveys
    * answered on this site may spend together: an epsilon, or an epsilon and a delta as in [2, "0.00001"]; without it, ten
-   * and a millionth. Every `timeout` is in seconds.
+   * and a millionth. Every `timeout` is in seconds. `invitation` is a code as it was typed, if the link has none.
    */
-  static async load(link, { budget, timeout = 10 } = {}) {
-    const { url, survey, digest: pinned } = parseAddress(`${link}`, globalThis.document?.baseURI);
+  static async load(link, { budget, timeout = 10, invitation } = {}) {
+    const { url, survey, digest: pinned, invitation: code } = parseAddress(`${link}`, globalThis.document?.baseURI);
     const client = new Client();
     client.#budget = exactBudget(budget);
     client.#timeout = timeout;
@@ -72,6 +77,12 @@ export class Client {
     const earlier = await enter(client.#entry, client.#budget);
     // Drawn before anything is asked, and kept: no answer and no reload can have an influence on it.
     const booklet = await keepSurvey(document, url, published, pinned || earlier, () => drawBooklet(document));
+    if (document.issuer && earlier) await drop("tokens", content);
+    else if (document.issuer) {
+      // Before anything is asked: what entitles this device is fetched now, and spent much later.
+      const ask = (body, read) => insist(`${url}/tokens`, body, milliseconds(timeout), read);
+      client.#token = await (await invitations()).tokenFor(document, invitation ?? code, keepTokens, ask);
+    }
     client.#document = document;
     client.#booklet = booklet;
     Object.assign(client, {
@@ -83,6 +94,7 @@ export class Client {
       offline,
       closed: response.headers?.get("Deniable-Status") === "closed",
       persistent: await isPersistent(),
+      fingerprint: client.#token?.fingerprint,
       receipt: earlier ? receiptOf(earlier, url) : null,
     });
     client.useLanguage();
@@ -112,7 +124,7 @@ export class Client {
     if (this.receipt) refuseSecond(this.receipt);
     if (this.closed) refuse("", "closed", "the survey no longer accepts submissions");
     if (!this.#entry) refuse("", "forgotten", "this device has forgotten the survey. Load it again");
-    const submission = this.#document.randomize(answers, segments, { booklet: this.#booklet });
+    const submission = this.#document.randomize(answers, segments, { booklet: this.#booklet, token: this.#token });
     const body = JSON.stringify(submission);
     const entry = { ...this.#entry, status: "waiting", id: submission.id, body, day: today() };
     try {
@@ -122,6 +134,8 @@ export class Client {
       this.receipt = error.receipt ?? null;
       this.closed ||= error.reason === "closed";
       throw error;
+    } finally {
+      if (this.#token && this.receipt) await drop("tokens", this.#entry.content).catch(() => {});
     }
   }
 

@@ -87,7 +87,7 @@ test("a text that refers to an answer has the words of that answer", () => {
 
 // In a picture, a table or a list, not in a sentence
 const LABELS = ["start.sent", "chance.atLeast", "chance.atMost", "receipt.raw"];
-const BEFORE_A_LIST = ["who.digest", "protection.always"]; // end in a colon: what follows is on lines of its own
+const BEFORE_A_LIST = ["who.digest", "protection.always", "invitation.key"]; // end in a colon: what follows is on lines of its own
 const PREPOSITIONS = {
   en: "about|and|at|by|for|from|in|of|on|or|than|that|the|to|with",
   es: "a|al|con|de|del|el|en|la|o|para|por|que|sobre|y",

@@ -5,8 +5,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { verify } from "../src/deniable.js";
+import * as tokens from "../src/deniable/blind-signatures.js";
 import { UNIT, units } from "../src/deniable/checks.js";
 import { bestSize, design, expFloor, largestFavour } from "../src/deniable/design.js";
+import { readCode } from "../src/deniable/invitations.js";
 import * as tables from "../src/deniable/tables.js";
 import { decode } from "../src/decode.js";
 import { parseAddress } from "../src/deniable/transport.js";
@@ -80,10 +82,11 @@ run("verify", async ({ document, repeat, result, reason, place }) => {
 run("randomize", async (vector, { documents }) => {
   const { document, answers, segments, booklet, bytes, result, submission, problems } = vector;
   const verified = await verify(documents[document]);
+  const token = vector.token && { id: await tokens.submissionId(vector.token.message), ...vector.token };
   await scripted(bytes, async () => {
     let got;
     const refused = await refusal(() => {
-      got = verified.randomize(answers, segments, { booklet });
+      got = verified.randomize(answers, segments, { booklet, token });
     });
     if (result === "valid") return assert.deepEqual(got, submission);
     const [[place, reason]] = problems;
@@ -107,13 +110,72 @@ run("digest", async ({ document, digest, content }) => {
   });
 });
 
-run("address", async ({ link, result, url, survey, digest }) => {
+run("address", async ({ link, result, url, survey, digest, invitation }) => {
   let got;
   const refused = await refusal(() => {
     got = parseAddress(link);
   });
-  if (result === "valid") assert.deepEqual(got, { url, survey, digest: digest ?? undefined });
+  if (result === "valid") assert.deepEqual(got, { url, survey, digest: digest ?? undefined, invitation });
   else assert.deepEqual(refused, { reason: "address", place: "", problems: [["", "address"]] });
+});
+
+run("invitations", async ({ text, result, code, reason, place }) => {
+  let got;
+  const refused = await refusal(async () => {
+    got = await readCode(text);
+  });
+  assert.deepEqual([got, refused], result === "valid" ? [code, undefined] : [undefined, { reason, place, problems: [[place, reason]] }]);
+});
+
+const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const hexOf = (bytes) => Buffer.from(bytes).toString("hex");
+
+run("rfc9474", async ({ variant, n, e, msg, msg_prefix, prepared_msg, salt, inv, blinded_msg, blind_sig, sig }) => {
+  const key = tokens.publicKey(BigInt(`0x${n}`), BigInt(`0x${e}`));
+  let message = bytesOf(msg);
+  if (variant.endsWith("Randomized")) await scripted(msg_prefix, () => (message = tokens.prepare(message)));
+  assert.equal(hexOf(message), prepared_msg);
+  const length = salt.length / 2;
+  await scripted(salt + inverseOf(inv, n) + "01".repeat(key.size), async () => {
+    const { blinded, inverse } = await tokens.blind(key, message, length);
+    assert.deepEqual([hexOf(blinded), hexOf(inverse)], [blinded_msg, inv]);
+    assert.equal(hexOf(await tokens.finalize(key, message, bytesOf(blind_sig), inverse, length)), sig);
+  });
+  assert.equal(await tokens.verify(key, message, bytesOf(sig), length), true);
+  assert.equal(await tokens.verify(key, Uint8Array.of(...message, 46), bytesOf(sig), length), false);
+});
+
+/** Both in hex: r, of which the RFC's vectors have the inverse only. */
+function inverseOf(value, modulus) {
+  const n = BigInt(`0x${modulus}`);
+  let [a, b, x, y] = [BigInt(`0x${value}`), n, 1n, 0n];
+  while (b) [a, b, x, y] = [b, a % b, y, x - (a / b) * y];
+  return ((x + n) % n).toString(16).padStart(modulus.length, "0");
+}
+
+const tokenChecks = {
+  async draw({ key, fingerprint, bytes, blinding, blind_signature, token, submission }) {
+    const read = tokens.readPublicKey(key);
+    assert.equal(await tokens.fingerprint(read), fingerprint);
+    await scripted(bytes, async () => assert.deepEqual(await tokens.draw(read), blinding));
+    assert.deepEqual(await tokens.finish(read, blinding, tokens.toText(bytesOf(blind_signature))), token);
+    assert.equal(await tokens.submissionId(token.message), submission);
+    return true;
+  },
+  key: ({ key }) => Boolean(tokens.readPublicKey(key)),
+  finish: ({ key, blinding, blind_signature }) =>
+    tokens.finish(tokens.readPublicKey(key), blinding, tokens.toText(bytesOf(blind_signature))),
+  token: ({ key, token }) => tokens.verifyToken(tokens.readPublicKey(key), token),
+};
+
+run("blind_signatures", async (vector) => {
+  const { check, result = "valid", reason, place } = vector;
+  let valid;
+  const refused = await refusal(async () => {
+    valid = await tokenChecks[check](vector);
+  });
+  assert.deepEqual(refused, reason && { reason, place, problems: [[place, reason]] });
+  assert.equal(Boolean(valid), result === "valid");
 });
 
 test("every file of vectors is run", () => {

@@ -104,11 +104,11 @@ def _access_logs() -> Iterator[Finding]:
     for variable in ("GUNICORN_CMD_ARGS", "UVICORN_ACCESS_LOG", "UWSGI_LOGTO"):
         value = os.environ.get(variable, "")
         if "access" in value.lower() or (value and variable != "GUNICORN_CMD_ARGS"):
-            text = f"{variable} turns one on: it records who sent a submission, and when"
+            text = f"{variable} turns one on: it records who fetched a token or sent a submission, and when"
             yield Finding("access log", "problem", text)
     yield Finding("access log", "ok", "deniable serve writes none")
     text = (
         "of a proxy in front, whose files are not read here. Every server and location that a request can reach must "
-        "have it off, also one that only redirects to https; see the files in deploy/"
+        "have it off, for /tokens as for /submissions, also one that only redirects to https; see the files in deploy/"
     )
     yield Finding("access log", "cannot tell", text)

@@ -11,6 +11,7 @@ from .database import backup, doctor, move, restore
 from .demo import demo
 from .estimate import estimate
 from .export import export
+from .invitations import invitations
 from .plan import plan
 from .relate import compare_, crosstab_, regress_
 from .serve import serve
@@ -29,8 +30,8 @@ def cli() -> None:
 
 
 COMMANDS = [
-    demo, serve, survey, plan, estimate, compare_, crosstab_, regress_, export, simulate, audit_, verify, token,
-    backup, restore, move, doctor,
+    demo, serve, survey, plan, invitations, estimate, compare_, crosstab_, regress_, export, simulate, audit_, verify,
+    token, backup, restore, move, doctor,
 ]  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

@@ -25,7 +25,7 @@ def link(survey_id: str, url: str, qr: bool, target: Path | None, database: str,
     # Only now: pages import the metrics, see ``deniable verify``.
     from deniable_server.pages.qr_code import save_code, text_code
 
-    base = _server_address(url)
+    base = server_address(url)
     if target is not None and target.suffix not in (".svg", ".png"):
         raise click.BadParameter("takes a file name that ends in .svg or .png.", param_hint="--to")
     with existing(database) as storage:
@@ -47,7 +47,8 @@ def link(survey_id: str, url: str, qr: bool, target: Path | None, database: str,
         )
 
 
-def _server_address(url: str) -> str:
+def server_address(url: str) -> str:
+    """The address of a server, without a slash at its end. BadParameter for anything else."""
     try:
         parts = urlsplit(url)
         is_plain = parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)

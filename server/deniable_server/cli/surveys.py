@@ -138,12 +138,18 @@ def publish_(file: Path, database: str, as_json: bool) -> None:
     warnings = plan_survey(parsed).warnings
     show_warnings(warnings, err)
     with opened(database) as storage:
-        created = storage.publish(publish_survey(parsed), parsed.respondents)
+        issuer = storage.invitations.issuer_of(parsed)
+        created = storage.publish(publish_survey(parsed, issuer), parsed.respondents)
         digest = find_survey(storage, parsed.id).document.digest
     if as_json:
         print_json({"survey": parsed.id, "digest": digest, "created": created, "warnings": warnings})
         return
     say(f"{parsed.id} is published." if created else f"{parsed.id} is already published, unchanged.")
+    if parsed.invitations:
+        say(
+            f"Only people with an invitation can answer. Make invitations with  deniable invitations create {parsed.id}"
+        )
+        return
     say("The link for respondents, which pins this survey. Put your server's address in front:")
     say(f"/s/{parsed.id}#{digest}")
 

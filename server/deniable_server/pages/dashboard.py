@@ -17,7 +17,7 @@ from markupsafe import Markup
 from deniable_protocol import Survey
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab, planned_pairs
-from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates, has_few_numbers
+from deniable_server.analysis.estimates import EstimateQuery, Invited, SurveyEstimates, estimates, has_few_numbers
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.regress import RegressQuery, regress
@@ -145,6 +145,7 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
         query,
         estimates=result,
         counted=sentences.counted(result.submissions, "submission"),
+        invited=_invited(result.invitations),
         spent=in_symbols(source.document.account),
         protection=account_in_words(source.document.account),
         cards=make_cards(source, result, everywhere),
@@ -166,6 +167,10 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
         is_analyst=is_analyst,
     )
     return results._replace(scope=_scope(source.survey, result))
+
+
+def _invited(numbers: Invited | None) -> str:
+    return "" if numbers is None else sentences.response_rate(numbers.used, numbers.made - numbers.revoked)
 
 
 def _scope(survey: Survey, result: SurveyEstimates) -> str:

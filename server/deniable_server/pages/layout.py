@@ -37,6 +37,11 @@ def page(template: str, code: int = 200, /, **values: Any) -> Response:
         word=form_word(),
         **values,
     )
+    return as_page(html, code)
+
+
+def as_page(html: str, code: int = 200) -> Response:
+    """A response with the headers of every page."""
     response = Response(html, code, content_type="text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-store"

@@ -79,7 +79,9 @@ def make_cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str
     """
     survey = source.survey
     segments = {segment.id: segment for segment in survey.segments}
-    groups = result.groups or []
+    groups, invited = result.groups or [], result.invitations
+    # Once it is closed, none of them can be used any more.
+    unused = None if invited is None else invited.unused if result.status == "open" else 0
     labels = [group_text(segments[group.segment], group.code) for group in groups]
     every = [*result.questions, *(each for group in groups for each in group.questions)]
     shares = common_axis(every)
@@ -91,7 +93,7 @@ def make_cards(source: Source, result: SurveyEstimates, everywhere: Iterable[str
         named = [(f"{label} ({part.answers:,})", part) for label, part in zip(labels, parts, strict=True)]
         worth = sentences.open_equivalent(estimate)
         asked = sentences.asked(estimate, result.submissions)
-        influence = sentences.influence(question, estimate, parts)
+        influence = sentences.influence(question, estimate, parts, unused)
         facts = [asked and f"{asked}{worth and f'; {worth}'}.", influence and f"{influence}."]
         chart = _chart(question, estimate, named, shares, scales, result.confidence) if estimate.answers else None
         stacked = isinstance(chart, ScaleChart)

@@ -89,8 +89,10 @@ def outlook(document: Document, submissions: int) -> Outlook:
     return Outlook(what, margin, [each for each in more if each[0] > 0][:2])
 
 
-def steps(survey: Listed, ahead: Outlook, held: bool = False) -> list[Step]:
-    """What there is to do with a survey, in its order; one of them is next."""
+def steps(survey: Listed, ahead: Outlook, held: bool = False, invited: bool = False) -> list[Step]:
+    """What there is to do with a survey, in its order; one of them is next. ``invited``: only people with an invitation
+    can answer.
+    """
     n, expected, is_closed = survey.submissions, survey.expected, survey.status == "closed"
     if expected is None:
         is_enough = ahead.margin is not None and ahead.margin <= ENOUGH
@@ -98,9 +100,10 @@ def steps(survey: Listed, ahead: Outlook, held: bool = False) -> list[Step]:
     else:
         is_enough = n >= expected
         waiting = f"Wait for {counted(expected - n, 'more answer')}" if n < expected else "Wait for answers"
-    shared = "Nobody has answered yet. Send people the link." if not n else f"{counted(n, 'answer')} so far."
+    what = "their invitations" if invited else "the link"
+    shared = f"Nobody has answered yet. Send people {what}." if not n else f"{counted(n, 'answer')} so far."
     wanted: list[tuple[Literal["share", "wait", "close", "read"], str, str, bool]] = [
-        ("share", "Share the link", shared, is_closed or n > 0),
+        ("share", "Send invitations" if invited else "Share the link", shared, is_closed or n > 0),
         ("wait", waiting, margins_in_words(ahead, expected, n), is_closed or is_enough),
         (
             "close",
@@ -151,7 +154,7 @@ def list_items(surveys: Iterable[Listed]) -> list[Item]:
     for survey in sorted(surveys, key=lambda each: (each.status == "closed", each.title.lower(), each.id)):
         published = find(survey.id)
         n, expected = survey.submissions, survey.expected
-        each = steps(survey, outlook(published.document, n))
+        each = steps(survey, outlook(published.document, n), invited=published.document.issuer is not None)
         items.append(
             Item(
                 survey,
@@ -192,7 +195,9 @@ def next_step(survey: str) -> ResponseReturnValue:
         status=listed.status,
         listed=listed,
         item=list_items([listed])[0],
-        steps=steps(listed, outlook(published.document, listed.submissions), held),
+        steps=steps(
+            listed, outlook(published.document, listed.submissions), held, published.document.issuer is not None
+        ),
         link=f"{link}#{published.document.digest}",
     )
 

@@ -226,14 +226,19 @@ def survey_notices(notes: Sequence[str]) -> list[str]:
     return [*(f"{capitalized(note)}." for note in notes), *([NOT_HONEST_MEANS] if notes else [])]
 
 
-def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[QuestionEstimate] = ()) -> str:
-    """How far false submissions could move the numbers, if one in a hundred were false; rounded up. Empty without any.
+def influence(
+    question: Question, estimate: QuestionEstimate, groups: Sequence[QuestionEstimate] = (), unused: int | None = None
+) -> str:
+    """How far false submissions could move the numbers, rounded up: if one in a hundred were false, or, where only
+    people with an invitation can answer, if all ``unused`` ones were used for it. Empty without any.
 
     ``groups``: the estimates that are shown with it. All that is false may be in one of them.
     """
     if estimate.fake_influence is None:
         return ""
-    false = max(estimate.answers // 100, 1)
+    if unused == 0:
+        return "No invitation is left for a false submission"
+    false = unused or max(estimate.answers // 100, 1)
     plain = "unweighted " if estimate.weighted else ""
     if question.asks_mean:
         floor, ceiling = question.range
@@ -249,13 +254,31 @@ def influence(question: Question, estimate: QuestionEstimate, groups: Sequence[Q
         size = short_text(up(most if question.asks_mean else most * 100))
         return f"by up to {size}{unit}" if question.asks_mean else f"by up to {_points(size)}"
 
-    said = [f"{counted(false, 'false submission')} could move {what} {by(estimate.fake_influence)}"]
+    who = f"{counted(false, 'false submission')} could"
+    if unused is not None:
+        who = f"False submissions: at most the {counted(false, 'unused invitation')}, which could"
+    said = [f"{who} move {what} {by(estimate.fake_influence)}"]
     for name, several in (("that of several points", False), ("the net score", True)):
         most = [s.fake_influence for s in estimate.summaries or () if bool(s.minus) == several and s.fake_influence]
         said += [f"{name} {by(max(most), Decimal(1 + several))}" for most in [most] if most]
     within = [group.fake_influence for group in groups if group.fake_influence is not None]
     said += [f"within one group {by(max(within))}"] if within else []
     return ", ".join(said)
+
+
+def response_rate(used: int, invited: int) -> str:
+    """How many of those who were invited have used their invitation."""
+    if not invited:
+        return "No invitations yet"
+    return f"{used:,} of {counted(invited, 'invitation')} used, {_percent(used, invited)}"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Rounded, but neither nothing nor all unless it is."""
+    rounded = (200 * part + whole) // (2 * whole)
+    if part and not rounded:
+        return "less than 1%"
+    return "more than 99%" if part < whole and rounded == 100 else f"{rounded}%"
 
 
 def open_equivalent(estimate: QuestionEstimate) -> str:

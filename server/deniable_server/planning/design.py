@@ -17,6 +17,7 @@ from math import ceil, gcd
 from typing import NamedTuple
 
 from deniable_protocol import Problem, Survey, SurveyError, TooManyPaths, atoms_of, items_of, paths_of, publish
+from deniable_protocol.blind_signatures import BYTES, PublicKey
 from deniable_protocol.parts import Path, with_needs
 
 from .blocks import Blocks, Items, Target
@@ -42,15 +43,22 @@ class Design(NamedTuple):
     fewest: int | None
 
 
-def publish_survey(survey: Survey) -> bytes:
+NOBODY = PublicKey(2 ** (8 * BYTES) - 1, 65537)
+"""Takes the place of the key that signs tokens in a survey that is only looked at: not yet published, it has none."""
+
+
+def publish_survey(survey: Survey, issuer: PublicKey | None = None) -> bytes:
     """The document of a survey: with the best booklets, or the textbook's design if each question has an epsilon.
     SurveyError where its segments divide it too finely.
+
+    ``issuer``: the key of a survey with invitations. Without it the document is only for looking at.
     """
     check_combinations(survey)
+    key = (issuer or NOBODY) if survey.invitations else None
     if survey.epsilon is None:
-        return publish(survey)
+        return publish(survey, issuer=key)
     chosen = design_booklets(survey)
-    return publish(survey, chosen.parts, chosen.booklets)
+    return publish(survey, chosen.parts, chosen.booklets, issuer=key)
 
 
 MOST_ITEMS = 1_000

@@ -7,7 +7,8 @@ The promises, which tests/server/test_storage.py checks for every backend:
 - after a survey is closed, the files no longer show in which order its submissions arrived;
 - ``statistics`` costs the same for ten reports as for ten million; over one segment or none, the same for ten
   combinations of segment codes as for ten thousand;
-- what a collector sent can be subtracted, and no stored submission says whose it is.
+- what a collector sent can be subtracted, and no stored submission says whose it is;
+- each use of an invitation is taken once, and nothing shows to which submission it led.
 
 May not: know HTTP, decide who may do what, or estimate anything.
 """
@@ -28,6 +29,7 @@ from deniable_server.statistics import Content, Statistics
 
 if TYPE_CHECKING:
     from .group_commit import Tell
+    from .invitations import Invitations, Numbers
     from .tokens import Tokens
 
 MOST_SOURCES = 100
@@ -44,6 +46,7 @@ class State(NamedTuple):
     status: Status
     results_from: int | None
     submissions: int
+    invitations: Numbers | None = None
 
     def check_shown(self) -> None:
         """HeldBack where an admin holds the results of the survey back."""
@@ -152,6 +155,11 @@ class Storage(ABC):
     @abstractmethod
     def tokens(self) -> Tokens:
         """Access tokens and sessions."""
+
+    @property
+    @abstractmethod
+    def invitations(self) -> Invitations:
+        """Invitations, and the keys that sign the tokens of respondents."""
 
     @property
     def secret_key(self) -> str | None:

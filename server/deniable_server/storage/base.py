@@ -21,6 +21,7 @@ from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Storage, Stored, queries
 from .group_commit import GroupCommit, Tell
+from .invitations import Invitations, numbers
 from .tokens import Statement, Tokens
 from .trouble_log import TroubleLog
 from .waiting import Waiting
@@ -69,10 +70,15 @@ class DatabaseStorage(Storage):
         self._being_folded: set[int] = set()
         self._tokens = Tokens(self._reading, self._write, today)
         self._waiting = Waiting()
+        self._invitations = Invitations(self._reading, self._write, today)
 
     @property
     def tokens(self) -> Tokens:
         return self._tokens
+
+    @property
+    def invitations(self) -> Invitations:
+        return self._invitations
 
     def _finish(self) -> None:
         """Do what is under way: the first part of closing."""
@@ -131,7 +137,8 @@ class DatabaseStorage(Storage):
     def state(self, survey: Published) -> State:
         with self._reading() as view:
             status, until, submissions = queries.state(view, survey.number)
-        return State(survey.number, _shown(status), until, submissions)
+            invited = None if survey.document.issuer is None else numbers(view, survey.number, self._today())
+        return State(survey.number, _shown(status), until, submissions, invited)
 
     def hold_results(self, survey: Published, until: int | None) -> None:
         held = "UPDATE surveys SET results_from = :until WHERE number = :number"

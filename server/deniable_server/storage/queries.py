@@ -21,6 +21,7 @@ from deniable_protocol import DeniableError, Document, verify
 from deniable_server.statistics import Cell, Codes, Content, Counts, Statistics, layout_of, nothing, tally
 
 from . import Row, Stored
+from .invitations import find_invitation_damage
 
 EVERYTHING = 0
 """In the statistics, the number of all sources together; in the inbox, that of the respondents themselves."""
@@ -310,6 +311,7 @@ def find_damage(view: View, numbers: Sequence[int] | None = None) -> list[str]:
             stored = sum(_size(view, name, number) for name in ("sealed", "inbox"))
             if stored != (accepted := sum(days(view, number).values())):
                 damage.append(f"{id_} has {stored} submissions, but {accepted} were accepted")
+            damage += find_invitation_damage(view, number, document)
     except (view.errors, DeniableError, msgspec.MsgspecError, ValueError, OverflowError) as error:
         # Only the type: the message could quote a submission.
         return [f"the database is damaged: {type(error).__name__} while reading it"]

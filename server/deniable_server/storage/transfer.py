@@ -20,6 +20,7 @@ from deniable_server.errors import StorageError
 from deniable_server.statistics import Statistics, nothing
 
 from . import queries
+from .invitations import INVITATION, ISSUED, kept
 from .location import Location, Target
 from .queries import CHUNK, View, tally_texts
 
@@ -96,10 +97,23 @@ def _copy_survey(view: View, number: int, survey: dict[str, Any], target: Target
     days = [(there, day.isoformat(), accepted) for day, accepted in stored.days.items()]
     _write(target, "days", ("survey", "day", "accepted"), days)
 
+    _copy_invitations(view, number, survey, target, there)
     submissions, recounted = _compare(stored, queries.StoredIn(target, there), document, progress)
     if everything != recounted or not queries.is_consistent(target, there, document, recounted):
         raise StorageError(f"The statistics of {survey['id']} differ from a recount. Nothing was copied.")
     return submissions
+
+
+def _copy_invitations(view: View, number: int, survey: dict[str, Any], target: Target, there: int) -> None:
+    """Copy the key and the invitations of one survey, and compare."""
+    closed = survey["status"] != "open"
+    found = kept(view, number, survey["id"], closed=closed)
+    if found.key is not None:
+        _write(target, "issuers", ("survey", "key"), [(survey["id"], found.key)])
+    _write(target, "invitations", INVITATION, ((there, *row) for row in found.invitations))
+    _write(target, "issued", ISSUED, ((there, *row) for row in found.issued))
+    if kept(target, there, survey["id"], closed=closed) != found:
+        raise StorageError(f"The invitations of {survey['id']} differ after the copy. Nothing was copied.")
 
 
 def _compare(

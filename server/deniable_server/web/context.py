@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from flask import Response, current_app, request
 
 from deniable_protocol import Survey, verify
+from deniable_protocol.invitations import digest_of_code
 from deniable_server.errors import Kind, Refusal
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
 from deniable_server.storage import Published, Storage, Token, utc_today
 from deniable_server.storage.base import refuse_another
+from deniable_server.storage.invitations import make_invitations
 
 from .computing import Computing
 from .logo import read_logo
@@ -24,6 +26,11 @@ from .submission_reader import SubmissionReader
 
 WRONG = Rate(20, "minute")
 """Tokens and links cannot be guessed, however often somebody tries; this keeps them from keeping the server busy."""
+
+TOKENS = Rate(300, "minute")
+"""Requests for respondents' tokens, right or wrong, where submissions have no limit. A school behind one address stays
+below it. To find one of a thousand codes of 60 bits, one address would have to try for about seven million years.
+"""
 
 T = TypeVar("T")
 
@@ -38,6 +45,7 @@ class AppState:
         self.logo = read_logo(settings.logo)
         self.metrics = Metrics()
         self.rate_limit = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
+        self.token_requests = RateLimit(settings.rate_limit or TOKENS)
         self.wrong_tokens = RateLimit(WRONG)
         self.wrong_links = RateLimit(WRONG)
         self.wrong_headers = RateLimit(WRONG)
@@ -58,7 +66,8 @@ class AppState:
 
     def publish(self, survey: Survey, token: Token) -> bool:
         """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is."""
-        created = self.storage.publish(compute(publish_survey, survey), survey.respondents)
+        issuer = self.storage.invitations.issuer_of(survey)
+        created = self.storage.publish(compute(publish_survey, survey, issuer), survey.respondents)
         self.events.did("survey-published", token, survey=survey.id)
         return created
 
@@ -78,6 +87,18 @@ class AppState:
         """Put a survey into the archive, or take it out, and note who did."""
         self.storage.archive(published, archived)
         self.events.did("survey-archived" if archived else "survey-listed", token, survey=published.document.survey.id)
+
+    def invite(self, published: Published, token: Token, number: int, **details: Any) -> list[str]:
+        """Make invitations (``make_invitations``), and note who did, and how many. The codes are not kept."""
+        codes = make_invitations(self.storage, published, number, **details)
+        self.events.did("invitations-made", token, survey=published.document.survey.id, number=str(len(codes)))
+        return codes
+
+    def revoke_invitations(self, published: Published, codes: Iterable[str], token: Token) -> int:
+        """Revoke invitations, and note who did; returns how many of them could still be used."""
+        revoked = self.storage.invitations.revoke(published, map(digest_of_code, codes))
+        self.events.did("invitations-revoked", token, survey=published.document.survey.id, number=str(revoked))
+        return revoked
 
     def hold_results(self, published: Published, until: int | None, token: Token) -> None:
         """Hold results back, or show them, and note who did."""

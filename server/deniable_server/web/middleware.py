@@ -149,9 +149,9 @@ def sharing(allowed: tuple[str, ...], origin: str | None) -> list[tuple[str, str
 
 
 def _is_public(path: str) -> bool:
-    """Whether this is a survey, its submissions, or the module that pages load."""
+    """Whether this is a survey, its submissions or tokens, or the module that pages load."""
     if path == "/deniable.js" or path.startswith("/deniable/"):
         return True
     head, _, rest = path.partition("/api/v1/surveys/")
     survey, _, action = rest.partition("/")
-    return not head and bool(survey) and action in ("", "submissions")
+    return not head and bool(survey) and action in ("", "submissions", "tokens")

@@ -11,7 +11,16 @@ from .decode import decode, decoding_matrix
 from .design import design
 from .document import Document, publish, verify
 from .draws import Draws, RandomBytes
-from .errors import AnswerError, DeniableError, DocumentError, Problem, SubmissionError, SurveyError
+from .errors import (
+    AnswerError,
+    DeniableError,
+    DocumentError,
+    InvitationError,
+    Problem,
+    SubmissionError,
+    SurveyError,
+    TokenError,
+)
 from .exact import ONE, N, exp_floor, largest_favour, log_ceiling
 from .parts import Booklet, Item, Part, TooManyPaths, atoms_of, items_of, needs, paths_of
 from .questions import QUESTIONS, Choice, MultiChoice, Number, Option, Question, Scale, ShowIf, YesNo
@@ -36,6 +45,7 @@ __all__ = [
     "DocumentError",
     "Drawn",
     "Draws",
+    "InvitationError",
     "Item",
     "MultiChoice",
     "N",
@@ -55,6 +65,7 @@ __all__ = [
     "Survey",
     "SurveyError",
     "Table",
+    "TokenError",
     "TooManyPaths",
     "YesNo",
     "advanced_composition",

@@ -254,6 +254,12 @@ class Checker:
             return self.note(place, "type", "must be true or false")
         return value
 
+    def true_or_left_out(self, value: object, place: str) -> bool | None:
+        """A flag that is false where nobody wrote it; a document writes it only where it is true."""
+        if self.published and value is False:
+            self.note(place, "range", "is left out where it is false")
+        return self.flag(value, place)
+
     def items(
         self, value: object, place: str, low: int, high: int, each: Callable[[object, str], T | None]
     ) -> list[T] | None:

@@ -16,9 +16,10 @@ from typing import Any
 import msgspec
 
 from .accounting import Account
+from .blind_signatures import KIND, PublicKey
 from .checks import Checker, as_number, check_epsilon, document_json, encode, is_canonical, join, sha256
 from .design import design
-from .errors import DocumentError, Problem
+from .errors import DocumentError, Problem, TokenError
 from .languages import with_value
 from .parts import MAX_PATHS, Booklet, Item, Part, TooManyPaths, items_by_name, needs, paths_of
 from .questions import MultiChoice, Question
@@ -32,12 +33,17 @@ MAX_WEIGHT = 10_000
 
 
 class Document(msgspec.Struct, frozen=True, dict=True):
-    """A verified document, unchangeable. ``digest`` is the SHA-256 of the published bytes, in hex."""
+    """A verified document, unchangeable. ``digest`` is the SHA-256 of the published bytes, in hex.
+
+    ``issuer`` is the key that signs tokens, there if and only if the survey has invitations. The digest pins it, too:
+    no respondent can be given a key of their own, which would mark their token.
+    """
 
     survey: Survey
     parts: tuple[Part, ...]
     booklets: tuple[Booklet, ...]
     digest: str
+    issuer: PublicKey | None = None
 
     @property
     def epsilon(self) -> str:
@@ -114,13 +120,18 @@ def publish(
     parts: Sequence[tuple[Sequence[str], int | None]] | None = None,
     booklets: Sequence[tuple[Sequence[int], int]] = (),
     epsilons: Sequence[str] = (),
+    *,
+    issuer: PublicKey | None = None,
 ) -> bytes:
     """The bytes that a server stores and serves verbatim for this survey, in their canonical form.
 
     ``parts``: the names of what each reports on, and the size of its subsets (1, or None: the best); each has the
     survey's epsilon, unless ``epsilons`` says otherwise. ``booklets``: numbers of parts, and a weight. Without parts it
-    is the textbook's design: everybody is asked everything, each question at its own epsilon.
+    is the textbook's design: everybody is asked everything, each question at its own epsilon. ``issuer``: the key that
+    signs tokens, of a survey with invitations; a survey that is published already keeps the key that it has.
     """
+    if survey.invitations != (issuer is not None):
+        raise ValueError("a survey with invitations needs the key of an issuer, and only such a survey has one")
     if parts is None:
         if survey.epsilon is not None:
             raise ValueError("a survey with an epsilon of its own needs parts and booklets")
@@ -138,14 +149,13 @@ def publish(
         place = tuple(sorted(in_order.index(made[number]) for number in numbers))
         weights[place] = weights.get(place, 0) + weight
     divisor = gcd(*weights.values())
-    document = encode(
-        {
-            "deniable": VERSION,
-            "survey": _tree(survey),
-            "parts": [{"questions": part.names, "epsilon": part.epsilon, "channel": part.channel} for part in in_order],
-            "booklets": [{"parts": place, "weight": weight // divisor} for place, weight in sorted(weights.items())],
-        }
-    )
+    tree = {
+        "deniable": VERSION,
+        "survey": _tree(survey),
+        "parts": [{"questions": part.names, "epsilon": part.epsilon, "channel": part.channel} for part in in_order],
+        "booklets": [{"parts": place, "weight": weight // divisor} for place, weight in sorted(weights.items())],
+    }
+    document = encode(tree if issuer is None else {**tree, "issuer": {"kind": KIND, "key": issuer.text}})
     verify(document)  # no document leaves here that a client would refuse
     return document
 
@@ -210,7 +220,7 @@ def _verify(raw: bytes) -> Document:
     if not canonical:
         raise DocumentError([Problem("", "canonical", "the document is not written in the one way that documents are")])
     check = Checker(published=True)
-    fields = check.table(tree, "", ("deniable", "survey", "parts", "booklets"))
+    fields = check.table(tree, "", ("deniable", "survey", "parts", "booklets", "issuer"), ("issuer",))
     if fields is not None and not check.problems:
         version = fields["deniable"]
         if isinstance(version, bool) or version != VERSION:
@@ -219,6 +229,8 @@ def _verify(raw: bytes) -> Document:
     survey = check_survey(check, tree["survey"], "survey")
     if survey is None:
         raise DocumentError(check.problems)
+    issuer = _check_issuer(check, survey, tree)
+    _stop_if(check)
     parts = check.items(tree["parts"], "parts", 1, MAX_PARTS, lambda each, at: _check_part(check, survey, each, at))
     _stop_if(check)
     assert parts is not None
@@ -229,12 +241,29 @@ def _verify(raw: bytes) -> Document:
     if booklets is not None:
         _check_whole(check, survey, parts, booklets)
     _stop_if(check)
-    return Document(survey, tuple(parts), tuple(booklets or ()), sha256(raw))
+    return Document(survey, tuple(parts), tuple(booklets or ()), sha256(raw), issuer)
 
 
 def _stop_if(check: Checker) -> None:
     if check.problems:
         raise DocumentError(check.problems)
+
+
+def _check_issuer(check: Checker, survey: Survey, tree: dict[str, Any]) -> PublicKey | None:
+    """The issuer's key. One that nobody asked for is refused: it would be room for a mark."""
+    if survey.invitations != ("issuer" in tree):
+        reason = "missing" if survey.invitations else "unknown"
+        return check.note("issuer", reason, "a survey with invitations has an issuer, and no other does")
+    if not survey.invitations:
+        return None
+    fields = check.table(tree["issuer"], "issuer", ("kind", "key"))
+    if fields is None or check.problems or check.choice(fields["kind"], "issuer.kind", (KIND,)) is None:
+        return None
+    try:
+        return PublicKey.read(fields["key"])
+    except TokenError as error:
+        check.problems += error.problems
+        return None
 
 
 # --- a part -------------------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@
     ├── SurveyError      a survey file cannot be used; lists every problem with its place
     ├── DocumentError    a published document is refused before anything is randomised
     ├── AnswerError      the answers or segments do not fit the survey
-    └── SubmissionError  what arrived is no submission to this survey
+    ├── SubmissionError  what arrived is no submission to this survey
+    ├── TokenError       an issuer's key, a blinded value, a signature or a token cannot be used
+    └── InvitationError  an invitation is needed, or the code cannot be used
 
 No message in this tree ever repeats an answer: messages end up in logs, and logs leave the device.
 """
@@ -83,3 +85,13 @@ class SubmissionError(_Problems):
     def wrong_digest(self) -> bool:
         """Whether the only thing wrong is that the submission was made for another document."""
         return all(problem.reason == "digest" for problem in self.problems)
+
+
+class TokenError(_Problems):
+    """An issuer's key, a blinded value, a signature or a token cannot be used. Nothing was signed or sent."""
+
+
+class InvitationError(_Problems):
+    """An invitation is needed, or its code cannot be used. The reason says why: ``format`` or ``checksum`` (mistyped,
+    which was found on this device), ``missing``, ``unknown`` (or expired) or ``used``. No message repeats a code.
+    """

@@ -12,8 +12,10 @@ from typing import Annotated, Any
 
 import msgspec
 
+from .blind_signatures import PublicKey, Token, submission_id, verify_token
 from .checks import MAX_SAFE, Checker, join
 from .document import Document
+from .errors import TokenError
 from .parts import Part
 
 SUBMISSION_ID = re.compile(r"[0-9a-f]{32}")
@@ -28,12 +30,13 @@ class Accepted(msgspec.Struct, frozen=True):
 
 
 def check_submission(check: Checker, document: Document, tree: object, place: str = "") -> dict[str, Any] | None:
-    """The submission in this tree, with a report for every part of its booklet and a code for every segment.
+    """The submission in this tree, with a report for every part of its booklet, a code for every segment and, if the
+    survey has invitations, a token that the issuer has signed.
 
     Notes every problem in ``check``; returns None if there was one.
     """
     before = len(check.problems)
-    if not _fields(check, tree, place, KEYS):
+    if not _fields(check, tree, place, KEYS if document.issuer is None else (*KEYS, "token")):
         return None
     assert isinstance(tree, dict)
     if not isinstance(tree["id"], str) or not SUBMISSION_ID.fullmatch(tree["id"]):
@@ -52,7 +55,23 @@ def check_submission(check: Checker, document: Document, tree: object, place: st
         for segment in document.survey.segments:
             if segments[segment.id] not in [option.code for option in segment.options]:
                 check.note(join(place, f"segments.{segment.id}"), "range", "is not one of the codes of this segment")
+    if document.issuer is not None and len(check.problems) == before:  # the costly part comes last
+        _token(check, document.issuer, tree, place)
     return tree if len(check.problems) == before else None
+
+
+def _token(check: Checker, issuer: PublicKey, tree: dict[str, Any], place: str) -> None:
+    """That the token is valid, and the id the one that follows from it: a token that is spent twice has one id."""
+    at = join(place, "token")
+    try:
+        token = Token.read(tree["token"], at)
+    except TokenError as error:
+        check.problems += error.problems
+        return
+    if tree["id"] != submission_id(token.message):
+        check.note(join(place, "id"), "mismatch", "is not the id that goes with this token")
+    if not verify_token(issuer, token):
+        check.note(join(at, "signature"), "signature", "is not a signature by the issuer of this survey")
 
 
 def _fields(check: Checker, tree: object, place: str, required: Sequence[str]) -> bool:

@@ -10,12 +10,13 @@ import math
 import os
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
+from .blind_signatures import Token, submission_id, verify_token
 from .channel import Channel
 from .document import Document, verify
 from .draws import SYSTEM, Draws, RandomBytes
-from .errors import AnswerError, Problem
+from .errors import AnswerError, Problem, TokenError
 from .questions import Truth
 
 NONE: Mapping[str, str] = MappingProxyType({})
@@ -29,6 +30,8 @@ class Submission(TypedDict):
     booklet: int
     reports: list[int]
     segments: dict[str, str]
+    token: NotRequired[dict[str, str]]
+    """Of a survey with invitations: ``message`` and ``signature``, as texts."""
 
 
 def randomize(
@@ -37,22 +40,25 @@ def randomize(
     segments: Mapping[str, str] = NONE,
     *,
     booklet: int | None = None,
+    token: Token | None = None,
     read: RandomBytes = os.urandom,
 ) -> Submission:
     """One submission: verify the document, draw a booklet unless one is given, check its answers, then draw reports.
 
-    The answers may be those to the booklet's questions or to all; others than the booklet's are not looked at.
-    ``read`` is for tests and vectors.
+    The answers may be those to the booklet's questions or to all; others than the booklet's are not looked at. A survey
+    with invitations needs a ``token``, which is spent by sending the submission. ``read`` is for tests and vectors.
     """
     if not isinstance(document, Document):
         document = verify(document)
+    check_token(document, token)
     draws = Draws(read)
-    # The order of draws is part of the protocol: the booklet, the id, then the reports as the booklet lists its parts.
+    # The order of draws is part of the protocol: the booklet, the id unless there is a token, which determines it, then
+    # the reports as the booklet lists its parts.
     if booklet is None:
         booklet = draw_booklet(document, draws)
     truths = check_answers(document, booklet, answers, segments)
-    return {
-        "id": read(16).hex(),
+    submission: Submission = {
+        "id": read(16).hex() if token is None else submission_id(token.message),
         "digest": document.digest,
         "booklet": booklet,
         "reports": [
@@ -61,6 +67,18 @@ def randomize(
         ],
         "segments": {segment.id: segments[segment.id] for segment in document.survey.segments},
     }
+    return submission if token is None else {**submission, "token": token.tree}
+
+
+def check_token(document: Document, token: Token | None) -> None:
+    """TokenError unless there is a token that the issuer has signed; or none, if the survey has no invitations."""
+    if document.issuer is None:
+        if token is not None:
+            raise TokenError([Problem("token", "unknown", "the survey has no invitations, so it takes no token")])
+    elif token is None:
+        raise TokenError([Problem("token", "missing", "the survey has invitations, so it takes a token")])
+    elif not verify_token(document.issuer, token):
+        raise TokenError([Problem("token.signature", "signature", "the issuer of this survey did not sign this token")])
 
 
 def draw_booklet(document: Document, draws: Draws = SYSTEM) -> int:

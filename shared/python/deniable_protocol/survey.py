@@ -43,6 +43,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     With an ``epsilon``, a decimal string, each device is asked a booklet of few questions and spends all of it there;
     without one every question has its own, and everybody is asked everything. ``respondents`` is for planning only.
     ``asked_by`` and ``contact`` say who asks; ``notice`` is shown before the questions and ``closing`` after them.
+    With ``invitations``, only a submission with a token counts, and who has an invitation gets one token.
 
     Texts are in one language, the first of ``languages`` unless ``in_language`` chose another.
     """
@@ -54,6 +55,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     contact: str | None = None
     notice: str | None = None
     closing: str | None = None
+    invitations: bool = False
     epsilon: str | None = None
     together: tuple[tuple[str, ...], ...] = ()
     respondents: int | None = None
@@ -139,6 +141,8 @@ def _check_fields(check: Checker, tree: object, place: str) -> dict[str, Any]:
         checked = check.lines if key in ("notice", "closing") else check.text
         if key in fields:
             clean[key] = checked(fields[key], join(place, key))
+    if "invitations" in fields:
+        clean["invitations"] = check.true_or_left_out(fields["invitations"], join(place, "invitations"))
     shared = "epsilon" in fields
     if shared:
         at = join(place, "epsilon")
@@ -283,9 +287,7 @@ class _Asked:
             fields.conflict("epsilon", "the survey has an epsilon for all that one person sends: leave this one out")
         else:
             fields.take("epsilon", lambda value, where: check_epsilon(check, value, where))
-        decline = fields.take("decline", check.flag)
-        if check.published and decline is False:
-            check.note(join(place, "decline"), "range", "is left out where it is false")
+        decline = fields.take("decline", check.true_or_left_out)
         if not kind.check(fields) and decline:
             fields.conflict("decline", 'decline goes with yes_no, choice, and measure = "shares" (not exponential)')
         return {"type": name, **fields.clean}

@@ -15,6 +15,11 @@ export class DeniableError extends Error {
     super(problems.map((each) => (each.place ? `${each.place}: ${each.message}` : each.message)).join("\n"));
     Object.assign(this, { name: "DeniableError", place, reason, problems });
   }
+
+  // Files that are loaded on demand have a copy of this class: what they throw is the same to everybody else.
+  static [Symbol.hasInstance](error) {
+    return error?.name === "DeniableError";
+  }
 }
 
 export const refuse = (place, reason, message = `the document cannot be trusted (${reason})`) => {

@@ -5,7 +5,7 @@
 // may not send what waits for another survey or address: its server would learn when this device visits others.
 
 import { enter, settle } from "./device.js";
-import { DeniableError, isTable } from "./checks.js";
+import { DeniableError, isTable, refuse } from "./checks.js";
 import { request } from "./transport.js";
 
 const FIRST_PAUSE = 500;
@@ -56,12 +56,13 @@ export function jitter(failures) {
   return (chance / 2 ** 32) * Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
 }
 
+const post = (address, body, timeout, keepalive) =>
+  request(address, timeout, { method: "POST", body, headers: { "Content-Type": "application/json" }, keepalive });
+
 async function attempt({ address, body }) {
   try {
-    const headers = { "Content-Type": "application/json" };
     const keepalive = body.length < 60_000; // it then outlives the page; browsers allow no more
-    const options = { method: "POST", body, headers, keepalive };
-    return judge(await request(`${address}/submissions`, ATTEMPT, options), Date.now());
+    return judge(await post(`${address}/submissions`, body, ATTEMPT, keepalive), Date.now());
   } catch (error) {
     return { trouble: describe({ error }), reached: false, after: 0 };
   }
@@ -79,6 +80,22 @@ const pause = (asked, longer) =>
       setTimeout(resolve, earliest - performance.now());
     });
   });
+
+/** Sends the same for up to `patience` milliseconds, until `read` makes something of a response, and gives that. */
+export async function insist(address, body, patience, read) {
+  const until = performance.now() + patience;
+  for (let failures = 0; ; failures++) {
+    const left = Math.max(Math.ceil(until - performance.now()), 1);
+    const response = await post(address, body, left).catch((error) => ({ error }));
+    const found = read(response);
+    if (found) return found;
+    const [after, longer] = [retryAfter(response.headers?.get("Retry-After") ?? "", Date.now()), jitter(failures)];
+    if (performance.now() + after + longer > until) {
+      refuse("", "unreachable", `the server does not answer (${describe(response)}). Check the network`);
+    }
+    await pause(after, longer);
+  }
+}
 
 /** Cuts short every pause, down to what the server asked for. */
 export const hurry = () => pauses.splice(0).forEach((cut) => cut());

@@ -1,14 +1,15 @@
-// What this device keeps: the surveys it has seen with the booklets it has drawn, and the ledger of what it has spent. The
-// ledger's waiting entries are the outbox. What was delivered leaves nothing but what it has spent.
+// What this device keeps: the surveys it has seen with the booklets it has drawn, the tokens for those with invitations,
+// and the ledger of what it has spent. The ledger's waiting entries are the outbox. What was delivered leaves nothing but
+// what it has spent.
 //
 // May not: hold an answer, or the time of one: a submission that waits has a day, until it is settled. Only published
-// documents, booklets and randomised submissions are written.
+// documents, booklets, tokens and randomised submissions are written.
 
 import { Account, DEFAULT_BUDGET } from "./account.js";
 import { DeniableError, refuse } from "./checks.js";
 
-const KEYS = { surveys: "address", ledger: "content" };
-const memory = { surveys: new Map(), ledger: new Map() };
+const KEYS = { surveys: "address", ledger: "content", tokens: "digest" };
+const memory = { surveys: new Map(), ledger: new Map(), tokens: new Map() };
 const PATIENCE = 10_000;
 const LONGEST_WAIT = 14; // days; each attempt shows its server that this device is back
 let asked;
@@ -110,6 +111,13 @@ export const keepSurvey = ({ content, digest, booklets }, address, published, tr
     return booklet;
   });
 
+/** For invitations.js: what `work` makes of the tokens, each by the digest of its document, finished or not. */
+export const keepTokens = (work) => transact("tokens", work);
+
+/** Removes what the device keeps of a survey in this store. */
+export const drop = (name, content) =>
+  transact(name, (rows, _, remove) => rows.filter((row) => row.content === content).forEach(remove));
+
 const settled = ({ content, epsilon, delta }, status) => ({ content, epsilon, delta, status });
 
 /** What `work` makes of a survey's row, and of the sum of all. What has waited too long leaves only what it spent. */
@@ -152,7 +160,7 @@ export const settle = ({ content, id }, status) =>
   });
 
 /**
- * Removes the survey, its booklet and entry in the ledger; a submission that is still to be delivered only where
+ * Removes the survey, its booklet, token and entry in the ledger; a submission that is still to be delivered only where
  * `unsent` says so. The survey can be answered again then, with a booklet drawn afresh, and nobody counts what was spent.
  */
 export async function forgetSurvey(content, unsent) {
@@ -160,7 +168,8 @@ export async function forgetSurvey(content, unsent) {
     if (entry?.status === "waiting" && !unsent) refuse("", "waiting", "the submission is not delivered yet");
     if (entry) remove(entry);
   });
-  await transact("surveys", (rows, _, remove) => rows.filter((row) => row.content === content).forEach(remove));
+  await drop("tokens", content);
+  await drop("surveys", content);
 }
 
 /** A budget as it was written, an epsilon or an epsilon and a delta: 0.3 means 0.3. The rest is that of the default. */

@@ -7,6 +7,7 @@
 import { Account } from "./account.js";
 import {
   canonicalJson,
+  choice,
   distinct,
   epsilonString,
   fromUnits,
@@ -141,9 +142,17 @@ async function sha256(text) {
   return hex(new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }
 
+/** That the issuer's key can be one, of a survey with invitations. No other has one: it would be room for a mark. */
+function checkIssuer({ issuer }, { readPublicKey }) {
+  if (issuer === undefined) refuse("issuer", "missing");
+  table(issuer, "issuer", ["kind", "key"]);
+  choice(issuer.kind, "issuer.kind", ["RSABSSA-SHA384-PSS-Randomized"]);
+  readPublicKey(issuer.key);
+}
+
 /**
- * The verified document, with its texts in all languages. With `pinned`, any other is refused. `load` imports tables.js,
- * if it is needed.
+ * The verified document, with its texts in all languages. With `pinned`, any other is refused. `load` imports tables.js
+ * or invitations.js, if it is needed.
  */
 export async function readDocument(source, pinned, load) {
   if (!globalThis.crypto?.subtle || !globalThis.crypto.getRandomValues) {
@@ -155,20 +164,22 @@ export async function readDocument(source, pinned, load) {
   if (pinned !== undefined && pinned !== digest) refuse("", "digest", "this is not the document that the link pins");
   if (new TextEncoder().encode(source).length > MAX_BYTES) refuse("", "size");
   const tree = canonicalJson(source);
-  table(tree, "", ["deniable", "survey", "parts", "booklets"]);
+  table(tree, "", ["deniable", "survey", "parts", "booklets", "issuer?"]);
   if (tree.deniable !== 1) refuse("deniable", "version");
-  const { survey, parts, booklets } = tree;
+  const { survey, parts, booklets, issuer } = tree;
   checkSurvey(survey, "survey");
+  if (survey.invitations) checkIssuer(tree, await load.invitations());
+  else if (has(tree, "issuer")) refuse("issuer", "unknown");
   const known = itemsOf(survey);
   const epsilon = survey.epsilon ?? sum(survey.questions.map((question) => question.epsilon));
-  const tables = survey.questions.some(({ mechanism = "krr" }) => mechanism !== "krr") && (await load());
+  const tables = survey.questions.some(({ mechanism = "krr" }) => mechanism !== "krr") && (await load.tables());
   const order = [];
   list(parts, "parts", 1, MOST, (part, place) => order.push(checkPart(part, place, survey, known, tables)));
   increasing(order, "parts");
   list(booklets, "booklets", 1, MOST, (booklet, place) => checkBooklet(booklet, place, parts, epsilon));
   checkWhole(tree, known);
   const content = await sha256(JSON.stringify(survey));
-  return { survey, parts, booklets, digest, content, epsilon, account: accountOf(tree, epsilon) };
+  return { survey, parts, booklets, issuer, digest, content, epsilon, account: accountOf(tree, epsilon) };
 }
 
 /** A verified document with its texts in the best of these languages, frozen. */

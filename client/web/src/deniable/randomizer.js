@@ -9,11 +9,12 @@ import { codesOf } from "./survey.js";
 
 /**
  * The submission that these answers give, once, to a verified document. The booklet is drawn unless one is given; only
- * answers to questions that it asks and shows are read.
+ * answers to questions that it asks and shows are read. A survey with invitations needs a token, which has the id.
  */
-export function randomizeVerified(verified, answers, segments, booklet) {
-  const { survey, parts, booklets, digest } = verified;
+export function randomizeVerified(verified, answers, segments, booklet, token) {
+  const { survey, parts, booklets, digest, issuer } = verified;
   const { questions, segments: segmentList = [] } = survey;
+  if (!token !== !issuer) refuse("token", token ? "unknown" : "missing", "goes with a survey that has invitations");
   // The order of draws is part of the protocol: the booklet, the id, then the reports in the booklet's order of parts.
   // No answer has been looked at when the booklet is drawn: it reveals nothing, and its parts spend all that is spent.
   booklet ??= drawBooklet(verified);
@@ -48,11 +49,12 @@ export function randomizeVerified(verified, answers, segments, booklet) {
   }
   finish();
   return {
-    id: hex(randomBytes(16)),
+    id: token ? token.id : hex(randomBytes(16)),
     digest,
     booklet,
     reports: reported.map((part) => drawReport(part, truths)),
     segments: Object.fromEntries(segmentList.map(({ id }) => [id, segments[id]])),
+    ...(token && { token: { message: token.message, signature: token.signature } }),
   };
 }
 

@@ -1,12 +1,13 @@
 // The first screen: who asks, how much, and one sentence on what happens to an answer. And who could learn it.
 
 import { button, make, picture, surveyText } from "./dom.js";
+import { whyAnonymous } from "./invitation-view.js";
 import { directionOf } from "./texts.js";
 import { accountInWords, inSymbols, openlyInWords, sizeInWords, strengthOf } from "./wording.js";
 
 /** `heading` is that of the view. `actions` are what the buttons do: start, how, who, and speak (with a language). */
 export function startView({ client, texts, host, language, heading, actions }) {
-  const { survey, account, offline } = client;
+  const { survey, account, offline, fingerprint } = client;
   const strength = strengthOf(account);
   return [
     whoAsks(survey, host.getAttribute("logo")),
@@ -22,6 +23,7 @@ export function startView({ client, texts, host, language, heading, actions }) {
         ? make("p", { class: "hint" }, texts.say("start.openly", { questions: openlyInWords(client, texts) }))
         : null,
     ),
+    fingerprint ? whyAnonymous(fingerprint, texts) : null,
     offline ? make("p", { class: "note" }, texts.say("offline")) : null,
     host.hasAttribute("kiosk") ? make("p", { class: "note" }, texts.say("kiosk.note")) : null,
     make("p", { class: "actions wide" }, button(texts.say("start.go"), actions.start)),

@@ -1,7 +1,14 @@
 // Screens as entries of the browser's history, so that a back gesture goes to the screen before.
 //
 // May not: put anything into an entry but the name of a screen. No screen depends on an answer: a follow-up is on the
-// screen of the question that it follows. The address stays as it is: its fragment may pin the survey.
+// screen of the question that it follows. The address keeps the digest in its fragment, which may pin the survey; an
+// invitation behind it goes once the device has its token, so that nobody finds it there later.
+
+/** Removes the invitation from the page's address, and from this entry of the history. */
+export function hideInvitation() {
+  const [kept, code] = location.href.split(/(?<=#[0-9a-f]{64})(?=\.)/i);
+  if (code) history.replaceState(history.state, "", kept);
+}
 
 export class Steps {
   #visit = `${crypto.getRandomValues(new Uint32Array(1))[0]}`; // entries of an earlier visit are not ours

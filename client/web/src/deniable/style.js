@@ -200,6 +200,11 @@ b.point { font-variant-numeric: tabular-nums; margin-inline-end: 0.25rem; }
   color: var(--_ink); background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius);
 }
 .entry input[aria-invalid] { border-color: var(--_bad); box-shadow: inset 0 0 0 1px var(--_bad); }
+.invitation label { font-weight: 600; }
+.invitation .entry input { inline-size: 100%; font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.reasons { padding-inline-start: 1.25rem; margin-block: 1.5rem 0; color: var(--_muted); }
+.reasons code { white-space: nowrap; }
+details > .reasons { margin-block-start: 0.25rem; }
 .unit { color: var(--_muted); min-inline-size: 0; }
 .number > label { display: block; color: var(--_muted); }
 

@@ -2,7 +2,7 @@
 //
 //   <deniable-survey src="/s/campus-health" lang="es"></deniable-survey>
 //
-// Attributes: src (a link to a survey; #<digest> pins it), lang (otherwise the browser chooses among the survey's
+// Attributes: src (a link to a survey; #<digest> pins it, and an invitation may follow: #<digest>.<code>), lang (otherwise the browser chooses among the survey's
 // languages), one-page (all questions on one page), kiosk (a device that many people answer on), logo (the address of a
 // picture, on the survey's own server), budget (the most that this device may spend: an epsilon, or an epsilon and a delta
 // with a space between them).
@@ -16,9 +16,10 @@
 import { howView } from "./coin.js";
 import { button, make, surveyText } from "./dom.js";
 import { Form } from "./form.js";
+import { invitationView } from "./invitation-view.js";
 import { reviewView } from "./review.js";
 import { startView, whoView } from "./start.js";
-import { Steps } from "./steps.js";
+import { hideInvitation, Steps } from "./steps.js";
 import { styleSheet } from "./style.js";
 import { bestLanguage } from "./survey.js";
 import { directionOf, loadTexts } from "./texts.js";
@@ -104,11 +105,14 @@ class Questionnaire {
     const link = linkOf(this.#host);
     const verified = this.#client?.digest;
     const [, pin = verified] = link.split("#");
-    if (link !== this.#link && !(verified && pin.toLowerCase() === verified)) this.load();
+    if (link !== this.#link && !(verified && pin.toLowerCase() === verified)) this.load(); // or another invitation
   }
 
-  /** From the start: load and verify the survey, then ask, or say that it was answered on this device before. */
-  async load() {
+  /**
+   * From the start: load and verify the survey, then ask, or say that it was answered on this device before. `typed` is
+   * the code of an invitation, if somebody has typed one.
+   */
+  async load(typed) {
     const attempt = ++this.#attempt;
     const host = this.#host;
     const again = this.#root.activeElement !== null; // by a button, which is about to go
@@ -121,11 +125,12 @@ class Questionnaire {
     this.#link = linkOf(host);
     try {
       const budget = host.budget ?? host.getAttribute("budget")?.split(" ");
-      const client = await this.#module.Client.load(this.#link, { budget });
+      const client = await this.#module.Client.load(this.#link, { budget, invitation: typed });
       const next = host.hasAttribute("kiosk") && client.receipt && client.receipt.status !== "waiting";
       if (next) await client.forget();
       if (attempt !== this.#attempt) return;
       if (next) return void this.load();
+      hideInvitation();
       this.#client = client;
       const { languages } = client;
       const best = bestLanguage(this.#wanted(languages), languages) ?? texts.language;
@@ -139,6 +144,7 @@ class Questionnaire {
       if (again && !receipt) this.#focusHeading();
     } catch (error) {
       if (attempt !== this.#attempt) return;
+      if (error.place === "invitation" && this.#showInvitation(error.reason, typed)) return;
       tellDeveloper(host, error);
       this.#fail(error, "tampered");
     }
@@ -225,6 +231,18 @@ class Questionnaire {
     else if (this.#form) this.#begin();
   }
 
+  /** Ask for the code of an invitation, if there is none yet (`missing`), or if another one would help. */
+  #showInvitation(reason, typed) {
+    const problem = reason === "missing" ? null : reason;
+    if (problem && !this.#texts.has(`invitation.${problem}`)) return false;
+    const heading = this.#heading(this.#say("invitation.title"));
+    const onCode = (code) => this.load(code);
+    this.#show("invitation", ...invitationView({ texts: this.#texts, heading, problem, typed, onCode }));
+    if (problem) this.#announce("failed", { reason: `invitation-${problem}` });
+    if (typed !== undefined) this.#view.querySelector("input").focus();
+    return true;
+  }
+
   // --- the screens before sending -------------------------------------------------------------------------------------
 
   /** A new form, at the first screen. */
@@ -300,7 +318,7 @@ class Questionnaire {
   }
 
   #whoView() {
-    const pinned = this.#link.split("#")[1]?.toLowerCase() === this.#client.digest;
+    const pinned = this.#link.split("#")[1]?.toLowerCase().startsWith(this.#client.digest);
     return whoView({ client: this.#client, texts: this.#texts, pinned });
   }
 

@@ -45,7 +45,7 @@ const TEXTS = { title: oneLine, asked_by: oneLine, contact: oneLine, notice: lin
 export function checkSurvey(survey, place) {
   const at = (key) => join(place, key);
   const shown = ["languages?", "title", "asked_by?", "contact?", "notice?", "closing?"];
-  table(survey, place, ["id", ...shown, "epsilon?", "together?", "segments?", "questions"]);
+  table(survey, place, ["id", ...shown, "invitations?", "epsilon?", "together?", "segments?", "questions"]);
   name(survey.id, at("id"), /^[a-z0-9][a-z0-9-]{1,62}$/);
   const { questions, languages } = survey;
   if (has(survey, "languages")) {
@@ -54,6 +54,7 @@ export function checkSurvey(survey, place) {
   }
   const text = inEach(languages, oneLine);
   for (const key in TEXTS) if (has(survey, key)) inEach(languages, TEXTS[key])(survey[key], at(key));
+  trueOrLeftOut(survey, "invitations", place);
   const shared = has(survey, "epsilon");
   if (shared) epsilonString(survey.epsilon, at("epsilon"));
   else if (!Array.isArray(questions) || !questions.some((item) => isTable(item) && has(item, "epsilon"))) {
@@ -118,6 +119,10 @@ function checkTogether(value, place, seen) {
   return String.fromCharCode([...seen.keys()].indexOf(id), code.length && codesOf(question).indexOf(code.join(".")) + 1);
 }
 
+function trueOrLeftOut(item, key, place) {
+  if (has(item, key) && item[key] !== true) refuse(join(place, key), item[key] === false ? "range" : "type");
+}
+
 function checkId(value, place, taken) {
   name(value, place, /^[a-z][a-z0-9_]{0,40}$/);
   if (taken.has(value)) refuse(place, "duplicate");
@@ -149,7 +154,7 @@ function checkQuestion(item, place, taken, shared, text) {
   text(item.text, at("text"));
   if (!shared) epsilonString(item.epsilon, at("epsilon"));
   else if (has(item, "epsilon")) refuse(at("epsilon"), "conflict");
-  if (has(item, "decline") && item.decline !== true) refuse(at("decline"), item.decline === false ? "range" : "type");
+  trueOrLeftOut(item, "decline", place);
   if (has(item, "options")) checkOptions(item.options, at("options"), 50, text);
   if (kind === "scale") list(item.labels, at("labels"), 2, 11, text);
   if (has(item, "measure")) choice(item.measure, at("measure"), [isNumber ? "shares" : "mean"]);
@@ -160,10 +165,8 @@ function checkQuestion(item, place, taken, shared, text) {
     number(item.max, at("max"));
     if (!(item.min < item.max)) refuse(at("max"), "range");
     if (has(item, "unit")) text(item.unit, at("unit"));
-    if (has(item, "price")) {
-      if (item.price !== true) refuse(at("price"), item.price === false ? "range" : "type");
-      if (item.min < 0) refuse(at("price"), "range");
-    }
+    trueOrLeftOut(item, "price", place);
+    if (item.price && item.min < 0) refuse(at("price"), "range");
     if (has(item, "bins")) {
       if (measured !== "shares") refuse(at("bins"), "conflict");
       checkBins(item, at("bins"));

@@ -19,10 +19,11 @@ export function parseAddress(link, base) {
   if (!path || !/^https?:$/.test(url.protocol) || url.username || url.password || /[\0- \x7f]/.test(link)) {
     refuse("", "address", "this is not a link to a survey, such as https://example.org/s/survey-id");
   }
-  // A link that lost its digest on the way, or a part of it, is not a link without one.
-  const pin = url.hash.slice(1).toLowerCase();
-  if (link.includes("#") && !/^[0-9a-f]{64}$/.test(pin)) refuse("", "address", "the link does not end in a digest");
-  return { url: `${url.origin}${path[1]}/api/v1/surveys/${path[2]}`, survey: path[2], digest: pin || undefined };
+  // A link that lost its digest on the way, or a part of it, is not a link without one. An invitation may follow it.
+  const [, digest, invitation] = /^#([0-9a-f]{64})(?:\.([0-9a-z-]{1,50}))?$/i.exec(url.hash) ?? [];
+  if (link.includes("#") && !digest) refuse("", "address", "the link does not end in a digest");
+  const address = `${url.origin}${path[1]}/api/v1/surveys/${path[2]}`;
+  return { url: address, survey: path[2], digest: digest?.toLowerCase(), invitation };
 }
 
 /** A whole response. Rejects where none came within `timeout` milliseconds. */

@@ -32,7 +32,9 @@ MIGRATING, IN_USE = lock_of(0, 0), lock_of(0, 1)
 @lru_cache(maxsize=10_000)
 def for_survey(number: int, statement: LiteralString) -> bytes:
     """A statement about the submissions of one survey, which are in tables of its own."""
-    names = {name: Identifier(f"{name}_{number}") for name in ("inbox", "sealed", "rewritten", "rewritten_pkey")}
+    names = {
+        name: Identifier(f"{name}_{number}") for name in ("inbox", "sealed", "rewritten", "rewritten_pkey", "issued")
+    }
     return SQL(statement).format(number=number, durable=DURABLE, **names).as_bytes(None)
 
 

@@ -92,6 +92,9 @@ PARTITIONS: tuple[LiteralString, ...] = (
     "ALTER TABLE inbox ATTACH PARTITION {inbox} FOR VALUES IN ({number})",
     "CREATE TABLE {sealed} (LIKE sealed INCLUDING ALL)",
     "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
+    "CREATE TABLE {issued} (LIKE issued INCLUDING ALL)",
+    "ALTER TABLE {issued} ALTER code SET STATISTICS 0, ALTER number SET STATISTICS 0, ALTER blinded SET STATISTICS 0",
+    "ALTER TABLE issued ATTACH PARTITION {issued} FOR VALUES IN ({number})",
 )
 
 MIGRATIONS = (
@@ -196,6 +199,41 @@ MIGRATIONS = (
                     CHECK (accepted > 0),
                 PRIMARY KEY (survey, day, slot)
             ) WITH (fillfactor = 50)
+            """,
+            """
+            CREATE TABLE issuers (  -- keys that sign the tokens of respondents
+                survey text COLLATE "C" PRIMARY KEY,  -- its id: the document has the public key, so this is first
+                key bytea NOT NULL  -- the private key (PKCS#8, DER)
+            )
+            """,
+            """
+            CREATE TABLE invitations (  -- codes that entitle to tokens
+                survey integer NOT NULL REFERENCES surveys (number),  -- to which survey
+                code bytea NOT NULL  -- SHA-256 of the code: random, and laid down in this order
+                    CHECK (octet_length(code) = 32),
+                uses integer NOT NULL  -- tokens that it gives at most
+                    CHECK (uses > 0),
+                used integer NOT NULL DEFAULT 0  -- tokens that it gave, once it is closed; until then see issued
+                    CHECK (used BETWEEN 0 AND uses),
+                expires_on date,  -- the last day (UTC) that it is valid; NULL: until the survey is closed
+                revoked smallint NOT NULL DEFAULT 0  -- 1: it gives no more tokens
+                    CHECK (revoked IN (0, 1)),
+                PRIMARY KEY (survey, code)
+            )
+            """,
+            # Uses of codes that are taken: written before a token is signed, gone when the survey is closed. Each
+            # survey has its own partition, so that nothing is left of deleted rows.
+            """
+            CREATE TABLE issued (
+                survey integer NOT NULL,  -- as in invitations
+                code bytea NOT NULL,  -- as in invitations
+                number integer NOT NULL  -- which use of the code
+                    CHECK (number > 0),
+                blinded bytea NOT NULL  -- SHA-256 of the blinded value that was signed: says nothing about the token
+                    CHECK (octet_length(blinded) = 32),
+                PRIMARY KEY (survey, code, number),
+                UNIQUE (survey, code, blinded)
+            ) PARTITION BY LIST (survey)
             """,
             """
             CREATE TABLE tokens (

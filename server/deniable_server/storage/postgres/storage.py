@@ -33,6 +33,7 @@ from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
+from deniable_server.storage.invitations import SEAL
 from deniable_server.storage.queries import CHUNK, Kept, keep_texts, read_counts, write_counts
 from deniable_server.storage.sqlite.backup import filling
 from deniable_server.storage.tokens import Statement
@@ -161,6 +162,8 @@ class PostgresStorage(DatabaseStorage):
                 raise Unavailable("a submission is still waiting; try again")  # it never is, and would be lost
             for statement in PUT_IN_PLACE:
                 connection.execute(for_survey(number, statement))
+            connection.execute(translated(SEAL[0]), {"number": number})
+            connection.execute(for_survey(number, "TRUNCATE {issued}"))  # a new file here as well
         log.info("Closed %s", survey.document.survey.id)
 
     def _empty_inbox(self, survey: Published) -> None:

@@ -115,6 +115,41 @@ TABLES = (
     ) WITHOUT ROWID
     """,
     """
+    CREATE TABLE issuers (  -- keys that sign the tokens of respondents
+        survey TEXT PRIMARY KEY,  -- the id of the survey: its document has the public key, so this comes first
+        key BLOB NOT NULL  -- the private key (PKCS#8, DER)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE invitations (  -- codes that entitle to tokens
+        survey INTEGER NOT NULL REFERENCES surveys (number),  -- to which survey
+        code BLOB NOT NULL  -- SHA-256 of the code: random, and laid down in this order
+            CHECK (length(code) = 32),
+        uses INTEGER NOT NULL  -- tokens that it gives at most
+            CHECK (uses > 0),
+        used INTEGER NOT NULL DEFAULT 0  -- tokens that it gave, once the survey is closed; until then see issued
+            CHECK (used BETWEEN 0 AND uses),
+        expires_on TEXT  -- the last day (UTC) that it is valid; NULL: until the survey is closed
+            CHECK (expires_on GLOB '????-??-??'),
+        revoked INTEGER NOT NULL DEFAULT 0  -- 1: it gives no more tokens
+            CHECK (revoked IN (0, 1)),
+        PRIMARY KEY (survey, code)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE issued (  -- uses of codes that are taken: written before a token is signed, gone when it is closed
+        survey INTEGER NOT NULL,  -- as in invitations
+        code BLOB NOT NULL,  -- as in invitations
+        number INTEGER NOT NULL  -- which use of the code
+            CHECK (number > 0),
+        blinded BLOB NOT NULL  -- SHA-256 of the blinded value that was signed: says nothing about the token
+            CHECK (length(blinded) = 32),
+        PRIMARY KEY (survey, code, number),
+        UNIQUE (survey, code, blinded),
+        FOREIGN KEY (survey, code) REFERENCES invitations (survey, code)
+    ) WITHOUT ROWID
+    """,
+    """
     CREATE TABLE tokens (
         id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
         role TEXT NOT NULL  -- admins may also do what analysts may

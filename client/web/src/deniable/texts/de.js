@@ -40,6 +40,26 @@ export default {
     sent: "was gesendet wird",
   },
 
+  invitation: {
+    title: "Für diese Umfrage brauchen Sie eine Einladung",
+    text: "Bitte geben Sie den Code aus Ihrem Brief oder Ihrer Nachricht ein.",
+    label: "Einladungscode",
+    hint: "14 oder 28 Buchstaben und Ziffern. Striche und Großschreibung spielen keine Rolle.",
+    go: "Weiter",
+    why: "Warum verrät mich mein persönlicher Link nicht?",
+    only: "Der Code zeigt nur, dass Sie teilnehmen dürfen. Er wird nicht mit Ihren Antworten gesendet.",
+    blind:
+      "Ihr Gerät tauscht ihn gegen eine Marke, die der Server unterschreibt, ohne sie zu sehen. " +
+      "Sie zeigt nicht, wem sie gehört.",
+    key: "Alle Marken werden mit demselben Schlüssel unterschrieben. Sein Fingerabdruck:",
+    format: "Dieser Code ist nicht vollständig. Er hat 14 oder 28 Buchstaben und Ziffern.",
+    checksum: "In diesem Code ist ein Tippfehler. Bitte vergleichen Sie ihn mit Ihrem Brief oder Ihrer Nachricht.",
+    unknown: "Dieser Code ist nicht gültig oder abgelaufen. Bitte prüfen Sie ihn, oder bitten Sie um einen neuen.",
+    used:
+      "Dieser Code wurde schon benutzt, vielleicht auf einem anderen Gerät. Wenn Sie das nicht waren, " +
+      "bitten Sie um einen neuen.",
+  },
+
   kiosk: {
     note:
       "Auf diesem Gerät antworten viele Menschen. Wenn Sie fertig sind, vergisst es, dass Sie geantwortet haben. " +

@@ -45,6 +45,26 @@ export default {
     sent: "what is sent",
   },
 
+  // For surveys with invitations: the screen that asks for a code, and why it gives nobody away. The last four: what is
+  // wrong with a code.
+  invitation: {
+    title: "You need an invitation for this survey",
+    text: "Please type the code from your letter or message.",
+    label: "Invitation code",
+    hint: "14 or 28 letters and digits. Dashes and capital letters do not matter.",
+    go: "Continue",
+    why: "Why does my personal link not give me away?",
+    only: "The code only shows that you may take part. It is not sent with your answers.",
+    blind:
+      "Your device swaps it for a token that the server signs without seeing it. " +
+      "The token does not show whose it is.",
+    key: "All tokens are signed with the same key. Its fingerprint:",
+    format: "This is not a complete code. It has 14 or 28 letters and digits.",
+    checksum: "There is a typing mistake in this code. Please compare it with your letter or message.",
+    unknown: "This code is not valid, or it has expired. Please check it, or ask for a new one.",
+    used: "This code has been used already, perhaps on another device. If that was not you, please ask for a new one.",
+  },
+
   kiosk: {
     note:
       "Many people answer on this device. When you have finished, it forgets that you answered. So please answer only " +

@@ -40,6 +40,22 @@ export default {
     sent: "lo que se envía",
   },
 
+  invitation: {
+    title: "Para esta encuesta necesita una invitación",
+    text: "Escriba, por favor, el código de su carta o mensaje.",
+    label: "Código de invitación",
+    hint: "14 o 28 letras y cifras. Los guiones y las mayúsculas no importan.",
+    go: "Continuar",
+    why: "¿Por qué mi enlace personal no me delata?",
+    only: "El código solo muestra que usted puede participar. No se envía con sus respuestas.",
+    blind: "Su dispositivo lo cambia por una ficha que el servidor firma sin verla. La ficha no muestra de quién es.",
+    key: "Todas las fichas se firman con la misma clave. Su huella:",
+    format: "El código no está completo. Tiene 14 o 28 letras y cifras.",
+    checksum: "Hay un error al escribir este código. Compárelo, por favor, con su carta o mensaje.",
+    unknown: "Este código no es válido o ha caducado. Revíselo, por favor, o pida uno nuevo.",
+    used: "Este código ya se usó, quizá en otro dispositivo. Si no fue usted, pida uno nuevo, por favor.",
+  },
+
   kiosk: {
     note:
       "Muchas personas responden en este dispositivo. Cuando usted termine, el dispositivo olvidará que respondió. " +

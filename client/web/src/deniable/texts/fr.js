@@ -40,6 +40,26 @@ export default {
     sent: "ce qui est envoyé",
   },
 
+  invitation: {
+    title: "Cette enquête est sur invitation",
+    text: "Merci de saisir le code de votre lettre ou message.",
+    label: "Code d’invitation",
+    hint: "14 ou 28 lettres et chiffres. Les tirets et les majuscules ne comptent pas.",
+    go: "Continuer",
+    why: "Pourquoi mon lien personnel ne me trahit-il pas ?",
+    only: "Le code montre seulement que vous pouvez participer. Il n’est pas envoyé avec vos réponses.",
+    blind:
+      "Votre appareil l’échange contre un jeton que le serveur signe sans le voir. " +
+      "Le jeton ne montre pas à qui il est.",
+    key: "Tous les jetons sont signés avec la même clé. Son empreinte :",
+    format: "Ce code n’est pas complet. Il a 14 ou 28 lettres et chiffres.",
+    checksum: "Il y a une faute de frappe dans ce code. Merci de le comparer avec votre lettre ou message.",
+    unknown: "Ce code n’est pas valable, ou il a expiré. Merci de le vérifier ou d’en demander un nouveau.",
+    used:
+      "Ce code a déjà été utilisé, peut-être sur un autre appareil. Si ce n’était pas vous, merci d’en " +
+      "demander un nouveau.",
+  },
+
   kiosk: {
     note:
       "Beaucoup de personnes répondent sur cet appareil. Quand vous aurez terminé, il oubliera que vous avez " +
