@@ -78,7 +78,7 @@ class Intake:
             if name in headers:
                 return None
         published = state.storage.known(path[len(self._before) : -len(AFTER)])
-        if published is None:
+        if published is None or published.document.issuer is not None:  # a signature takes long to check
             return None
         posted = state.reader(published).read_plain(body)
         return None if posted is None else Plain(published, posted.rows, scope)

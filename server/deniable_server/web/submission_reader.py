@@ -12,11 +12,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import astuple
+from msgspec.structs import asdict, astuple
 
 from deniable_protocol import Document
+from deniable_protocol.blind_signatures import Token, submission_id, verify_token
 from deniable_protocol.checks import Checker, strict_json
-from deniable_protocol.errors import Problem, SubmissionError
+from deniable_protocol.errors import Problem, SubmissionError, TokenError
 from deniable_protocol.receive import SUBMISSION_ID, check_submission
 from deniable_server.errors import CHALLENGE, Kind, NotJSON, Refusal, TooMany
 from deniable_server.statistics import Content, Statistics, tally
@@ -54,8 +55,12 @@ class SubmissionReader:
             [(part.channel.largest_report, part.channel.held) for part in document.parts_of(number)]
             for number in range(len(document.booklets))
         ]
-        # Of one submission: five keys, two texts, and a key and a text for each segment.
-        self._quotes = 2 * (5 + 2 + 2 * len(survey.segments))
+        self._fields: tuple[str, ...] = ("id", "digest", "booklet", "reports", "segments")
+        # Of one submission: its keys, two texts, and a key and a text for each segment.
+        self._quotes = 2 * (len(self._fields) + 2 + 2 * len(survey.segments))
+        if document.issuer is not None:
+            self._fields += ("token",)
+            self._quotes += 2 * (3 + 2)  # with those of the token: three keys, two texts
         self._decoder = msgspec.json.Decoder(_posted_type(document))
 
     def read(self, body: bytes, *, batches: bool = True) -> Posted:
@@ -81,14 +86,14 @@ class SubmissionReader:
             posted = self._decoder.decode(body)
         except _REFUSED:
             return None
-        single = (posted.id, posted.digest, posted.booklet, posted.reports, posted.segments)
+        single = [getattr(posted, name) for name in self._fields]
         if posted.submissions is msgspec.UNSET:
             if msgspec.UNSET in single or self._repeats_a_key(body, 1, 0):
                 return None
             return self._single(posted)
         if not batches:
             raise _no_batch()
-        if single != (msgspec.UNSET,) * len(single) or self._repeats_a_key(body, len(posted.submissions), 1):
+        if single != [msgspec.UNSET] * len(single) or self._repeats_a_key(body, len(posted.submissions), 1):
             return None
         return self._batch(posted.submissions)
 
@@ -99,7 +104,7 @@ class SubmissionReader:
         return body.count(b'"') != self._quotes * submissions + 2 * keys
 
     def _single(self, posted: Any) -> Posted | None:
-        if not self._fits(posted.booklet, posted.reports):
+        if not self._fits(posted.booklet, posted.reports) or not self._is_entitled(posted):
             return None
         segments = self._codes(posted.segments) if self._positions else ()
         return Posted([Row(bytes.fromhex(posted.id), _encode((posted.booklet, posted.reports, segments)).decode())])
@@ -113,9 +118,22 @@ class SubmissionReader:
             counted = tally(self._document, contents)
         except ValueError:
             return None
+        if not all(map(self._is_entitled, submissions)):
+            return None
         ids = bytes.fromhex("".join([each.id for each in submissions]))
         texts = _lines(contents).decode().splitlines()
         return Posted([*map(Row, [ids[i : i + 16] for i in range(0, len(ids), 16)], texts)], counted)
+
+    def _is_entitled(self, posted: Any) -> bool:
+        """Whether it has a token of the issuer, if the survey has one, and its id follows from that."""
+        issuer = self._document.issuer
+        if issuer is None:
+            return True
+        try:
+            token = Token.read(asdict(posted.token))
+        except TokenError:
+            return False
+        return submission_id(token.message) == posted.id and verify_token(issuer, token)
 
     def _codes(self, segments: Any) -> tuple[int, ...]:
         """The position of each segment's code."""
@@ -216,6 +234,9 @@ def _posted_type(document: Document) -> Any:
         ("reports", Annotated[list[Annotated[int, Meta(ge=0)]], Meta(max_length=most)]),
         ("segments", segments),
     ]
+    if document.issuer is not None:
+        texts = [("message", str), ("signature", str)]
+        fields.append(("token", msgspec.defstruct("Token", texts, forbid_unknown_fields=True, gc=False)))
     submission = msgspec.defstruct("Submission", fields, forbid_unknown_fields=True, gc=False)
     batch = Annotated[list[submission], Meta(min_length=1, max_length=MAX_BATCH)]  # type: ignore[valid-type]
     return msgspec.defstruct(
