@@ -24,13 +24,13 @@ May not: use floating point, or any randomness but the source it is given, which
 
 from __future__ import annotations
 
-import hashlib
 import os
 from base64 import b64decode, urlsafe_b64encode
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import msgspec
 
+from .checks import sha256
 from .draws import RandomBytes
 from .errors import Problem, TokenError
 
@@ -107,7 +107,7 @@ class PublicKey(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """What two people can compare. The digest of the document is what pins the key."""
-        digest = hashlib.sha256(self.spki).hexdigest()
+        digest = sha256(self.spki)
         return " ".join(digest[i : i + 4] for i in range(0, 16, 4))
 
 
@@ -175,9 +175,15 @@ def _below(n: int, read: RandomBytes) -> int:
 def _encode(message: bytes, bits: int, salt: bytes) -> int:
     """EMSA-PSS-ENCODE of RFC 8017: zeros, a one and the salt, under a mask; the hash that made the mask; 0xbc."""
     width = _masked(bits, len(salt))
-    digest = hashlib.sha384(bytes(8) + hashlib.sha384(message).digest() + salt).digest()
+    digest = _sha384(bytes(8) + _sha384(message) + salt)
     masked = int.from_bytes(b"\1" + salt, "big") ^ _mask(digest, width, bits)
     return int.from_bytes(masked.to_bytes(width, "big") + digest + b"\xbc", "big")
+
+
+def _sha384(content: bytes) -> bytes:
+    import hashlib  # with it comes OpenSSL, which an app need not wait for when it starts
+
+    return hashlib.sha384(content).digest()
 
 
 def _salt_in(encoded: int, bits: int, length: int) -> bytes:
@@ -198,7 +204,7 @@ def _masked(bits: int, salt_length: int) -> int:
 
 def _mask(seed: bytes, width: int, bits: int) -> int:
     """MGF1 with SHA-384: so many bytes, of which the first bits that an encoding does not have are zero."""
-    blocks = (hashlib.sha384(seed + i.to_bytes(4, "big")).digest() for i in range(-(-width // HASH)))
+    blocks = (_sha384(seed + i.to_bytes(4, "big")) for i in range(-(-width // HASH)))
     mask = int.from_bytes(b"".join(blocks)[:width], "big")
     return mask & (1 << bits - 8 * (HASH + 1)) - 1
 
@@ -261,4 +267,4 @@ def verify_token(key: PublicKey, token: Token) -> bool:
 
 def submission_id(message: bytes) -> str:
     """The id of the submission that a token is for: a token that is spent twice gives the same id twice."""
-    return hashlib.sha256(message).digest()[:16].hex()
+    return sha256(message)[:32]

@@ -13,10 +13,10 @@ May not: print or log a code. An error never repeats one.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 
+from .checks import sha256
 from .draws import RandomBytes
 from .errors import InvitationError, Problem
 
@@ -62,12 +62,12 @@ def show_code(code: str) -> str:
 
 def digest_of_code(code: str) -> bytes:
     """What a server keeps of a code that ``draw_code`` or ``read_code`` gave: its SHA-256."""
-    return hashlib.sha256(code.encode("ascii")).digest()
+    return bytes.fromhex(sha256(code.encode("ascii")))
 
 
 def _checksum(payload: str) -> str:
     """The first 10 bits of the SHA-256 of the characters before it."""
-    return _characters(int.from_bytes(hashlib.sha256(payload.encode("ascii")).digest()[:2], "big") >> 6, CHECKSUM)
+    return _characters(int(sha256(payload.encode("ascii"))[:4], 16) >> 6, CHECKSUM)
 
 
 def _characters(number: int, count: int) -> str:
