@@ -28,7 +28,7 @@ from deniable_server.errors import HeldBack
 from deniable_server.statistics import Content, Statistics
 
 if TYPE_CHECKING:
-    from .invitations import Invitations, Numbers
+    from .invitations import InvitationNumbers, Invitations
     from .tokens import Tokens
 
 MOST_SOURCES = 100
@@ -45,7 +45,7 @@ class State(NamedTuple):
     status: Status
     results_from: int | None
     submissions: int
-    invitations: Numbers | None = None
+    invitations: InvitationNumbers | None = None
 
 
 class Row(NamedTuple):
