@@ -17,7 +17,6 @@ from deniable_protocol import publish, randomize, survey_from_tree
 from deniable_server.cli import cli
 from deniable_server.errors import StorageError, SurveyClosed
 from deniable_server.storage import Accepted, Published, Session, Storage, Token, open_storage, transfer
-from deniable_server.storage.invitations import kept
 from deniable_server.storage.location import locate
 from deniable_server.storage.transfer import move
 from tests.helpers.servers import Server, ask, running
@@ -101,9 +100,16 @@ def contents(database: str) -> dict[str, Any] | None:
             with storage.stored(survey) as stored:
                 found[listed.id] = (survey.raw, list(stored), stored.days, storage.divided(survey, None, ["kiosk"]))
             assert storage.statistics(survey) == storage.recount(survey)
-            with storage._reading() as view:  # type: ignore[attr-defined]
-                closed = listed.status == "closed"
-                found[f"invitations of {listed.id}"] = kept(view, survey.number, listed.id, closed=closed)
+        with storage._reading() as view:  # type: ignore[attr-defined]
+            found["keys"] = view.rows("SELECT survey, key FROM issuers ORDER BY survey")
+            for table, columns in (
+                ("invitations", "uses, used, expires_on, revoked"),
+                ("issued", "issued.number, blinded"),
+            ):
+                found[table] = view.rows(
+                    f"SELECT id, code, {columns} FROM {table} JOIN surveys ON surveys.number = {table}.survey"
+                    f" ORDER BY id, code, {columns}"
+                )
         assert storage.verify() == []
         return found
     finally:

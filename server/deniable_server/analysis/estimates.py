@@ -15,7 +15,7 @@ from deniable_server.estimator import QuestionEstimate, Weighted, estimate_quest
 from deniable_server.estimator.intervals import Aim
 from deniable_server.estimator.weights import Weighed
 from deniable_server.statistics import Cell, Codes
-from deniable_server.storage.invitations import Numbers
+from deniable_server.storage.invitations import InvitationNumbers
 from deniable_server.wording import method_in_words
 
 from .groups import Grouping, total
@@ -84,25 +84,6 @@ class GroupEstimates(msgspec.Struct, frozen=True):
     merged: list[str] | UnsetType = UNSET
 
 
-class Invited(msgspec.Struct, frozen=True):
-    """How many people are invited, and what became of their invitations: a shared code counts as often as it may be
-    used. ``made`` is the sum of used, unused, revoked and expired; ``rate`` the share of used ones among those that
-    were not revoked. No more than ``unused`` submissions can still be false.
-    """
-
-    codes: int
-    made: int
-    used: int
-    unused: int
-    revoked: int
-    expired: int
-    rate: float | None
-
-    @classmethod
-    def of(cls, numbers: Numbers | None) -> Self | None:
-        return None if numbers is None else cls(*numbers, numbers.rate)
-
-
 class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything that is estimated of a survey, and what was asked for. ``epsilon`` is what one submission may show,
     all of it together. ``methods`` says of each question how its numbers were made, for people who read them elsewhere;
@@ -130,7 +111,7 @@ class SurveyEstimates(msgspec.Struct, frozen=True, omit_defaults=True):
     weighting: Weighting | None = None
     without: tuple[str, ...] = ()
     sources: dict[str, int] = {}
-    invitations: Invited | None = None
+    invitations: InvitationNumbers | None = None
 
 
 def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
@@ -156,7 +137,7 @@ def estimates(source: Source, query: EstimateQuery) -> SurveyEstimates:
         date=source.day.isoformat(),
         without=query.without,
         sources=source.sources(),
-        invitations=Invited.of(source.invitations()),
+        invitations=source.invitations(),
         questions=_questions(source, cells, query, weights),
         methods={
             question.id: method_in_words(source.document, question, anytime=query.anytime)

@@ -18,7 +18,7 @@ from deniable_server.estimator.evidence import Evidence, gather
 from deniable_server.estimator.honesty import check_honesty
 from deniable_server.statistics import Cell, Codes, Counts, Statistics
 from deniable_server.storage import Published, State, Status, Storage, utc_today
-from deniable_server.storage.invitations import Numbers
+from deniable_server.storage.invitations import InvitationNumbers
 
 from .crossing import Crossing
 from .groups import Grouping, check_left_out, total
@@ -139,7 +139,7 @@ class Source(ABC):
         """The collectors that sent submissions, by label, and how many these are, whatever is left out."""
         return {}
 
-    def invitations(self) -> Numbers | None:
+    def invitations(self) -> InvitationNumbers | None:
         """How many people were invited, and what became of it; None where everybody can answer, or nobody knows."""
         return None
 
@@ -201,7 +201,7 @@ class StoredSurvey(Source):
     def sources(self) -> dict[str, int]:
         return self._storage.sources(self.published)
 
-    def invitations(self) -> Numbers | None:
+    def invitations(self) -> InvitationNumbers | None:
         return None if self.document.issuer is None else self._storage.invitations.numbers(self.published)
 
     def leaving_out(self, labels: Sequence[str]) -> Self:

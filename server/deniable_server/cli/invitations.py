@@ -10,6 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 from rich.table import Table as Grid
 
 from deniable_protocol.invitations import digest_of_code, read_code, show_code
@@ -131,7 +132,7 @@ def list_(survey_id: str, database: str, as_json: bool) -> None:
     with existing(database) as storage:
         numbers = storage.invitations.numbers(_invited(storage, survey_id))
     if as_json:
-        print_json({"survey": survey_id, **numbers._asdict(), "rate": numbers.rate})
+        print_json({"survey": survey_id, **asdict(numbers)})
         return
     grid = Grid("Made", "Used", "Unused", "Revoked", "Expired", "Response rate")
     counts = (numbers.made, numbers.used, numbers.unused, numbers.revoked, numbers.expired)

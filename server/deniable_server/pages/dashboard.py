@@ -17,13 +17,14 @@ from markupsafe import Markup
 from deniable_protocol import Survey
 from deniable_server.analysis.compare import CompareQuery, SurveyComparison, compare
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab, planned_pairs
-from deniable_server.analysis.estimates import EstimateQuery, Invited, SurveyEstimates, estimates, has_few_numbers
+from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, estimates, has_few_numbers
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.regress import RegressQuery, regress
 from deniable_server.analysis.source import Source
 from deniable_server.errors import BadQuery, HeldBack, Withheld
 from deniable_server.storage import Status, utc_today
+from deniable_server.storage.invitations import InvitationNumbers
 from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
 from deniable_server.web.source import compute_results, source_of
@@ -169,8 +170,8 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
     return results._replace(scope=_scope(source.survey, result))
 
 
-def _invited(numbers: Invited | None) -> str:
-    return "" if numbers is None else sentences.response_rate(numbers.used, numbers.made - numbers.revoked)
+def _invited(numbers: InvitationNumbers | None) -> str:
+    return "" if numbers is None else sentences.response_rate(numbers.used, numbers.invited)
 
 
 def _scope(survey: Survey, result: SurveyEstimates) -> str:

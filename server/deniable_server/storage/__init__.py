@@ -29,7 +29,7 @@ from deniable_server.statistics import Content, Statistics
 
 if TYPE_CHECKING:
     from .group_commit import Tell
-    from .invitations import Invitations, Numbers
+    from .invitations import InvitationNumbers, Invitations
     from .tokens import Tokens
 
 MOST_SOURCES = 100
@@ -46,7 +46,7 @@ class State(NamedTuple):
     status: Status
     results_from: int | None
     submissions: int
-    invitations: Numbers | None = None
+    invitations: InvitationNumbers | None = None
 
     def check_shown(self) -> None:
         """HeldBack where an admin holds the results of the survey back."""

@@ -19,6 +19,8 @@ from contextlib import AbstractContextManager
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from deniable_protocol import Document, InvitationError, Survey
 from deniable_protocol.blind_signatures import PublicKey
 from deniable_protocol.invitations import LINK, TYPED, digest_of_code, draw_code, read_code
@@ -64,9 +66,10 @@ SEAL = (
 State: TypeAlias = Literal["unused", "used", "revoked", "expired", "unknown"]
 
 
-class Numbers(NamedTuple):
-    """How many people the invitations of a survey are for, and what became of these uses. A shared code counts as
-    often as it may be used. ``made`` is the sum of the rest but ``codes``.
+class InvitationNumbers(Struct, frozen=True):
+    """How many people are invited, and what became of their invitations: a shared code counts as often as it may be
+    used. ``made`` is the sum of used, unused, revoked and expired; ``rate`` the share of used ones among those that
+    were not revoked. No more than ``unused`` submissions can still be false.
     """
 
     codes: int
@@ -75,16 +78,12 @@ class Numbers(NamedTuple):
     unused: int
     revoked: int
     expired: int
+    rate: float | None
 
     @property
     def invited(self) -> int:
         """How many people could have answered: all that were not revoked before they were used."""
         return self.made - self.revoked
-
-    @property
-    def rate(self) -> float | None:
-        """The response rate; None where nobody is invited."""
-        return self.used / self.invited if self.invited else None
 
 
 class Invitations:
@@ -162,7 +161,7 @@ class Invitations:
             found = {code: _state(row, today) for code, *row in _rows(view, survey.number)}
         return {code: found.get(code, "unknown") for code in wanted}
 
-    def numbers(self, survey: Published) -> Numbers:
+    def numbers(self, survey: Published) -> InvitationNumbers:
         """How many there are, and how many are used."""
         with self._reading() as view:
             return numbers(view, survey.number, self._today())
@@ -246,7 +245,7 @@ def kept_key(view: View, survey: str) -> bytes | None:
     return bytes(found[0][0]) if found else None
 
 
-def numbers(view: View, survey: int, today: date) -> Numbers:
+def numbers(view: View, survey: int, today: date) -> InvitationNumbers:
     """How many invitations a survey has, and how many are used."""
     codes, total = 0, {"used": 0, "unused": 0, "revoked": 0, "expired": 0}
     day = today.isoformat()
@@ -255,7 +254,9 @@ def numbers(view: View, survey: int, today: date) -> Numbers:
         total["used"] += used
         rest = "revoked" if revoked else "expired" if expires_on is not None and expires_on < day else "unused"
         total[rest] += uses - used
-    return Numbers(codes, sum(total.values()), **total)
+    made = sum(total.values())
+    invited = made - total["revoked"]
+    return InvitationNumbers(codes, made, **total, rate=total["used"] / invited if invited else None)
 
 
 def _rows(view: View, survey: int) -> Iterator[tuple[bytes, int, int, str | None, int]]:

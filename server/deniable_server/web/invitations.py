@@ -21,10 +21,9 @@ from deniable_protocol.blind_signatures import BYTES, from_text, to_text
 from deniable_protocol.checks import strict_json
 from deniable_protocol.errors import InvitationError
 from deniable_protocol.invitations import digest_of_code, read_code
-from deniable_server.analysis.estimates import Invited
 from deniable_server.errors import Kind, NotJSON, Refusal
 from deniable_server.storage import Published
-from deniable_server.storage.invitations import MOST_AT_ONCE, MOST_USES
+from deniable_server.storage.invitations import MOST_AT_ONCE, MOST_USES, InvitationNumbers
 
 from .auth import acting
 from .context import as_json, find, here, read_body
@@ -140,10 +139,10 @@ def post_invitations(survey: str) -> ResponseReturnValue:
     "/surveys/<survey>/invitations",
     "How many invitations were made, used, revoked and have expired. No codes: the server has none.",
     role="analyst",
-    gives=Invited,
+    gives=InvitationNumbers,
 )
 def get_invitations(survey: str) -> ResponseReturnValue:
-    return as_json(Invited.of(here().storage.invitations.numbers(_with_invitations(survey))))
+    return as_json(here().storage.invitations.numbers(_with_invitations(survey)))
 
 
 @route(
