@@ -14,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable_protocol import Document, randomize, verify
+from deniable_protocol.blind_signatures import BYTES, Blinding, Token, from_text, submission_id, to_text
 from deniable_protocol.errors import SubmissionError
 from deniable_server.errors import NotJSON, TooMany
 from deniable_server.statistics import tally
 from deniable_server.storage.queries import read_content
 from deniable_server.web.submission_reader import MAX_PROBLEMS, SubmissionReader
+from tests.helpers.invited import INVITED, ISSUER, OTHER_ISSUER, Issuer
 from tests.helpers.surveys import documents, several
 
 
@@ -346,3 +348,45 @@ def test_only_a_wrong_digest_is_told_apart(intake: SubmissionReader, good: dict[
     with pytest.raises(SubmissionError) as caught:
         intake.read(encode({**good, "digest": "0" * 64, "id": "x"}))
     assert not caught.value.wrong_digest
+
+
+# --- tokens -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_is_read_alike_by_both_ways() -> None:
+    """Single and in a batch: with its token, the quick way takes a submission, and gives the same rows. A token
+    that is missing, forged, of another survey's key, of another submission or cut short is refused by both, at its
+    place, and nothing that was sent is repeated.
+    """
+    document = verify(INVITED)
+    intake, key = SubmissionReader(document), ISSUER.public
+
+    def token_of(issuer: Issuer) -> Token:
+        blinding = Blinding.draw(issuer.public)
+        return blinding.finish(issuer.public, from_text(issuer.sign(to_text(blinding.blinded)), BYTES, "signature"))
+
+    def submission() -> dict[str, Any]:
+        answers = {"q0": True, "q1": False}
+        return dict(randomize(document, answers, {"campus": "north"}, token=token_of(ISSUER)))
+
+    good, other, foreign = submission(), submission(), token_of(OTHER_ISSUER)
+    assert document.issuer == key
+    for tree in (good, {"submissions": [good, other]}):
+        quick = intake._read_quickly(encode(tree))
+        assert quick is not None and quick.rows == intake._read_carefully(encode(tree)).rows
+    token = good["token"]
+    forged = to_text(bytes(BYTES - 1) + b"\x01")
+    for place, bad in {
+        "token": {name: value for name, value in good.items() if name != "token"},
+        "token.signature": good | {"token": token | {"signature": forged}},
+        "token.message": good | {"token": token | {"message": token["message"][:-4]}},
+        "token.signature ": good | {"token": token | {"signature": token["signature"][:-4]}},
+        "token.signature  ": good | {"id": submission_id(foreign.message), "token": foreign.tree},
+        "id": good | {"token": other["token"]},
+    }.items():
+        for tree, before in ((bad, ""), ({"submissions": [other, bad]}, "submissions[1].")):
+            assert intake._read_quickly(encode(tree)) is None
+            with pytest.raises(SubmissionError) as caught:
+                intake.read(encode(tree))
+            assert f"{before}{place.strip()}" in {problem.place for problem in caught.value.problems}
+            assert token["signature"] not in str(caught.value) and good["id"] not in str(caught.value)
