@@ -508,7 +508,7 @@ def test_only_randomised_content_is_kept(context: BrowserContext, visit: Callabl
     load(page, survey.link)
     receipt = submit(page, timeout=0)
     found = kept(page)
-    assert set(found) == {"surveys", "ledger", "elsewhere"} and found["elsewhere"] == []
+    assert set(found) == {"surveys", "ledger", "tokens", "elsewhere"} and found["elsewhere"] == found["tokens"] == []
     published = {"content": content, "digest": survey.digest, "published": survey.document.decode()}
     assert found["surveys"] == [{"address": survey.api, "booklet": 0, **published}]
     (row,) = found["ledger"]

@@ -90,6 +90,8 @@ class InvitingServer(FakeServer):
 class InvitingSite(InvitingServer):
     """The same with the page of the survey and what it loads, for browsers."""
 
+    language = "en"
+
     def respond(self, request: Request) -> Scripted:
         from deniable_web import web_file  # not part of the base install's tests
 
@@ -104,5 +106,3 @@ class InvitingSite(InvitingServer):
         if path.endswith(".js"):
             return 200, {"Content-Type": "text/javascript"}, web_file(path[1:]).read_bytes()
         return super().respond(request)
-
-    language = "en"

@@ -86,7 +86,7 @@ def revoke(survey: str) -> ResponseReturnValue:
     assert token is not None
     if request.form.get("sure") != "1":
         return _page(
-            published, 422, problem="Tick the box next to the button, if nobody shall use these codes any more."
+            published, 422, problem="Nothing was revoked. To stop these codes for good, tick the box above the button."
         )
     revoked = here().revoke_invitations(published, codes, token)
     return _page(
