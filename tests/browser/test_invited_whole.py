@@ -43,7 +43,7 @@ def test_five_invitations(tmp_path: Path, page: Page) -> None:
     with running(database, tmp_path / "log") as server:
         run("invitations", "create", "staff", "--names", str(names), "--out", str(filled), "--database", str(database),
             "--url", server.base)  # fmt: skip
-        rows = [*csv.DictReader(filled.open())]
+        rows = [*csv.DictReader(filled.read_text().splitlines())]
         links = [next(value for value in row.values() if "#" in value) for row in rows]
         assert [row["name"] for row in rows] == ["Ada", "Bo", "Cy", "Di", "Ed"] and len(set(links)) == 5
         assert all(link.startswith(f"{server.base}/s/staff#") for link in links)

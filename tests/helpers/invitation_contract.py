@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from deniable_server.errors import BadInvitations, InvitationUnknown, InvitationUsed, SurveyClosed
+from deniable_protocol import survey_from_tree
+from deniable_server.errors import BadInvitations, InvitationUnknown, InvitationUsed, StorageError, SurveyClosed
+from deniable_server.planning import publish_survey
 from deniable_server.storage import Published, Storage, invitations, open_storage
 from deniable_server.storage.sqlite.backup import restore
 
+from .by_invitation import INVITED
 from .storage_contract import KEY, TODAY, Open
 
 TOMORROW = TODAY + timedelta(1)
@@ -47,6 +50,15 @@ def test_a_use_is_taken_once(storage: Storage, survey: Published, reopen: Open) 
     assert [outcome(storage, survey, A, value) for value in (X, X, Y)] == ["taken", "taken", "InvitationUsed"]
     assert [outcome(reopen(), survey, A, value) for value in (Y, X)] == ["InvitationUsed", "taken"]
     assert counts(storage, survey) == (1, 1, 1, 0, 0, 0)
+
+
+def test_a_document_has_the_key_that_signs(storage: Storage) -> None:
+    """With a key that nobody here has, no token could ever be signed: such a document is not published."""
+    survey = survey_from_tree(INVITED)
+    storage.invitations.issuer_of(survey)
+    with pytest.raises(StorageError, match="not the one that signs"):
+        storage.publish(publish_survey(survey))
+    assert storage.find(survey.id) is None
 
 
 def test_a_shared_code_has_so_many_uses(storage: Storage, survey: Published) -> None:

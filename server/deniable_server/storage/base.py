@@ -148,6 +148,13 @@ class DatabaseStorage(Storage):
         with self._reading() as view:
             return queries.results_from(view, survey.number)
 
+    def _verified(self, published: bytes) -> Document:
+        """The document that is to be published. With a key that nobody here has, no token could ever be signed."""
+        document = verify(published)
+        if document.issuer is not None and self._invitations.key(document.survey.id).public != document.issuer:
+            raise StorageError(f"The key in the document of {document.survey.id} is not the one that signs its tokens")
+        return document
+
     def _expect(self, survey: str, expected: int | None) -> None:
         """A survey that is published again keeps its document. What is expected may be another number now."""
         if expected is not None:

@@ -29,7 +29,6 @@ import psycopg
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 from psycopg.sql import SQL, Identifier
 
-from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
@@ -119,7 +118,7 @@ class PostgresStorage(DatabaseStorage):
     # --- surveys -----------------------------------------------------------------------------------------------------
 
     def publish(self, published: bytes, expected: int | None = None) -> bool:
-        document = verify(published)
+        document = self._verified(published)
         with self._pool.writing() as connection:
             row = connection.execute(
                 "INSERT INTO surveys (id, document, digest, published_on, expected) VALUES (%s, %s, %s, %s, %s)"

@@ -25,7 +25,6 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from deniable_protocol import verify
 from deniable_server.errors import IdConflict, SurveyClosed
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
@@ -90,7 +89,7 @@ class SQLiteStorage(DatabaseStorage):
     # --- surveys -----------------------------------------------------------------------------------------------------
 
     def publish(self, published: bytes, expected: int | None = None) -> bool:
-        document = verify(published)
+        document = self._verified(published)
         with self._connections.turn, self._connections.writing() as db:
             known = db.execute("SELECT document FROM surveys WHERE id = ?", (document.survey.id,)).fetchone()
             if known is None:
