@@ -26,6 +26,8 @@ type = "yes_no"
 text = "Were you ill from stress?"
 """
 
+NAMES = ["Adalbert", "Bonifacia", "Cyprian", "Dionysia", "Edeltraud"]
+
 
 def run(*arguments: str) -> str:
     command = [sys.executable, "-m", "deniable_server", *arguments]
@@ -38,14 +40,14 @@ def test_five_invitations(tmp_path: Path, page: Page) -> None:
     """
     database, file, names, filled = (tmp_path / name for name in ("a.db", "s.toml", "names.csv", "filled.csv"))
     file.write_text(SURVEY)
-    names.write_text("name\nAda\nBo\nCy\nDi\nEd\n")
+    names.write_text("\n".join(["name", *NAMES]))
     run("survey", "publish", str(file), "--database", str(database))
     with running(database, tmp_path / "log") as server:
         run("invitations", "create", "staff", "--names", str(names), "--out", str(filled), "--database", str(database),
             "--url", server.base)  # fmt: skip
         rows = [*csv.DictReader(filled.read_text().splitlines())]
         links = [next(value for value in row.values() if "#" in value) for row in rows]
-        assert [row["name"] for row in rows] == ["Ada", "Bo", "Cy", "Di", "Ed"] and len(set(links)) == 5
+        assert [row["name"] for row in rows] == NAMES and len(set(links)) == 5
         assert all(link.startswith(f"{server.base}/s/staff#") for link in links)
 
         page.goto(links[0])
@@ -74,4 +76,7 @@ def test_five_invitations(tmp_path: Path, page: Page) -> None:
     assert storage.verify() == []
     storage.close()
     content = database.read_bytes()
-    assert not any(name in content for name in (b"Ada", b"Ed")) and links[4].partition(".")[2].encode() not in content
+    assert (
+        not any(name in content for name in map(str.encode, NAMES))
+        and links[4].partition(".")[2].encode() not in content
+    )
