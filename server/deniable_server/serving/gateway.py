@@ -53,7 +53,6 @@ MAX_HELD = 256 * 1024 * 1024
 def create_gateway() -> Gateway:
     """What granian serves in each worker process."""
     _give_memory_back()
-    sys.setswitchinterval(0.001)  # seconds that the event loop waits for a thread that computes
     settings = Settings.from_environment()
     # Those who wait for results take at most WAITING threads: the others are left for those who answer.
     app = create_app(settings)
