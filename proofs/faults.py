@@ -88,7 +88,12 @@ def inapplicable(folder: Path) -> list[str]:
 def _is_there(test: str) -> bool:
     file, _, name = test.partition("::")
     path = ROOT / ("client/web/test" if file.endswith(".js") else "tests") / file
-    return path.is_file() and (not name or re.search(rf"(?m)^def {name}\(", path.read_text("utf-8")) is not None)
+    if not path.is_file():
+        return False
+    text = path.read_text("utf-8")  # and what it takes over from helpers, such as a contract
+    for helper in re.findall(r"(?m)^from tests\.helpers\.(\w+) import \*", text):
+        text += (ROOT / "tests" / "helpers" / f"{helper}.py").read_text("utf-8")
+    return not name or re.search(rf"(?m)^def {name}\(", text) is not None
 
 
 def _in_python(name: str, test: str, folder: Path) -> str | None:

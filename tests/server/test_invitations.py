@@ -10,11 +10,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable_protocol import survey_from_tree
 from deniable_protocol.blind_signatures import PublicKey, to_text, verify_token
 from deniable_protocol.invitations import TYPED, draw_code, read_code
 from deniable_server import create_app
-from deniable_server.planning import publish_survey
 from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage import Storage
 from deniable_server.storage.tokens import make_token
@@ -75,9 +73,10 @@ def test_a_survey_that_is_only_looked_at_gets_no_key(http: FlaskClient, admin: d
 
 def test_damage_to_the_key_is_found(storage: Storage) -> None:
     """A document whose key the server does not have is found by a check, and gives no token."""
-    survey = survey_from_tree(INVITED | {"id": "elsewhere"})
-    storage.publish(publish_survey(survey))
-    assert storage.verify() == ["the key that signs tokens for elsewhere is missing, or another one"]
+    publish_invited(storage)
+    assert storage.verify() == []
+    storage._write(("DELETE FROM issuers", {}))  # type: ignore[attr-defined]
+    assert storage.verify() == ["the key that signs tokens for invited is missing, or another one"]
 
 
 # --- tokens -----------------------------------------------------------------------------------------------------------

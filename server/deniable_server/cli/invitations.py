@@ -164,7 +164,8 @@ def unused(survey_id: str, kept: Path | None, target: Path | None, database: str
     if as_json:
         print_json({"survey": survey_id, "codes": [code for code in left.codes() if code]})
     elif target is None:
-        click.echo(left.as_csv(), nl=False)
+        for line in left.as_csv().splitlines():
+            say(line)
     say(f"{len(left.rows):,} of {sum(code is not None for code in codes):,} invitations are unused.", err=True)
 
 
