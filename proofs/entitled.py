@@ -19,18 +19,17 @@ from typing import Any
 
 import psycopg
 
-from deniable_server.storage import Published, Storage, open_storage
+from deniable_server.storage import open_storage
 from deniable_server.storage.invitations import MOST_AT_ONCE, make_invitations
 from deniable_server.storage.postgres.names import SCHEMA
 from tests.helpers.planting import Planted
 from tests.helpers.postgres import cluster
-from tests.helpers.servers import let_collect
 
 from . import Outcome, Watch
 from .cheats import foreign_token
 from .fleet import Balancer, DoesNotStart
-from .invitees import Invitees
-from .parcels import Book, published
+from .invitees import Invitees, publish_by_invitation
+from .parcels import Book
 from .processes import Process, until
 from .upgrades import copy_files
 
@@ -72,10 +71,12 @@ def prove(
             except DoesNotStart as trouble:
                 proof.book.fault(str(trouble))
             seconds = time.monotonic() - begun
-        counted = {"submissions": proof.book.acknowledged, "kills": proof.kills, **dict(sorted(proof.book.counts.items()))}
-        counted["seconds per 1,000 submissions"] = round(1000 * seconds / max(proof.book.acknowledged, 1), 1)
+        book = proof.book
+        counted: dict[str, int | float] = {"submissions": book.acknowledged, "kills": proof.kills}
+        counted |= dict(sorted(book.counts.items()))
+        counted["seconds per 1,000 submissions"] = round(1000 * seconds / max(book.acknowledged, 1), 1)
         figures |= {f"{name}: {what}": value for what, value in counted.items()}
-        failures += [f"{name}: {failure}" for failure in proof.book.failures()]
+        failures += [f"{name}: {failure}" for failure in book.failures()]
     return Outcome(figures, failures)
 
 
@@ -89,7 +90,7 @@ class _Entitled:
         self._random = random.Random(seed)
         self._numbers = range(servers)
         storage = open_storage(str(database))
-        invited, other = (_publish(storage, name) for name in ("invited", "elsewhere"))
+        invited, other = (publish_by_invitation(storage, name) for name in ("invited", "elsewhere"))
         codes: list[str] = []
         while len(codes) < self._submissions:
             codes += make_invitations(storage, invited, min(self._submissions - len(codes), MOST_AT_ONCE))
@@ -132,7 +133,8 @@ class _Entitled:
 
     def _kill_some(self) -> None:
         """One server, mostly; sometimes more of them at once."""
-        victims = self._random.sample(self._numbers, self._random.choice(([1, 1, 2, 3] if len(self._numbers) > 1 else [1])))
+        number = self._random.choice((1, 1, 2, 3)) if len(self._servers) > 1 else 1
+        victims = self._random.sample(self._numbers, number)
         for number in victims:
             self._servers[number].kill()
         self.kills += 1
@@ -191,11 +193,3 @@ class _Entitled:
         self._balancer.close()
         for server in self._servers:
             server.kill()
-
-
-def _publish(storage: Storage, survey: str) -> Published:
-    storage.publish(published(survey, storage.invitations.ensure_key(survey).public))
-    let_collect(storage, survey)
-    found = storage.find(survey)
-    assert found is not None
-    return found

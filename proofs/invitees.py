@@ -14,9 +14,11 @@ from typing import Any
 from deniable_protocol import Document, TokenError
 from deniable_protocol.blind_signatures import BYTES, Blinding, PublicKey, Token, from_text, to_text
 from deniable_protocol.invitations import digest_of_code
+from deniable_server.storage import Published, Storage
+from tests.helpers.servers import let_collect
 
 from .cheats import Cheats
-from .parcels import Book, Connection, Maker, Parcel
+from .parcels import Book, Connection, Maker, Parcel, published
 from .senders import send
 
 RIVALS = 0.1
@@ -26,6 +28,15 @@ CHEATS = 0.25
 
 PAUSE = 0.05
 """Seconds until a device tries again: without it, those that wait for a server would keep it from starting."""
+
+
+def publish_by_invitation(storage: Storage, survey: str) -> Published:
+    """The survey of the other proofs, for people with invitations."""
+    storage.publish(published(survey, storage.invitations.ensure_key(survey).public))
+    let_collect(storage, survey)
+    found = storage.find(survey)
+    assert found is not None
+    return found
 
 
 class Device:
