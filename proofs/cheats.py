@@ -89,7 +89,9 @@ class Cheats:
         ask = {"invitation": code, "blinded": to_text(Blinding.draw(key).blinded)}
         tokens = f"/api/v1/surveys/{survey}/tokens"
         yield Cheat("asked for a second token", tokens, ask, 409, "invitation-used")
-        yield Cheat("asked with another code", tokens, {**ask, "invitation": draw_code(LINK)}, 403, "invitation-unknown")
+        yield Cheat(
+            "asked with another code", tokens, {**ask, "invitation": draw_code(LINK)}, 403, "invitation-unknown"
+        )
 
     def _spent_twice(self, token: Token, spent: dict[str, Any], path: str, *, in_a_batch: bool = False) -> Cheat:
         other = spent

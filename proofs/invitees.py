@@ -190,19 +190,17 @@ class Invitees:
         return f"/api/v1/surveys/{self._document.survey.id}"
 
     def _spend(self, connection: Connection, parcel: Parcel) -> None:
-        attempts = 0
-        while parcel.waits and not self._ended and attempts < 10_000:
-            attempts += 1
+        answers = 0  # a submission that is refused again and again is noted by the book, and not sent for ever
+        while parcel.waits and not self._ended and answers < 100:
             try:
                 send(self.book, connection, parcel)
+                answers += 1
             except ConnectionError:
                 self.book.count("requests without an answer")
             if parcel.waits:
                 time.sleep(PAUSE)
 
-    def _cheat(
-        self, connection: Connection, cheats: Cheats, token: Token, spent: dict[str, Any], code: str
-    ) -> None:
+    def _cheat(self, connection: Connection, cheats: Cheats, token: Token, spent: dict[str, Any], code: str) -> None:
         cheat = cheats.with_token(token, spent, code)
         answered = self._post(connection, cheat.path, cheat.body, cheat.headers)
         if answered is not None and not cheat.is_refused(*answered):

@@ -40,7 +40,7 @@ from tests.helpers.servers import collector, storage_of
 
 from . import Outcome, Watch
 from .invitees import publish_by_invitation
-from .linking_strategies import Seen, strategies
+from .linking_strategies import Seen, Strategy, strategies
 from .parcels import Maker, submissions_path
 
 FALSE_ALARMS = 1e-6
@@ -53,18 +53,16 @@ def not_blinded(size: int) -> bytes:
     return os.urandom(size) if size < BYTES else (1).to_bytes(size, "big")
 
 
-def prove(folder: Path, watch: Watch, seed: int, invitations: int, read: RandomBytes = os.urandom) -> Outcome:
-    """A game of so many invitations, and one with the blinding switched off, which the judge has to win. Devices
-    ``read`` their randomness from the operating system, except in tests of the proof itself.
-    """
+def prove(folder: Path, watch: Watch, seed: int, invitations: int) -> Outcome:
+    """A game of so many invitations, and one with the blinding switched off, which the judge has to win."""
     figures: dict[str, int | float | str] = {"invitations": invitations}
     failures: list[str] = []
     watch.counts(0, 2)
-    found = judged(*play(folder / "blinded", seed, invitations, read))
+    found = play_and_judge(folder / "blinded", seed, invitations)
     figures |= found.figures
     failures += found.failures
     watch.counts(1, 2)
-    control = judged(*play(folder / "open", seed, invitations, not_blinded))
+    control = play_and_judge(folder / "open", seed, invitations, not_blinded)
     figures["right without blinding"] = control.right
     if control.right < invitations:
         failures.append(f"without blinding, the judge matched only {control.right} of {invitations}")
@@ -72,11 +70,19 @@ def prove(folder: Path, watch: Watch, seed: int, invitations: int, read: RandomB
     return Outcome(figures, failures)
 
 
+def play_and_judge(folder: Path, seed: int, invitations: int, read: RandomBytes = os.urandom) -> Judged:
+    """One game, with every strategy."""
+    seen, partners = play(folder, seed, invitations, read)
+    return judged(strategies(seen), partners)
+
+
 # --- the game ---------------------------------------------------------------------------------------------------------
 
 
-def play(folder: Path, seed: int, invitations: int, read: RandomBytes) -> tuple[Seen, list[int]]:
-    """What the server sees, and for each request for a token, which submission came from the same device."""
+def play(folder: Path, seed: int, invitations: int, read: RandomBytes = os.urandom) -> tuple[Seen, list[int]]:
+    """What the server sees, and for each request for a token, which submission came from the same device. Devices
+    ``read`` their randomness from the operating system, unless a game is to be won.
+    """
     folder.mkdir()
     app = create_app(Settings(database=str(folder / "a.db"), rate_limit=parse_rate("1000000/second")))
     exchanges = _recorded(app)
@@ -144,13 +150,13 @@ class Judged(NamedTuple):
     failures: list[str]
 
 
-def judged(seen: Seen, partners: list[int]) -> Judged:
-    """Try every strategy, and compare with the truth, which no strategy is given."""
+def judged(tried: Iterable[Strategy], partners: list[int]) -> Judged:
+    """Compare strategies with the truth, which none of them is given."""
     size, places = len(partners), np.arange(len(partners))
     truth = np.array(partners)
     right: dict[str, int] = {}
     ranks: dict[str, float] = {}
-    for name, fit in strategies(seen):
+    for name, fit in tried:
         right[name] = int((fit.argmax(axis=1) == truth).sum())
         ranks[name] = float(((rankdata(fit, axis=1)[places, truth] - 0.5) / size).sum())
     most_right, most_off = limits(size, len(right))

@@ -53,6 +53,17 @@ class Seen(NamedTuple):
                 seen.submissions.extend(sent.get("submissions", [sent]))
         return seen
 
+    @property
+    def signatures(self) -> list[int]:
+        """Of the tokens, as they were spent."""
+        return [_number(each["token"]["signature"]) for each in self.submissions]
+
+    @property
+    def encoded(self) -> list[int]:
+        """The messages of these tokens, as they were signed."""
+        n, e = self.key.public
+        return [pow(signature, e, n) for signature in self.signatures]
+
 
 def _number(text: str) -> int:
     return int.from_bytes(urlsafe_b64decode(text + "=="), "big")
@@ -60,25 +71,23 @@ def _number(text: str) -> int:
 
 def strategies(seen: Seen) -> Iterator[Strategy]:
     """All of them, one after another: together they would take a gigabyte."""
-    n, e = seen.key.public
     requests = {
         "code": [int.from_bytes(digest_of_code(code), "big") for code in seen.codes],
         "blinded value": seen.blinded,
         "blind signature": seen.signed,
     }
-    signatures = [_number(each["token"]["signature"]) for each in seen.submissions]
     submissions = {
         "id": [int(each["id"], 16) for each in seen.submissions],
         "message": [_number(each["token"]["message"]) for each in seen.submissions],
-        "signature": signatures,
-        "encoded message": [pow(s, e, n) for s in signatures],
+        "signature": seen.signatures,
+        "encoded message": seen.encoded,
     }
     yield from _by_order(requests, submissions)
     yield from _by_rank(requests, submissions)
     yield from _by_bytes(seen)
     yield from _by_bits(requests, submissions)
     yield from _by_relation(seen, submissions)
-    yield from _by_squares(seen, submissions["encoded message"])
+    yield from by_squares(seen)
 
 
 # --- what each looks like -----------------------------------------------------------------------------------------
@@ -193,7 +202,7 @@ def _by_relation(seen: Seen, submissions: dict[str, list[int]]) -> Iterator[Stra
         yield f"bits set: {name}", striking * bits
 
 
-def _by_squares(seen: Seen, encoded: list[int]) -> Iterator[Strategy]:
+def by_squares(seen: Seen) -> Iterator[Strategy]:
     """Whether both are squares modulo a prime, or neither is: then the blinding factor is a square, too."""
     numbers = seen.key._numbers
 
@@ -201,7 +210,7 @@ def _by_squares(seen: Seen, encoded: list[int]) -> Iterator[Strategy]:
         return np.array([1.0 if pow(value, prime // 2, prime) == 1 else -1.0 for value in values])
 
     first, second = (
-        np.outer(symbols(seen.blinded, prime), symbols(encoded, prime)) for prime in (numbers.p, numbers.q)
+        np.outer(symbols(seen.blinded, prime), symbols(seen.encoded, prime)) for prime in (numbers.p, numbers.q)
     )
     yield "squares modulo the first prime", first
     yield "squares modulo the second prime", second
