@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import random
+import math
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from deniable_protocol import blind_signatures
@@ -56,9 +57,18 @@ def test_a_leak_of_two_bits_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_limits_are_those_of_chance() -> None:
-    """Permutations that were drawn stay below both bounds on probability, also where these are far from zero."""
-    draw, size, draws = random.Random(21), 30, 20_000
-    fixed = [sum(i == j for i, j in enumerate(draw.sample(range(size), size))) for _ in range(draws)]
-    assert [sum(count >= k for count in fixed) / draws for k in (3, 4, 5)] <= [0.1667, 0.0417, 0.0084]
-    right, off = limits(1_000, 77)
-    assert right == 12 and 216 < off < 219
+    """Permutations that were drawn stay within both bounds, where these are large enough to be seen; and the limits are
+    where the bounds are small enough.
+    """
+    draw, size, draws = np.random.default_rng(21), 30, 20_000
+    fit = draw.permuted(np.tile(np.arange(size) / size, (size, 1)), axis=1)  # ranks of some strategy
+    drawn = [draw.permutation(size) for _ in range(draws)]
+    right = np.array([(order == np.arange(size)).sum() for order in drawn])
+    off = np.array([abs(fit[np.arange(size), order].sum() - fit.mean() * size) for order in drawn])
+    for k in (1, 2, 3, 4, 5):
+        assert (right >= k).mean() < 1.2 / math.factorial(k), "six standard deviations above it"
+    for t in range(1, 15):
+        assert (off >= t).mean() <= 2 * math.exp(-t * t / (4 * fit.mean() * size + 2 * t))
+    most_right, most_off = limits(1_000, 77)
+    assert 77 / math.factorial(most_right) < 0.5e-6 < 77 / math.factorial(most_right - 1)
+    assert 77 * 2 * math.exp(-(most_off**2) / (2_000 + 2 * most_off)) == pytest.approx(0.5e-6)
