@@ -74,7 +74,7 @@ PARTS: dict[str, Part] = {
         "entitled",
         {"sqlite": (100_000, 200), "postgresql": (50_000, 100)},
         {"sqlite": (300, 4), "postgresql": (200, 3)},
-        minutes=240,
+        minutes=150,
     ),
     "away": Part("away", {"outages": 60, "acknowledgements": 50_000}, {"outages": 4}, minutes=30),
     "hostile": Part(

@@ -58,9 +58,10 @@ class Cheats:
 
     def with_token(self, token: Token, spent: dict[str, Any], code: str) -> Cheat:
         """One of them; ``spent`` is the submission that the token was spent on, ``code`` the one it was given for."""
-        return self._random.choice([*self._all(token, spent, code)])
+        return self._random.choice([*self.all_with(token, spent, code)])
 
-    def _all(self, token: Token, spent: dict[str, Any], code: str) -> Iterator[Cheat]:
+    def all_with(self, token: Token, spent: dict[str, Any], code: str) -> Iterator[Cheat]:
+        """Each kind once."""
         survey, key = self._document.survey.id, self._document.issuer
         assert isinstance(key, PublicKey)
         here, there = submissions_path(survey), submissions_path(self._other.survey.id)

@@ -295,17 +295,20 @@ TOKENS: dict[Planted, tuple[str, ...]] = {
     invited.a_code_that_stays_on_the_device: (f"{_INVITED}::test_an_invitation_is_forgotten_once_the_token_is_there",),
     invited.a_submission_does_not_wait: (f"{_INVITED}::test_a_submission_waits_for_a_random_time",),
     issued.an_invitation_is_never_used_up: (
-        f"{_CONTRACT}::test_a_race_for_the_last_use_has_one_winner",
+        _CONTRACT,
         f"{_INVITING}::test_an_invitation_gives_one_token",
     ),
     issued.a_retry_uses_an_invitation_again: (
-        f"{_CONTRACT}::test_a_use_is_taken_once",
+        _CONTRACT,
         f"{_INVITING}::test_an_invitation_gives_one_token",
     ),
-    issued.signed_before_it_is_on_disk: (f"{_CONTRACT}::test_a_use_is_taken_once",),
-    issued.the_use_is_written_after_signing: (f"{_CONTRACT}::test_a_use_is_taken_once", f"{_ENTITLED}_on_sqlite"),
-    issued.one_can_take_the_use_of_another: (f"{_CONTRACT}::test_a_race_for_the_last_use_has_one_winner",),
-    issued.an_id_need_not_follow_from_the_token: (f"{_ENTITLED}_on_sqlite",),
+    issued.signed_before_it_is_on_disk: (_CONTRACT,),
+    issued.the_use_is_written_after_signing: (_CONTRACT, f"{_ENTITLED}_on_sqlite"),
+    issued.one_can_take_the_use_of_another: (_CONTRACT,),
+    issued.an_id_need_not_follow_from_the_token: (
+        f"{_INVITING}::test_a_token_that_may_not_be_spent_is_refused",
+        f"{_ENTITLED}_on_sqlite",
+    ),
     issued.other_words_for_other_reasons: (f"{_INVITING}::test_codes_that_are_not_valid_get_the_same_answer",),
     issued.a_copy_forgets_which_uses_are_taken: ("system/test_move.py::test_everything_arrives",),
     issued.codes_are_stored_as_they_are: (
