@@ -69,6 +69,13 @@ PARTS: dict[str, Part] = {
         {"acknowledgements": 3_000, "kills": 5},
         minutes=40,
     ),
+    "linking": Part("linking", {"invitations": 1_000}, {"invitations": 100}, minutes=30),
+    "entitled": Part(
+        "entitled",
+        {"sqlite": (100_000, 200), "postgresql": (50_000, 100)},
+        {"sqlite": (300, 4), "postgresql": (200, 3)},
+        minutes=150,
+    ),
     "away": Part("away", {"outages": 60, "acknowledgements": 50_000}, {"outages": 4}, minutes=30),
     "hostile": Part(
         "hostile_input",

@@ -19,6 +19,7 @@ from typing import Any
 import psycopg
 
 from deniable_protocol import Document, publish, randomize, survey_from_tree, verify
+from deniable_protocol.blind_signatures import PublicKey, Token
 from deniable_server.storage.postgres.names import SCHEMA
 from deniable_server.storage.postgres.view import PostgresView
 from deniable_server.storage.queries import find_damage
@@ -28,11 +29,14 @@ from tests.helpers.servers import collector
 CAMPUSES = ("north", "south")
 
 
-def published(survey: str) -> bytes:
-    """A survey of a few short questions, so that making submissions costs little: a follow-up, and three booklets."""
+def published(survey: str, issuer: PublicKey | None = None) -> bytes:
+    """A survey of a few short questions, so that making submissions costs little: a follow-up, and three booklets.
+    With an ``issuer``, it is answered by invitation.
+    """
     tree = {
         "id": survey,
         "title": "Under load",
+        "invitations": issuer is not None,
         "epsilon": "2",
         "segments": [
             {"id": "campus", "text": "Where?", "options": [{"code": code, "text": code} for code in CAMPUSES]}
@@ -44,7 +48,7 @@ def published(survey: str) -> bytes:
         ],
     }
     parts = [(["smoked", "often"], None), (["stress"], None), (["smoked", "often", "stress"], None)]
-    return publish(survey_from_tree(tree), parts, [([0], 2), ([1], 1), ([2], 1)])
+    return publish(survey_from_tree(tree), parts, [([0], 2), ([1], 1), ([2], 1)], issuer=issuer)
 
 
 class Parcel:
@@ -85,17 +89,12 @@ class Maker:
     def submissions(self, survey: str, count: int) -> list[dict[str, Any]]:
         if survey not in self._documents:
             self._documents[survey] = verify(published(survey))
-        document, draw = self._documents[survey], self._random.random
-        return [
-            dict(
-                randomize(
-                    document,
-                    {"smoked": draw() < 0.3, "often": 1 + int(draw() * 3), "stress": 1 + int(draw() * 5)},
-                    {"campus": CAMPUSES[draw() < 0.5]},
-                )
-            )
-            for _ in range(count)
-        ]
+        return [self.submission(self._documents[survey]) for _ in range(count)]
+
+    def submission(self, document: Document, token: Token | None = None) -> dict[str, Any]:
+        draw = self._random.random
+        answers = {"smoked": draw() < 0.3, "often": 1 + int(draw() * 3), "stress": 1 + int(draw() * 5)}
+        return dict(randomize(document, answers, {"campus": CAMPUSES[draw() < 0.5]}, token=token))
 
     def parcel(self, survey: str, count: int = 0) -> Parcel:
         """A batch of this many, or a single one; without a count, mostly a single one, else a small batch."""

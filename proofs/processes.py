@@ -43,13 +43,15 @@ def deniable(arguments: list[str], log: Path, planted: Planted | None = None) ->
 
 
 class Process:
-    """A server: ``deniable serve`` and its workers."""
+    """A server: ``deniable serve`` and its workers, with more ``flags`` where there are any."""
 
-    def __init__(self, database: Path | str, log: Path, workers: int = 1, planted: Planted | None = None) -> None:
+    def __init__(
+        self, database: Path | str, log: Path, workers: int = 1, planted: Planted | None = None, *flags: str
+    ) -> None:
         self.database, self.port = database, free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         arguments = ["serve", "--database", str(database), "--bind", f"127.0.0.1:{self.port}"]
-        self.parent = deniable([*arguments, "--workers", str(workers)], log, planted)
+        self.parent = deniable([*arguments, "--workers", str(workers), *flags], log, planted)
 
     def answers(self) -> bool:
         try:

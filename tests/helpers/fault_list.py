@@ -37,6 +37,8 @@ _BLIND = "protocol/test_blind_signatures.py"
 _ISSUING = "server/test_issuing.py"
 _INVITED = "client/test_invited.py"
 _INVITING = "server/test_invitations.py"
+_LINKING = "system/test_linking.py::test_nobody_can_match_invitations_with_submissions"
+_ENTITLED = "system/test_entitled.py::test_everybody_is_counted_once"
 
 PROTOCOL: dict[Planted, tuple[str, ...]] = {
     protocol.favour_one_too_large: (_VECTORS,),
@@ -268,7 +270,8 @@ DATA: dict[Planted, tuple[str, ...]] = {
 }
 
 TOKENS: dict[Planted, tuple[str, ...]] = {
-    tokens.tokens_are_not_blinded: (_VECTORS, f"{_BLIND}::test_the_blinding_factor_is_uniform"),
+    tokens.tokens_are_not_blinded: (_VECTORS, f"{_BLIND}::test_the_blinding_factor_is_uniform", _LINKING),
+    tokens.all_have_the_same_blinding_factor: (_VECTORS, f"{_BLIND}::test_the_blinding_factor_is_uniform", _LINKING),
     tokens.a_blinding_factor_with_a_bias: (f"{_BLIND}::test_the_blinding_factor_is_uniform",),
     tokens.a_signature_is_not_verified_by_the_device: (
         _VECTORS,
@@ -292,14 +295,20 @@ TOKENS: dict[Planted, tuple[str, ...]] = {
     invited.a_code_that_stays_on_the_device: (f"{_INVITED}::test_an_invitation_is_forgotten_once_the_token_is_there",),
     invited.a_submission_does_not_wait: (f"{_INVITED}::test_a_submission_waits_for_a_random_time",),
     issued.an_invitation_is_never_used_up: (
-        f"{_CONTRACT}::test_a_race_for_the_last_use_has_one_winner",
+        _CONTRACT,
         f"{_INVITING}::test_an_invitation_gives_one_token",
     ),
     issued.a_retry_uses_an_invitation_again: (
-        f"{_CONTRACT}::test_a_use_is_taken_once",
+        _CONTRACT,
         f"{_INVITING}::test_an_invitation_gives_one_token",
     ),
-    issued.signed_before_it_is_on_disk: (f"{_CONTRACT}::test_a_use_is_taken_once",),
+    issued.signed_before_it_is_on_disk: (_CONTRACT,),
+    issued.the_use_is_written_after_signing: (_CONTRACT, f"{_ENTITLED}_on_sqlite"),
+    issued.one_can_take_the_use_of_another: (_CONTRACT,),
+    issued.an_id_need_not_follow_from_the_token: (
+        f"{_INVITING}::test_a_token_that_may_not_be_spent_is_refused",
+        f"{_ENTITLED}_on_sqlite",
+    ),
     issued.other_words_for_other_reasons: (f"{_INVITING}::test_codes_that_are_not_valid_get_the_same_answer",),
     issued.a_copy_forgets_which_uses_are_taken: ("system/test_move.py::test_everything_arrives",),
     issued.codes_are_stored_as_they_are: (

@@ -18,6 +18,11 @@ def tokens_are_not_blinded(_: Any, n: int, read: RandomBytes) -> int:
 
 
 @instead_of(blind_signatures, "_below")
+def all_have_the_same_blinding_factor(_: Any, n: int, read: RandomBytes) -> int:
+    return n // 3
+
+
+@instead_of(blind_signatures, "_below")
 def a_blinding_factor_with_a_bias(_: Any, n: int, read: RandomBytes) -> int:
     return int.from_bytes(read((n.bit_length() + 7) // 8), "big") % (n - 1) + 1
 

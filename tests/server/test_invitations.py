@@ -15,8 +15,12 @@ from deniable_protocol.invitations import TYPED, draw_code, read_code
 from deniable_server import create_app
 from deniable_server.settings import Settings, parse_rate
 from deniable_server.storage import Storage
+from deniable_server.storage.invitations import make_invitations
 from deniable_server.storage.tokens import make_token
 from deniable_server.web import context
+from proofs.cheats import Cheats, foreign_token
+from proofs.invitees import publish_by_invitation
+from proofs.parcels import Maker, submissions_path
 from tests.helpers.by_invitation import INVITED, Device, invite, publish_invited
 from tests.helpers.servers import storage_of
 
@@ -166,6 +170,28 @@ def test_asking_is_limited_without_any_setting(
     device = Device(free.test_client(), key, draw_code())
     assert [device.ask().status_code for _ in range(3)] == [403, 403, 429]
     storage_of(free).close()
+
+
+def test_a_token_that_may_not_be_spent_is_refused(http: FlaskClient, app: Flask) -> None:
+    """Spent twice, forged, of another survey, under another id, cut short or left out: each is refused with its own
+    problem, and nothing is stored.
+    """
+    storage = storage_of(app)
+    survey, other = (publish_by_invitation(storage, name) for name in ("invited", "elsewhere"))
+    issuer = survey.document.issuer
+    assert issuer is not None
+    (code,) = make_invitations(storage, survey, 1)
+    token = Device(http, issuer, code).token()
+    spent = Maker(21).submission(survey.document, token)
+    assert http.post(submissions_path("invited"), json=spent).json == {"accepted": 1, "duplicates": 0}
+    foreign = foreign_token(storage.invitations.key("elsewhere"))
+    tried = [*Cheats(survey.document, other.document, foreign, 21).all_with(token, spent, code)]
+    assert len(tried) == 13
+    for cheat in tried:
+        answer = http.post(cheat.path, json=cheat.tree, headers=cheat.headers)
+        assert answer.json is not None and cheat.is_refused(answer.status_code, answer.json), (cheat.kind, answer.text)
+    assert {listed.id: listed.submissions for listed in storage.surveys() if listed.submissions} == {"invited": 1}
+    assert storage.invitations.numbers(survey).used == 1 and storage.verify() == []
 
 
 def test_pages_of_other_origins_may_ask(
