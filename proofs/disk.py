@@ -179,7 +179,7 @@ def _run(folder: Path, template: Template, fault: Fault | None, rng: random.Rand
     failures = [*work.failures, *_kept(work.promises, data, disk, happened, mended, rng)]
     if work.acknowledged != work.promises.acknowledged:
         failures.append("the trace has other acknowledgements than the client")
-    calls = Counter(_calls(folder / "faulty"))
+    calls = _calls(folder / "faulty")
     shutil.rmtree(folder)
     return Run(injected_lines > 0, work.unavailable, len(work.acknowledged), failures, calls)
 
@@ -195,14 +195,18 @@ def _start(database: Path, log: Path, environment: dict[str, str]) -> tuple[Serv
         server.stop(signal.SIGKILL)
 
 
-def _calls(trace: Path) -> list[str]:
-    calls = []
+def _calls(trace: Path) -> Counter[str]:
+    """How many there were of each: of the thread that made the most, because strace counts for each by itself."""
+    calls = Counter[tuple[str, str]]()
     with trace.open(encoding="ascii") as lines:
         for line in lines:
-            name = line.split(maxsplit=1)[1].partition("(")[0]
-            if name in CALLS:
-                calls.append(name)
-    return calls
+            thread, rest = line.split(maxsplit=1)
+            if (name := rest.partition("(")[0]) in CALLS:
+                calls[thread, name] += 1
+    most = Counter[str]()
+    for (_, name), count in calls.items():
+        most[name] = max(most[name], count)
+    return most
 
 
 def _kept(

@@ -223,7 +223,8 @@ class Visit:
         held = kept(self.page)
         assert TRUTH not in told and TRUTH not in str(held)
         assert TRUTH not in self.page.evaluate("location.href + JSON.stringify(history.state)")
-        assert held.pop("elsewhere") == [] and held.keys() <= {"surveys", "ledger"}
+        assert held.pop("elsewhere") == [] and held.keys() <= {"surveys", "ledger", "tokens"}
+        assert held.get("tokens", []) == []
         assert not self.faults, list(self.faults)
         return submission
 

@@ -61,7 +61,7 @@ def test_what_is_stored_and_what_is_counted_are_committed_together(
     storage.publish(published("cut"))
     survey = storage.find("cut")
     assert survey is not None
-    known, new = (SubmissionReader(survey.document).read(Maker(3).parcel("cut", 1).body) for _ in range(2))
+    known, new = (SubmissionReader(survey.document).read(Maker(3).parcel("cut", 1).body).rows for _ in range(2))
     storage.accept(survey, known)
     count_days = PostgresStorage._count_days
     calls: list[int] = []
