@@ -22,10 +22,6 @@ STATEMENTS = 512
 """Statements that a connection keeps ready: there is one for each number of rows that are inserted together."""
 
 
-CACHE_KIB = 32 * 1024
-"""Of the pages of the file, so much is kept in memory, in KiB. Ids are random: each row belongs on another page."""
-
-
 class Connections:
     """The one thread that writes holds ``turn``; ``reading`` needs no turn.
 
@@ -72,7 +68,6 @@ class Connections:
             )
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA secure_delete=ON")
-            connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
             mode = self._enter_wal(connection)
             connection.execute("PRAGMA synchronous=FULL")
             (sync,) = connection.execute("PRAGMA synchronous").fetchone()
