@@ -101,7 +101,7 @@ _LOOKS: dict[str, Callable[[int], int]] = {
 
 
 def _closeness(left: Sequence[int] | NDArray[Any], right: Sequence[int] | NDArray[Any]) -> Fit:
-    """The more alike two ranks are, the better is the fit."""
+    """The closer two ranks are, the better is the fit."""
     return -np.abs(_ranks(left)[:, None] - _ranks(right)[None, :])
 
 

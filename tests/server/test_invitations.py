@@ -143,7 +143,7 @@ def test_what_is_malformed_uses_nothing_up(
 
 
 def test_surveys_that_give_no_tokens(http: FlaskClient, storage: Storage, key: PublicKey) -> None:
-    """An unknown survey and one without invitations: 404. A closed one: 409, for known and unknown codes alike."""
+    """An unknown survey and one without invitations: 404. A closed one: 409, whether or not the code is known."""
     (code,) = invite(storage)
     sent = {"invitation": code, "blinded": to_text(Device(http, key, code).blinding.blinded)}
     for survey in ("nobody", "campus-health"):

@@ -202,7 +202,7 @@ class StoredSurvey(Source):
         return self._storage.sources(self.published)
 
     def invitations(self) -> InvitationNumbers | None:
-        return None if self.document.issuer is None else self._storage.invitations.numbers(self.published)
+        return self._state.invitations
 
     def leaving_out(self, labels: Sequence[str]) -> Self:
         found = type(self)(self._storage, self.published, self.minimum, self._find, labels)

@@ -156,9 +156,8 @@ def unused(survey_id: str, kept: Path | None, target: Path | None, database: str
     with existing(database) as storage:
         survey = _invited(storage, survey_id)
         codes = sheet.codes()
-        states = storage.invitations.states(survey, (digest_of_code(code) for code in codes if code))
-    is_unused = [code is not None and states[digest_of_code(code)] == "unused" for code in codes]
-    left = sheet.only(is_unused)
+        usable = {*storage.invitations.unused(survey, filter(None, codes))}
+    left = sheet.only([code in usable for code in codes])
     if target is not None:
         write_new(target, left.as_csv())
     if as_json:

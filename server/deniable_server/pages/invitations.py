@@ -19,8 +19,8 @@ from deniable_server.errors import BadInvitations, Kind, Refusal, SurveyClosed
 from deniable_server.storage import Published
 from deniable_server.storage.invitations import MOST_AT_ONCE, MOST_USES, code_in
 from deniable_server.web.auth import signed_in
-from deniable_server.web.context import find, here
-from deniable_server.web.invitations import unused_of
+from deniable_server.web.context import here
+from deniable_server.web.invitations import find_inviting
 from deniable_server.wording import invitation_in_words
 
 from .invitation_sheet import place_of, tickets
@@ -33,13 +33,13 @@ inviting = Blueprint("inviting", __name__, template_folder="templates")
 @inviting.get("/surveys/<survey>/invitations")
 @shown_to("analyst")
 def invitations(survey: str) -> ResponseReturnValue:
-    return _page(_invited(survey))
+    return _page(find_inviting(survey))
 
 
 @inviting.post("/surveys/<survey>/invitations")
 @shown_to("admin")
 def make(survey: str) -> ResponseReturnValue:
-    published, token = _invited(survey), signed_in()
+    published, token = find_inviting(survey), signed_in()
     assert token is not None
     try:
         number, uses = _number("number", "How many"), _number("uses", "People per code")
@@ -58,7 +58,7 @@ def make(survey: str) -> ResponseReturnValue:
 @shown_to("admin")
 def sheet(survey: str) -> ResponseReturnValue:
     """The codes that the form has, as a sheet to print. The server has none to add."""
-    published = _invited(survey)
+    published = find_inviting(survey)
     address, codes = _address(published), _codes()
     if not codes:
         raise Refusal(Kind.BAD_PARAMETER, "There is no code to print.")
@@ -73,8 +73,8 @@ def sheet(survey: str) -> ResponseReturnValue:
 @inviting.post("/surveys/<survey>/invitations/unused")
 @shown_to("admin")
 def unused(survey: str) -> ResponseReturnValue:
-    published, codes = _invited(survey), _codes()
-    left = unused_of(published, codes)
+    published, codes = find_inviting(survey), _codes()
+    left = here().storage.invitations.unused(published, codes)
     said = f"{len(left):,} of {counted(len(codes), 'code')} can still be used."
     return _page(published, found=said, table=_table(published, left))
 
@@ -82,7 +82,7 @@ def unused(survey: str) -> ResponseReturnValue:
 @inviting.post("/surveys/<survey>/invitations/revoke")
 @shown_to("admin")
 def revoke(survey: str) -> ResponseReturnValue:
-    published, codes, token = _invited(survey), _codes(), signed_in()
+    published, codes, token = find_inviting(survey), _codes(), signed_in()
     assert token is not None
     if request.form.get("sure") != "1":
         return _page(
@@ -111,13 +111,6 @@ def _page(published: Published, code: int = 200, /, **values: Any) -> ResponseRe
         most_uses=MOST_USES,
         **shown,
     )
-
-
-def _invited(survey: str) -> Published:
-    published = find(survey)
-    if published.document.issuer is None:
-        raise Refusal(Kind.NOT_FOUND, "This survey has no invitations: everybody can answer it.")
-    return published
 
 
 def _address(published: Published) -> str:

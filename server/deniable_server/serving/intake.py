@@ -86,10 +86,9 @@ class Intake:
     async def store(self, submission: Plain) -> Answer:
         """The answer to a submission, once it is on disk or refused."""
         state, (published, rows, scope) = self._state, submission
-        begun = time.perf_counter()
+        begun, origin, (address, scheme) = time.perf_counter(), scope.headers.get("origin"), self._sender(scope)
         try:
-            if state.rate_limit is not None:
-                state.admit(self._believed(scope)["REMOTE_ADDR"])
+            state.admit(address)
             stored = self._loop.create_future()
             state.storage.accept_soon(published, rows, stored, _tell)
             outcome = await stored
@@ -99,10 +98,10 @@ class Intake:
             response = as_response(error)
             state.metrics.answered(ROUTE, response.status_code)
             status, headers, body = response.status_code, [*response.headers.items()], response.get_data()
-            return self._answer(status, headers, body, scope.headers.get("origin"), self._scheme(scope))
+            return self._answer(status, headers, body, origin, scheme)
         state.metrics.stored(outcome, time.perf_counter() - begun)
         state.metrics.answered(ROUTE, 201)
-        return self._accepted(outcome, scope.headers.get("origin"), self._scheme(scope))
+        return self._accepted(outcome, origin, scheme)
 
     def _accepted_by(self, stored: Accepted, origin: str | None, scheme: str) -> Answer:
         body, headers = acknowledgement(stored)
@@ -114,19 +113,16 @@ class Intake:
         shared = sharing(self._settings.allowed_origins, origin)
         return Answer(status, protected([*headers, *shared], scheme, self._settings), body)
 
-    def _scheme(self, scope: Scope) -> str:
-        """Whether a request came encrypted."""
-        return scope.scheme if not self._settings.trusted_proxies else str(self._believed(scope)["wsgi.url_scheme"])
-
-    def _believed(self, scope: Scope) -> dict[str, str]:
+    def _sender(self, scope: Scope) -> tuple[str, str]:
         """The address that a request comes from, and its scheme: as trusted proxies say, if there are any."""
+        if not self._settings.trusted_proxies:
+            return address_of(scope), scope.scheme
         environ = {"REMOTE_ADDR": address_of(scope), "wsgi.url_scheme": scope.scheme, "HTTP_HOST": ""}
-        if self._settings.trusted_proxies:
-            for header in ("x-forwarded-for", "x-forwarded-proto"):
-                said = scope.headers.get_all(header)  # type: ignore[attr-defined]
-                environ[f"HTTP_{header.upper().replace('-', '_')}"] = ",".join(said)
-            self._behind(environ, _start)
-        return environ
+        for header in ("x-forwarded-for", "x-forwarded-proto"):
+            said = scope.headers.get_all(header)  # type: ignore[attr-defined]
+            environ[f"HTTP_{header.upper().replace('-', '_')}"] = ",".join(said)
+        self._behind(environ, _start)
+        return environ["REMOTE_ADDR"], environ["wsgi.url_scheme"]
 
 
 def address_of(scope: Scope) -> str:

@@ -14,7 +14,7 @@ May not: sign anything, or know which database it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -52,16 +52,13 @@ _TAKE = (
     " WHERE invitations.survey = :survey AND code = :code AND uses >= :number AND revoked = 0 AND status = 'open'"
     " ON CONFLICT DO NOTHING"
 )
-_COUNT = (
+COUNT_USES = (
     "UPDATE invitations SET used = (SELECT count(*) FROM issued"
     " WHERE issued.survey = invitations.survey AND issued.code = invitations.code)"
     " WHERE survey = :number AND code IN (SELECT code FROM issued WHERE survey = :number)"
 )
-SEAL = (
-    _COUNT,
-    "DELETE FROM issued WHERE survey = :number",
-)
-"""What closing a survey does: it gives no more tokens, so what says which blinded value had which use can go."""
+"""What closing a survey does before it empties ``issued``. It gives no more tokens, so nobody needs to know any longer
+which blinded value had which use."""
 
 State: TypeAlias = Literal["unused", "used", "revoked", "expired", "unknown"]
 
@@ -158,8 +155,15 @@ class Invitations:
         wanted = list(codes)
         today = self._today().isoformat()
         with self._reading() as view:
-            found = {code: _state(row, today) for code, *row in _rows(view, survey.number)}
+            rows = view.stream(_each(view, survey.number), survey=survey.number)
+            found = {bytes(code): _state(row, today) for code, *row in rows}
         return {code: found.get(code, "unknown") for code in wanted}
+
+    def unused(self, survey: Published, codes: Iterable[str]) -> list[str]:
+        """Those of these codes, not digests, that can still be used, in their order: for reminders."""
+        digests = {code: digest_of_code(code) for code in codes}
+        states = self.states(survey, digests.values())
+        return [code for code, digest in digests.items() if states[digest] == "unused"]
 
     def numbers(self, survey: Published) -> InvitationNumbers:
         """How many there are, and how many are used."""
@@ -247,27 +251,29 @@ def kept_key(view: View, survey: str) -> bytes | None:
 
 def numbers(view: View, survey: int, today: date) -> InvitationNumbers:
     """How many invitations a survey has, and how many are used."""
-    codes, total = 0, {"used": 0, "unused": 0, "revoked": 0, "expired": 0}
-    day = today.isoformat()
-    for _, uses, used, expires_on, revoked in _rows(view, survey):
-        codes += 1
-        total["used"] += used
-        rest = "revoked" if revoked else "expired" if expires_on is not None and expires_on < day else "unused"
-        total[rest] += uses - used
-    made = sum(total.values())
-    invited = made - total["revoked"]
-    return InvitationNumbers(codes, made, **total, rate=total["used"] / invited if invited else None)
-
-
-def _rows(view: View, survey: int) -> Iterator[tuple[bytes, int, int, str | None, int]]:
-    """The code, uses, used uses, last day and whether it is revoked, of each invitation, by code."""
-    table = view.table("issued", survey)
-    statement = (
-        "SELECT invitations.code, uses, used + coalesce(taken, 0), CAST(expires_on AS TEXT), revoked FROM invitations"  # noqa: S608 -- our own names
-        f" LEFT JOIN (SELECT code, count(*) AS taken FROM {table} WHERE survey = :survey GROUP BY code) AS counted"
-        " ON counted.code = invitations.code WHERE survey = :survey ORDER BY invitations.code"
+    sums = (
+        "count(*)",
+        "sum(used)",
+        "sum(CASE WHEN revoked = 1 THEN uses - used END)",
+        "sum(CASE WHEN revoked = 0 AND expires_on < :today THEN uses - used END)",
+        "sum(uses)",
     )
-    return ((bytes(code), *rest) for code, *rest in view.stream(statement, survey=survey))
+    asked = ", ".join(f"CAST(coalesce({each}, 0) AS BIGINT)" for each in sums)
+    statement = f"SELECT {asked} FROM ({_each(view, survey)}) AS each_one"  # noqa: S608 -- our own names
+    ((codes, used, revoked, expired, made),) = view.rows(statement, survey=survey, today=today.isoformat())
+    rate = used / (made - revoked) if made > revoked else None
+    return InvitationNumbers(codes, made, used, made - used - revoked - expired, revoked, expired, rate)
+
+
+def _each(view: View, survey: int) -> str:
+    """The query for the code, uses, used uses, last day and whether it is revoked, of each invitation."""
+    table = view.table("issued", survey)
+    return (
+        "SELECT invitations.code AS code, uses, used + coalesce(taken, 0) AS used,"  # noqa: S608 -- our own names
+        " CAST(expires_on AS TEXT) AS expires_on, revoked FROM invitations"
+        f" LEFT JOIN (SELECT code, count(*) AS taken FROM {table} WHERE survey = :survey GROUP BY code) AS counted"
+        " ON counted.code = invitations.code WHERE survey = :survey"
+    )
 
 
 def _state(row: Sequence[Any], today: str) -> State:

@@ -9,7 +9,6 @@ May not: log anything about a request for a token, or keep a code.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from datetime import date
 from typing import Annotated, Any, TypeVar
 
@@ -98,7 +97,7 @@ class Revoked(Struct, frozen=True):
 def post_token(survey: str) -> ResponseReturnValue:
     state = here()
     state.token_requests.spend(request.remote_addr)
-    published = _with_invitations(survey)
+    published = find_inviting(survey)
     sent = _sent(TokenRequest, MAX_REQUEST, 'Send {"invitation": code, "blinded": base64url}.')
     code = digest_of_code(read_code(sent.invitation))
     blinded = from_text(sent.blinded, BYTES, "blinded")
@@ -124,7 +123,7 @@ def post_token(survey: str) -> ResponseReturnValue:
     problems=(*SENT, Kind.CLOSED),
 )
 def post_invitations(survey: str) -> ResponseReturnValue:
-    published = _with_invitations(survey)
+    published = find_inviting(survey)
     most = f"number from 1 to {MOST_AT_ONCE}, uses from 1 to {MOST_USES}"
     sent = _sent(NewInvitations, MAX_REQUEST, f'Send {{"number": 300}}: {most}, short, expires_on as 2026-12-31.')
     codes = here().invite(
@@ -142,7 +141,7 @@ def post_invitations(survey: str) -> ResponseReturnValue:
     gives=InvitationNumbers,
 )
 def get_invitations(survey: str) -> ResponseReturnValue:
-    return as_json(here().storage.invitations.numbers(_with_invitations(survey)))
+    return as_json(here().storage.invitations.numbers(find_inviting(survey)))
 
 
 @route(
@@ -156,8 +155,9 @@ def get_invitations(survey: str) -> ResponseReturnValue:
     problems=SENT,
 )
 def post_unused(survey: str) -> ResponseReturnValue:
-    published = _with_invitations(survey)
-    return as_json(Codes(survey, published.document.digest, unused_of(published, _sent_codes())))
+    published = find_inviting(survey)
+    left = here().storage.invitations.unused(published, _sent_codes())
+    return as_json(Codes(survey, published.document.digest, left))
 
 
 @route(
@@ -171,15 +171,8 @@ def post_unused(survey: str) -> ResponseReturnValue:
     problems=SENT,
 )
 def post_revoked(survey: str) -> ResponseReturnValue:
-    published = _with_invitations(survey)
+    published = find_inviting(survey)
     return as_json(Revoked(here().revoke_invitations(published, _sent_codes(), acting())))
-
-
-def unused_of(published: Published, codes: Iterable[str]) -> list[str]:
-    """Those that can still be used, in their order."""
-    digests = {code: digest_of_code(code) for code in codes}
-    states = here().storage.invitations.states(published, digests.values())
-    return [code for code, digest in digests.items() if states[digest] == "unused"]
 
 
 def _sent_codes() -> list[str]:
@@ -190,7 +183,8 @@ def _sent_codes() -> list[str]:
         raise Refusal(Kind.INVALID, "One of the codes has a typing error, or is no code.") from None
 
 
-def _with_invitations(survey: str) -> Published:
+def find_inviting(survey: str) -> Published:
+    """A survey with invitations."""
     published = find(survey)
     if published.document.issuer is None:
         raise Refusal(Kind.NOT_FOUND, "This survey has no invitations: everybody can answer it.")

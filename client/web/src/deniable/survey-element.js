@@ -2,10 +2,10 @@
 //
 //   <deniable-survey src="/s/campus-health" lang="es"></deniable-survey>
 //
-// Attributes: src (a link to a survey; #<digest> pins it, and an invitation may follow: #<digest>.<code>), lang (otherwise the browser chooses among the survey's
-// languages), one-page (all questions on one page), kiosk (a device that many people answer on), logo (the address of a
-// picture, on the survey's own server), budget (the most that this device may spend: an epsilon, or an epsilon and a delta
-// with a space between them).
+// Attributes: src (a link to a survey; #<digest> pins it, and an invitation may follow: #<digest>.<code>), lang (otherwise
+// the browser chooses among the survey's languages), one-page (all questions on one page), kiosk (a device that many people
+// answer on), logo (the address of a picture, on the survey's own server), budget (the most that this device may spend: an
+// epsilon, or an epsilon and a delta with a space between them).
 // Properties: texts (see texts.js), budget (as for Client; stronger than the attribute).
 // Events, on the element: deniable-ready {survey, digest, closed, receipt}, deniable-language {language, direction, title},
 // deniable-submitted {receipt}, deniable-failed {reason}, deniable-removed {}.

@@ -18,7 +18,7 @@ from .view import Connection
 
 def lock(connection: Connection, number: int, *, alone: bool) -> None:
     """Until the end of the transaction: share the right to store for a survey, or have it alone. Taken in a statement
-    before those that look: these then see what was stored by whoever had it before.
+    before those that look: these then see what others stored who had it before.
     """
     take = "SELECT pg_advisory_xact_lock(%s)" if alone else "SELECT pg_advisory_xact_lock_shared(%s)"
     connection.execute(take, (lock_of(number, STORING),))

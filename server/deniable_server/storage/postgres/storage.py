@@ -32,7 +32,7 @@ from psycopg.sql import SQL, Identifier
 from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
-from deniable_server.storage.invitations import SEAL
+from deniable_server.storage.invitations import COUNT_USES
 from deniable_server.storage.queries import CHUNK, Kept, keep_texts, read_counts, write_counts
 from deniable_server.storage.sqlite.backup import filling
 from deniable_server.storage.tokens import Statement
@@ -161,7 +161,7 @@ class PostgresStorage(DatabaseStorage):
                 raise Unavailable("a submission is still waiting; try again")  # it never is, and would be lost
             for statement in PUT_IN_PLACE:
                 connection.execute(for_survey(number, statement))
-            connection.execute(translated(SEAL[0]), {"number": number})
+            connection.execute(translated(COUNT_USES), {"number": number})
             connection.execute(for_survey(number, "TRUNCATE {issued}"))  # a new file here as well
         log.info("Closed %s", survey.document.survey.id)
 
@@ -186,7 +186,9 @@ class PostgresStorage(DatabaseStorage):
                 with connection.transaction():
                     connection.execute("SELECT set_config('lock_timeout', %s, true)", (SHORT_LOCK,))
                     connection.execute(
-                        for_survey(number, "LOCK TABLE {inbox}, {sealed}, ONLY sealed IN ACCESS EXCLUSIVE MODE")
+                        for_survey(
+                            number, "LOCK TABLE {inbox}, {sealed}, {issued}, ONLY sealed IN ACCESS EXCLUSIVE MODE"
+                        )
                     )
                 return
             except (LockNotAvailable, DeadlockDetected):

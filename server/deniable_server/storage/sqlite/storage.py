@@ -29,7 +29,7 @@ from deniable_server.errors import IdConflict, SurveyClosed
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
 from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
 from deniable_server.storage.files import locks_work
-from deniable_server.storage.invitations import SEAL
+from deniable_server.storage.invitations import COUNT_USES
 from deniable_server.storage.queries import CHUNK, Kept, keep_texts, read_counts, write_counts
 from deniable_server.storage.tokens import Statement
 
@@ -113,8 +113,8 @@ class SQLiteStorage(DatabaseStorage):
         with self._connections.turn:
             self._fold_all(survey, 1)
             with self._connections.writing() as db:
-                for statement in SEAL:
-                    db.execute(statement, {"number": survey.number})
+                db.execute(COUNT_USES, {"number": survey.number})
+                db.execute("DELETE FROM issued WHERE survey = ?", (survey.number,))
             self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
             with self._connections.writing() as db:
                 db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
