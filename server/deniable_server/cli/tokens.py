@@ -23,7 +23,7 @@ def token() -> None:
 @click.option(
     "--role",
     required=True,
-    type=click.Choice(["reader", "collector", "analyst", "admin"]),
+    type=click.Choice(["reader", "collector", "analyst", "editor", "admin"]),
     help="Readers see the results of one survey, analysts those of all; admins also publish and close surveys. "
     "Collectors only send, to one survey, also many submissions at once.",
 )

@@ -28,6 +28,7 @@ from deniable_server.errors import HeldBack
 from deniable_server.statistics import Content, Statistics
 
 if TYPE_CHECKING:
+    from .drafts import Drafts
     from .group_commit import Tell
     from .invitations import InvitationNumbers, Invitations
     from .tokens import Tokens
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 MOST_SOURCES = 100
 """Collectors of one survey whose submissions are counted by themselves."""
 
-Role: TypeAlias = Literal["reader", "collector", "analyst", "admin"]
+Role: TypeAlias = Literal["reader", "collector", "analyst", "editor", "admin"]
 Status: TypeAlias = Literal["open", "closed"]
 
 
@@ -160,6 +161,11 @@ class Storage(ABC):
     @abstractmethod
     def invitations(self) -> Invitations:
         """Invitations, and the keys that sign the tokens of respondents."""
+
+    @property
+    @abstractmethod
+    def drafts(self) -> Drafts:
+        """Surveys that are being written."""
 
     @property
     def secret_key(self) -> str | None:

@@ -20,6 +20,7 @@ from deniable_server.errors import StorageError, SurveyDiffers, TooManySources
 from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Storage, Stored, queries
+from .drafts import Drafts
 from .group_commit import GroupCommit, Tell
 from .invitations import Invitations, numbers
 from .tokens import Statement, Tokens
@@ -71,6 +72,7 @@ class DatabaseStorage(Storage):
         self._tokens = Tokens(self._reading, self._write, today)
         self._waiting = Waiting()
         self._invitations = Invitations(self._reading, self._write, today)
+        self._drafts = Drafts(self._reading, self._write, today)
 
     @property
     def tokens(self) -> Tokens:
@@ -79,6 +81,10 @@ class DatabaseStorage(Storage):
     @property
     def invitations(self) -> Invitations:
         return self._invitations
+
+    @property
+    def drafts(self) -> Drafts:
+        return self._drafts
 
     def _finish(self) -> None:
         """Do what is under way: the first part of closing."""

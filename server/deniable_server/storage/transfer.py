@@ -20,6 +20,7 @@ from deniable_server.errors import StorageError
 from deniable_server.statistics import Statistics, nothing
 
 from . import queries
+from .drafts import DRAFT
 from .invitations import INVITATION, ISSUED, kept
 from .location import Location, Target
 from .queries import CHUNK, View, tally_texts
@@ -32,7 +33,9 @@ Reading = Callable[..., AbstractContextManager[View]]
 SURVEY = ("id", "document", "digest", "status", "published_on", "closed_on", "results_from", "expected", "archived_on")
 TOKEN = ("id", "role", "label", "digest", "created_on", "survey", "expires_on", "maker")
 SESSION = ("digest", "token", "began_at", "idle_at", "expires_at")
-DATES = {"published_on", "closed_on", "archived_on", "created_on", "expires_on"}
+OTHERS = {"drafts": DRAFT, "tokens": TOKEN, "sessions": SESSION}
+"""What does not belong to one survey, and is copied as it is: the columns of each table."""
+DATES = {"published_on", "closed_on", "archived_on", "created_on", "expires_on", "changed_on"}
 
 
 class Copied(NamedTuple):
@@ -57,20 +60,18 @@ def copy(reading: Reading, target: Target, progress: Progress = lambda done: Non
     """Copy everything, each survey in one state, and compare. Each submission counts twice for ``progress``."""
     with reading() as view:
         surveys = view.rows(_select("surveys", ("number", *SURVEY)))
-        tokens, sessions = view.rows(_select("tokens", TOKEN)), view.rows(_select("sessions", SESSION))
+        others = {table: view.rows(_select(table, columns)) for table, columns in OTHERS.items()}
     submissions = 0
     for number, *row in surveys:
         with reading(number) as view:
             submissions += _copy_survey(view, number, _closed(row), target, progress)
-    _write(target, "tokens", TOKEN, tokens)
-    _write(target, "sessions", SESSION, sessions)
-    if (
-        target.rows(_select("surveys", SURVEY)) != [tuple(_closed(row).values()) for _, *row in surveys]
-        or target.rows(_select("tokens", TOKEN)) != tokens
-        or target.rows(_select("sessions", SESSION)) != sessions
+    for table, columns in OTHERS.items():
+        _write(target, table, columns, others[table])
+    if target.rows(_select("surveys", SURVEY)) != [tuple(_closed(row).values()) for _, *row in surveys] or any(
+        target.rows(_select(table, columns)) != others[table] for table, columns in OTHERS.items()
     ):
-        raise StorageError("The copy has other tokens, sessions or surveys than the source. Nothing was copied.")
-    return Copied(len(surveys), submissions, len(tokens), len(sessions))
+        raise StorageError(f"The copy has other surveys, {' or '.join(OTHERS)} than the source. Nothing was copied.")
+    return Copied(len(surveys), submissions, len(others["tokens"]), len(others["sessions"]))
 
 
 def _copy_survey(view: View, number: int, survey: dict[str, Any], target: Target, progress: Progress) -> int:
@@ -148,7 +149,9 @@ def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 def _select(table: str, columns: tuple[str, ...]) -> str:
     names = ", ".join(f"CAST({name} AS TEXT)" if name in DATES else name for name in columns)
-    return f"SELECT {names} FROM {table} ORDER BY {'id' if 'id' in columns else 'digest'}"  # noqa: S608 -- our own names
+    return (
+        f"SELECT {names} FROM {table} ORDER BY {next(name for name in ('id', 'digest', 'number') if name in columns)}"  # noqa: S608 -- our own names
+    )
 
 
 def _write(target: Target, table: str, columns: tuple[str, ...], rows: Iterable[Iterable[object]]) -> None:

@@ -23,18 +23,18 @@ from deniable_server.storage.tokens import digest_of
 
 from .context import here
 
-_RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "admin": 2}
+_RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "editor": 2, "admin": 3}
 SESSION_SECONDS = 12 * 3600
 IDLE_SECONDS = 2 * 3600
 NOTED_SECONDS = 300
 """Use is noted in steps of so many seconds, so that not every page costs a write."""
-MOST_SESSIONS: dict[Role, int] = {"reader": 1_000, "analyst": 20, "admin": 20}
+MOST_SESSIONS: dict[Role, int] = {"reader": 1_000, "analyst": 20, "editor": 20, "admin": 20}
 """Sessions of one token that are kept, the last used ones: nobody can fill the database with a shared link."""
 
 
 def may(token: Token, role: Role, survey: str | None) -> bool:
-    """Whether a token allows what this role may do with this survey. Admins may do everything that analysts may, and
-    analysts may read what readers may. A reader's token is for one survey. So is a collector's, which reads nothing.
+    """Whether a token allows what this role may do with this survey. Editors may do everything that analysts may, and
+    admins everything. A reader's token is for one survey. So is a collector's, which reads nothing.
     """
     if "collector" in (token.role, role):
         return token.role == role and token.survey == survey

@@ -52,8 +52,12 @@ class PostgresLocation(Location):
         with self._only_connection(create=True) as connection:
             from .view import PostgresTarget
 
-            if connection.execute("SELECT 1 FROM surveys UNION ALL SELECT 1 FROM tokens LIMIT 1").fetchone():
-                raise StorageError("The target has surveys or tokens already, and is not overwritten; use an empty one")
+            if connection.execute(
+                "SELECT 1 FROM surveys UNION ALL SELECT 1 FROM tokens UNION ALL SELECT 1 FROM drafts LIMIT 1"
+            ).fetchone():
+                raise StorageError(
+                    "The target has surveys, drafts or tokens already, and is not overwritten; use an empty one"
+                )
             target = PostgresTarget(connection)
             yield target
             target.close()

@@ -236,10 +236,20 @@ MIGRATIONS = (
             ) PARTITION BY LIST (survey)
             """,
             """
+            CREATE TABLE drafts (  -- surveys that are being written
+                number bigint PRIMARY KEY,  -- random: never used for another draft
+                content text NOT NULL,  -- JSON: what the editor keeps
+                version integer NOT NULL  -- one more with each change
+                    CHECK (version > 0),
+                maker text COLLATE "C",  -- the id of the access token whose holder began it
+                changed_on date NOT NULL  -- day of the last change (UTC)
+            )
+            """,
+            """
             CREATE TABLE tokens (
                 id text COLLATE "C" PRIMARY KEY,  -- short name, to list and revoke it by
-                role text NOT NULL  -- a reader sees the results of one survey, a collector only sends to one; admins
-                    CHECK (role IN ('reader', 'collector', 'analyst', 'admin')),  -- may also do what analysts may
+                role text NOT NULL  -- a reader sees one survey's results, a collector only sends to one; the others
+                    CHECK (role IN ('reader', 'collector', 'analyst', 'editor', 'admin')),  -- also do what those may
                 label text NOT NULL,  -- whose it is, or what for, as its maker noted
                 digest text NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
                     CHECK (length(digest) = 64),

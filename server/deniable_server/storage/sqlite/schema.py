@@ -150,6 +150,18 @@ TABLES = (
     ) WITHOUT ROWID
     """,
     """
+    CREATE TABLE drafts (  -- surveys that are being written
+        number INTEGER PRIMARY KEY,  -- random: never used for another draft
+        content TEXT NOT NULL  -- JSON: what the editor keeps
+            CHECK (json_valid(content)),
+        version INTEGER NOT NULL  -- one more with each change
+            CHECK (version > 0),
+        maker TEXT,  -- the id of the access token whose holder began it
+        changed_on TEXT NOT NULL  -- day of the last change (UTC)
+            CHECK (changed_on GLOB '????-??-??')
+    )
+    """,
+    """
     CREATE TABLE tokens (
         id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
         role TEXT NOT NULL  -- admins may also do what analysts may
@@ -168,8 +180,8 @@ SESSIONS_AND_READERS = (
     """
     CREATE TABLE tokens_now (
         id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
-        role TEXT NOT NULL  -- a reader sees the results of one survey, a collector only sends to one; admins may also
-            CHECK (role IN ('reader', 'collector', 'analyst', 'admin')),  -- do what analysts may
+        role TEXT NOT NULL  -- a reader sees the results of one survey, a collector only sends to one; the others may
+            CHECK (role IN ('reader', 'collector', 'analyst', 'editor', 'admin')),  -- also do what those before may
         label TEXT NOT NULL,  -- whose it is, or what for, as its maker noted
         digest TEXT NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
             CHECK (length(digest) = 64),

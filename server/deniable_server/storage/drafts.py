@@ -1,0 +1,84 @@
+"""Drafts: surveys that are being written. All backends keep them in the same way.
+
+A draft is saved only over the version that its writer has seen: of two who write at the same time, one looks again
+(``save``). May not: know what is in a draft, or who may see it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from .queries import View
+from .tokens import Writing
+
+DRAFT = ("number", "content", "version", "maker", "changed_on")
+_COLUMNS = "number, content, version, maker, CAST(changed_on AS TEXT)"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft as it is stored. ``content`` is JSON; ``version`` counts its changes; ``maker`` is the id of the access
+    token whose holder began it.
+    """
+
+    number: int
+    content: str
+    version: int
+    maker: str | None
+    changed_on: str
+
+
+class Drafts:
+    """The drafts of one storage."""
+
+    def __init__(
+        self, reading: Callable[[], AbstractContextManager[View]], write: Writing, today: Callable[[], date]
+    ) -> None:
+        self._reading, self._write, self._today = reading, write, today
+
+    def create(self, content: str, maker: str | None = None) -> int:
+        """Keep a new draft; returns its number. That is random, so that no number is ever used for another draft: a
+        browser may still have changes to one that is gone.
+        """
+        number = 1 + secrets.randbelow(10**9)
+        added = (
+            "INSERT INTO drafts (number, content, version, maker, changed_on)"
+            " VALUES (:number, :content, 1, :maker, :today)"
+        )
+        self._write((added, self._values(number, content) | {"maker": maker}))
+        return number
+
+    def find(self, number: int) -> Draft | None:
+        """The draft of this number."""
+        found = self._rows(f"SELECT {_COLUMNS} FROM drafts WHERE number = :number", number=number)  # noqa: S608 -- our own words
+        return found[0] if found else None
+
+    def all(self) -> list[Draft]:
+        """All drafts, those that were changed last first."""
+        return self._rows(f"SELECT {_COLUMNS} FROM drafts ORDER BY changed_on DESC, number")  # noqa: S608 -- our own words
+
+    def save(self, number: int, content: str, version: int) -> bool:
+        """Store this as the next version. False where somebody else has changed or deleted the draft since ``version``:
+        nothing was stored.
+        """
+        changed = (
+            "UPDATE drafts SET content = :content, version = version + 1, changed_on = :today"
+            " WHERE number = :number AND version = :version"
+        )
+        return self._write((changed, self._values(number, content) | {"version": version})) > 0
+
+    def delete(self, number: int) -> bool:
+        """Delete a draft; False if there is none."""
+        return self._write(("DELETE FROM drafts WHERE number = :number", {"number": number})) > 0
+
+    def _rows(self, statement: str, **values: object) -> list[Draft]:
+        with self._reading() as view:
+            return [Draft(*row) for row in view.rows(statement, **values)]
+
+    def _values(self, number: int, content: str) -> dict[str, Any]:
+        return {"number": number, "content": content, "today": self._today().isoformat()}
