@@ -11,7 +11,7 @@ import pytest
 import deniable_server
 
 SERVER = Path(deniable_server.__file__).parent
-FOLDERS = {"analysis", "checks", "cli", "estimator", "export", "pages", "planning", "serving", "storage", "web"}
+FOLDERS = {"analysis", "checks", "cli", "editing", "estimator", "export", "pages", "planning", "serving", "storage", "web"}
 
 # They play the respondent: the audit runs the shipped randomisers, the simulation answers through the client, and what
 # verifies a server asks it as a client does. The command line shows the version; and the server serves the one copy of
@@ -20,7 +20,7 @@ MAY_USE_CLIENTS = {
     "checks/audit.py", "checks/served.py", "simulate.py", "cli/demo.py", "cli/verify.py", "cli/__init__.py",
     "web/static.py",
 }  # fmt: skip
-KNOW_NO_HTTP = {"analysis", "errors", "estimator", "export", "planning", "statistics", "storage", "wording"}
+KNOW_NO_HTTP = {"analysis", "editing", "errors", "estimator", "export", "planning", "statistics", "storage", "wording"}
 
 
 def imports(path: Path) -> set[str]:

@@ -1,0 +1,28 @@
+"""Surveys that are being written: what a draft has in it, how it changes, and what is still wrong with it.
+
+A draft is a ``Sketch``: the same things that a survey file has, at any stage, with a key for each question and answer
+that stays when texts, ids and places change. So two people can change the same draft, and both changes are kept.
+
+May not: store anything, know HTTP, or publish.
+"""
+
+from __future__ import annotations
+
+from .changes import BadChange as BadChange
+from .changes import Change as Change
+from .changes import Conflict as Conflict
+from .changes import apply as apply
+from .faults import Fault as Fault
+from .faults import faults_in as faults_in
+from .faults import faults_of as faults_of
+from .sketch import Answer as Answer
+from .sketch import Item as Item
+from .sketch import Sketch as Sketch
+from .sketch import new_item as new_item
+from .sketch import read as read
+from .sketch import survey_in as survey_in
+from .sketch import write as write
+from .trees import from_toml as from_toml
+from .trees import from_tree as from_tree
+from .trees import to_toml as to_toml
+from .trees import to_tree as to_tree

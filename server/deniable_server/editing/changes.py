@@ -1,0 +1,299 @@
+"""Changes to a sketch, one by one: each names what it changes by key, so that it fits whatever others did meanwhile.
+
+A change of a text carries what its writer saw there before. Where that is no longer what it is, somebody else has
+written there: nothing is overwritten, and the writer is asked (``Conflict``).
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Literal
+
+import msgspec
+
+from deniable_protocol.languages import LANGUAGE, MAX_LANGUAGES
+from deniable_protocol.questions import QUESTIONS
+from deniable_protocol.survey import MAX_LENGTH
+
+from .sketch import SEGMENT, TEXTS, Answer, Item, Removed, Sketch, Texts, new_item, new_key
+
+MOST_ITEMS = 300
+"""Questions, and segments. A survey has fewer; what is too much can be written, and is marked."""
+MOST_REMOVED = 20
+MOST_DONE = 500
+FLAGS = ("decline", "price")
+TYPED = ("measure", "min", "max", "bins")
+
+
+class Change(msgspec.Struct, forbid_unknown_fields=True):
+    """One change. ``id`` is its own, random: sent twice, it counts once.
+
+    ``set`` changes the field ``at`` from ``was`` to ``value``. ``add`` puts a new question (or segment) of this
+    ``type`` after the one with this ``key``, or last. ``copy``, ``remove`` and ``move`` are about the one with this
+    ``key``, ``move`` puts it at ``place``. ``restore`` brings the deleted one with this ``key`` back. ``pair`` and
+    ``unpair`` are about the cross-tab of these ``keys``.
+    """
+
+    id: str
+    op: Literal["set", "add", "copy", "move", "remove", "restore", "pair", "unpair"]
+    at: str = ""
+    value: Any = None
+    was: Any = None
+    key: str = ""
+    type: str = ""
+    place: int = 0
+    keys: list[str] = []
+    new: str = ""
+
+
+class Conflict(msgspec.Struct):
+    """Somebody else has changed the field ``at``, to ``theirs``."""
+
+    at: str
+    theirs: Any
+
+
+class BadChange(Exception):
+    """A change that no editor makes, or one too many. The message is for people."""
+
+
+def apply(sketch: Sketch, change: Change, by: str) -> Conflict | None:
+    """Change the sketch. What is about something that is gone by now changes nothing."""
+    if change.id in sketch.done:
+        return None
+    conflict = _OPERATIONS[change.op](sketch, change)
+    if conflict is None:
+        sketch.by = by
+        sketch.done = [*sketch.done, change.id][-MOST_DONE:]
+    return conflict
+
+
+# --- questions and segments -------------------------------------------------------------------------------------------
+
+
+def _add(sketch: Sketch, change: Change) -> None:
+    if change.type != SEGMENT and change.type not in QUESTIONS:
+        raise BadChange("There is no such type of question.")
+    item = new_item(change.type)
+    _insert(sketch, item, _after(sketch, item, change.key), change.new)
+
+
+def _copy(sketch: Sketch, change: Change) -> None:
+    item = sketch.find(change.key)
+    if item is None:
+        return
+    twin = copy.deepcopy(item)
+    twin.id = ""
+    renamed = {answer.key: new_key() for answer in twin.answers}
+    for answer in twin.answers:
+        answer.key = renamed[answer.key]
+    _insert(sketch, twin, _after(sketch, item, item.key), change.new)
+
+
+def _insert(sketch: Sketch, item: Item, place: int, key: str) -> None:
+    """The browser may choose the key, so that it knows what to show next."""
+    items = sketch.items_like(item)
+    if len(items) >= MOST_ITEMS:
+        raise BadChange(f"A draft has room for {MOST_ITEMS} questions.")
+    item.key = key if key.isalnum() and key.isascii() and len(key) <= 20 and not sketch.find(key) else new_key()
+    items.insert(place, item)
+
+
+def _after(sketch: Sketch, item: Item, key: str) -> int:
+    """The place after the item with this key, or the last one."""
+    items = sketch.items_like(item)
+    return next((place for place, each in enumerate(items, 1) if each.key == key), len(items))
+
+
+def _move(sketch: Sketch, change: Change) -> None:
+    item = sketch.find(change.key)
+    if item is not None:
+        items = sketch.items_like(item)
+        items.remove(item)
+        items.insert(min(max(change.place, 0), len(items)), item)
+
+
+def _remove(sketch: Sketch, change: Change) -> None:
+    """What depends on it is left as it is: it is there again if the question comes back."""
+    item = sketch.find(change.key)
+    if item is not None:
+        items = sketch.items_like(item)
+        sketch.removed = [*sketch.removed, Removed(items.index(item), item)][-MOST_REMOVED:]
+        items.remove(item)
+
+
+def _restore(sketch: Sketch, change: Change) -> None:
+    for removed in sketch.removed:
+        if removed.item.key == change.key:
+            sketch.removed.remove(removed)
+            sketch.items_like(removed.item).insert(removed.place, removed.item)
+            return
+
+
+def _pair(sketch: Sketch, change: Change) -> None:
+    if not 2 <= len({*change.keys}) == len(change.keys) <= 3:
+        raise BadChange("Choose two different questions, or three.")
+    if change.keys not in sketch.together:
+        sketch.together.append(change.keys)
+
+
+def _unpair(sketch: Sketch, change: Change) -> None:
+    sketch.together = [pair for pair in sketch.together if pair != change.keys]
+
+
+# --- fields -----------------------------------------------------------------------------------------------------------
+
+
+def _set(sketch: Sketch, change: Change) -> Conflict | None:
+    try:
+        now = value_at(sketch, change.at)
+    except KeyError:
+        return None  # its question is gone
+    if now not in (change.was, change.value):
+        return Conflict(change.at, now)
+    _put(sketch, change.at, change.value)
+    return None
+
+
+def value_at(sketch: Sketch, at: str) -> Any:
+    """The value of a field, such as ``title:en``, ``epsilon``, ``k12.text:es`` or ``k12.answers:en``. KeyError where
+    its question is gone; BadChange where there is no such field.
+    """
+    key, dot, name = at.rpartition(".")
+    field, _, tag = name.partition(":")
+    if not dot:
+        if field in TEXTS:
+            return sketch.texts.get(field, {}).get(tag, "")
+        if field in ("id", "epsilon", "respondents", "invitations", "languages"):
+            return getattr(sketch, field)
+    else:
+        item = sketch.find(key)
+        if item is None:
+            raise KeyError(key)
+        if field in ("type", "id", "after", "among"):
+            return getattr(item, field)
+        if field == "text":
+            return item.text.get(tag, "")
+        if field == "unit":
+            return item.fields.get("unit", {}).get(tag, "")
+        if field in ("answers", "codes"):
+            lines = [answer.code if field == "codes" else answer.text.get(tag, "") for answer in item.answers]
+            return "\n".join(lines).rstrip("\n")
+        if field in (*FLAGS, *TYPED):
+            return item.fields.get(field, False if field in FLAGS else "")
+    raise BadChange("There is no such field.")
+
+
+def _put(sketch: Sketch, at: str, value: Any) -> None:
+    key, dot, name = at.rpartition(".")
+    field, _, tag = name.partition(":")
+    item = sketch.find(key) if dot else None
+    if field == "languages":
+        _speak(sketch, value)
+    elif field == "invitations" or field in FLAGS:
+        if not isinstance(value, bool):
+            raise BadChange("This is either on or off.")
+        if item is None:
+            sketch.invitations = value
+        else:
+            item.fields[field] = value
+    elif field == "among":
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise BadChange("These are no answers.")
+        assert item is not None
+        item.among = value
+    elif not isinstance(value, str) or len(value) > MAX_LENGTH:
+        raise BadChange("This is no text, or too long.")
+    elif item is None:
+        if field in TEXTS:
+            _write(sketch, sketch.texts.setdefault(field, {}), tag, value)
+        else:
+            setattr(sketch, field, value.strip())
+    else:
+        _put_in(sketch, item, field, tag, value)
+
+
+def _put_in(sketch: Sketch, item: Item, field: str, tag: str, value: str) -> None:
+    """Change the text of a field of a question."""
+    if field == "text":
+        _write(sketch, item.text, tag, value)
+    elif field == "unit":
+        _write(sketch, item.fields.setdefault("unit", {}), tag, value)
+    elif field == "answers":
+        _put_answers(sketch, item, tag, value.split("\n"))
+    elif field == "codes":
+        codes = value.split("\n")
+        for place, answer in enumerate(item.answers):
+            answer.code = codes[place].strip() if place < len(codes) else ""
+    elif field == "type":
+        if value not in QUESTIONS or item.type == SEGMENT:
+            raise BadChange("There is no such type of question.")
+        item.type = value
+    elif field == "after":
+        item.after, item.among = value, item.among if value == item.after else []
+    elif field == "id":
+        item.id = value.strip()
+    else:
+        item.fields[field] = value
+
+
+def _write(sketch: Sketch, texts: Texts, tag: str, value: str) -> None:
+    if tag not in sketch.tags:
+        raise BadChange("The survey is not in this language.")
+    texts[tag] = value
+
+
+def _put_answers(sketch: Sketch, item: Item, tag: str, lines: list[str]) -> None:
+    """Answers are written as lines. In the main language a line keeps the answer that it was, wherever it is now: the
+    one with the same text, or else the first that no line has. In other languages lines are in the same order.
+    """
+    if tag not in sketch.tags:
+        raise BadChange("The survey is not in this language.")
+    if tag != sketch.tags[0]:
+        for place, answer in enumerate(item.answers):
+            answer.text[tag] = lines[place].strip() if place < len(lines) else ""
+        return
+    written = [line.strip() for line in lines if line.strip()]
+    if len(written) > MOST_ITEMS:
+        raise BadChange(f"A question has room for {MOST_ITEMS} answers.")
+    left = [*item.answers]
+    found: list[Answer | None] = []
+    for line in written:
+        same = next((answer for answer in left if answer.text.get(tag, "") == line), None)
+        if same is not None:
+            left.remove(same)
+        found.append(same)
+    item.answers = [answer or (left.pop(0) if left else Answer(new_key())) for answer in found]
+    for answer, line in zip(item.answers, written, strict=True):
+        answer.text[tag] = line
+
+
+def _speak(sketch: Sketch, tags: Any) -> None:
+    """Change the languages. What was written in one that is gone is kept, in case it comes back."""
+    if not isinstance(tags, list) or not 1 <= len({*map(str, tags)}) == len(tags) <= MAX_LANGUAGES:
+        raise BadChange(f"A survey has one to {MAX_LANGUAGES} languages, each once.")
+    if not all(isinstance(tag, str) and LANGUAGE.fullmatch(tag) for tag in tags):
+        raise BadChange("This is no language that browsers know.")
+    if not sketch.languages:  # what is written so far is in the first of them
+        for texts in _all_texts(sketch):
+            texts[tags[0]] = texts.pop("", "")
+    sketch.languages = tags
+
+
+def _all_texts(sketch: Sketch) -> list[Texts]:
+    items = [*sketch.items, *(removed.item for removed in sketch.removed)]
+    texts = [*sketch.texts.values(), *(item.text for item in items)]
+    texts += [item.fields["unit"] for item in items if "unit" in item.fields]
+    return texts + [answer.text for item in items for answer in item.answers]
+
+
+_OPERATIONS = {
+    "set": _set,
+    "add": _add,
+    "copy": _copy,
+    "move": _move,
+    "remove": _remove,
+    "restore": _restore,
+    "pair": _pair,
+    "unpair": _unpair,
+}
