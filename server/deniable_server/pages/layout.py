@@ -25,19 +25,24 @@ POLICY = (
 
 def page(template: str, code: int = 200, /, **values: Any) -> Response:
     """A page that the browser does not keep: the next person at this computer cannot find it."""
+    return as_page(render(template, **values), code)
+
+
+def render(template: str, /, **values: Any) -> str:
+    """A template, with what all pages know."""
     try:
         token = signed_in()
     except StorageError:  # a page that says so can still be shown
         token = None
-    html = render_template(
+    return render_template(
         template,
         token=token,
         is_admin=token is not None and may(token, "admin", None),
+        is_editor=token is not None and may(token, "editor", None),
         is_analyst=token is not None and may(token, "analyst", None),
         word=form_word(),
         **values,
     )
-    return as_page(html, code)
 
 
 def as_page(html: str, code: int = 200) -> Response:

@@ -1,32 +1,17 @@
-"""Surveys as their owners see them: the list, publishing, closing, and links to share results."""
+"""Surveys as their owners see them: the list, closing, and links to share results."""
 
 from __future__ import annotations
 
-import codecs
-
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import RequestEntityTooLarge
 
-from deniable_protocol import Problem, SurveyError, parse_survey
-from deniable_protocol.document import MAX_BYTES
-from deniable_server.errors import Kind, Refusal, SurveyDiffers
-from deniable_server.planning import plan_survey
-from deniable_server.planning.words import (
-    DESIGNS,
-    chance,
-    change_found,
-    points,
-    rotation_in_words,
-    short,
-    shuffled_in_words,
-    waves_in_words,
-    within,
-)
+from deniable_server import editing
+from deniable_server.errors import Kind, Refusal
 from deniable_server.storage import Role, Token
+from deniable_server.storage.drafts import Draft
 from deniable_server.storage.tokens import make_token
-from deniable_server.web.auth import signed_in
-from deniable_server.web.context import compute, find, here
+from deniable_server.web.auth import may, signed_in
+from deniable_server.web.context import find, here
 
 from .layout import page, shown_to
 from .progress import list_items, matching
@@ -34,8 +19,6 @@ from .qr_code import svg_code
 
 surveys = Blueprint("surveys", __name__, template_folder="templates")
 
-COMPARED = ("booklets", "split", "laplace", "gaussian", "curator", "open")
-"""The other designs that the plan of a survey is compared with."""
 LINK_DAYS = (1, 7, 30, 90, 365)
 
 
@@ -51,68 +34,15 @@ def index() -> ResponseReturnValue:
         in_archive=sum(each.archived_on is not None for each in every),
         words=words,
         archived=archived,
+        drafts=_drafts(),
     )
 
 
-# --- publishing ------------------------------------------------------------------------------------------------------
-
-
-@surveys.get("/publish")
-@shown_to("admin")
-def draft() -> ResponseReturnValue:
-    return page("publish.html", text="", problems=[])
-
-
-@surveys.post("/publish")
-@shown_to("admin")
-def publish_survey() -> ResponseReturnValue:
-    """First checks the survey and shows its plan. Publishes it when that is confirmed."""
-    text, step = "", request.form.get("step")
-    try:
-        text = _survey_text()
-        if step == "edit":
-            return page("publish.html", text=text, problems=[])
-        survey = parse_survey(text, syntax="json" if text.lstrip().startswith("{") else "toml")
-    except SurveyError as error:
-        return page("publish.html", 422, text=text, problems=error.problems)
-    try:
-        if step == "publish":
-            here().publish(survey, _holder())
-            return redirect(url_for("progress.next_step", survey=survey.id), 303)
-        is_published = here().is_published(survey)
-    except SurveyDiffers:
-        taken = Problem("id", "differs", "another survey is already published with this id. Choose another id")
-        return page("publish.html", 409, text=text, problems=[taken])
-    return page(
-        "plan.html",
-        text=text,
-        survey=survey,
-        plan=(plan := compute(plan_survey, survey)),
-        others=[(*DESIGNS[other.design], other) for other in plan.alternatives if other.design in COMPARED],
-        published=is_published,
-        shuffled=shuffled_in_words(plan),
-        chance=chance,
-        change_found=change_found,
-        points=points,
-        rotation_in_words=rotation_in_words,
-        short=short,
-        waves_in_words=waves_in_words,
-        within=within,
-    )
-
-
-def _survey_text() -> str:
-    """The file that was chosen, or else what was typed."""
-    file = request.files.get("file")
-    if file is None or not file.filename:
-        return request.form.get("survey", "").replace("\r\n", "\n")
-    raw = file.stream.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise RequestEntityTooLarge
-    try:
-        return raw.removeprefix(codecs.BOM_UTF8).decode().replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        raise SurveyError([Problem("", "encoding", "the file is not text in UTF-8")]) from None
+def _drafts() -> list[tuple[Draft, str]]:
+    """The drafts that this person may change, with their titles."""
+    if not may(_holder(), "editor", None):
+        return []
+    return [(draft, editing.read(draft.content).title) for draft in here().storage.drafts.all()]
 
 
 # --- closing ---------------------------------------------------------------------------------------------------------

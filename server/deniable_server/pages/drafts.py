@@ -1,0 +1,401 @@
+"""The editor: surveys that are being written, from the first question to publishing.
+
+The page is rendered here, and a little JavaScript sends each change as it is typed. A change that comes twice counts
+once, and one that meets somebody else's change overwrites nothing (``editing``).
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from typing import Any
+
+from flask import Blueprint, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+from msgspec import Struct, ValidationError
+from msgspec.json import Decoder
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from deniable_protocol import Problem, Survey, SurveyError, survey_from_tree
+from deniable_protocol.checks import document_json
+from deniable_protocol.document import MAX_BYTES
+from deniable_protocol.questions import QUESTIONS
+from deniable_protocol.survey import MAX_LENGTH
+from deniable_server import editing
+from deniable_server.editing.changes import value_at
+from deniable_server.editing.faults import LANGUAGES, language_name
+from deniable_server.editing.sketch import SEGMENT, Item, Sketch, has_answers
+from deniable_server.editing.templates import TEMPLATES, template
+from deniable_server.editing.trees import answers_of, can_decline, measure_of
+from deniable_server.errors import Kind, Refusal, SurveyDiffers, Unavailable
+from deniable_server.planning import plan_survey
+from deniable_server.planning.live import STOPS, live_plan
+from deniable_server.planning.words import (
+    DESIGNS,
+    chance,
+    change_found,
+    points,
+    rotation_in_words,
+    short,
+    shuffled_in_words,
+    waves_in_words,
+    within,
+)
+from deniable_server.storage import Token
+from deniable_server.storage.drafts import Draft
+from deniable_server.web.auth import signed_in
+from deniable_server.web.context import as_json, compute, find, here
+
+from .layout import page, render, shown_to
+
+drafts = Blueprint("drafts", __name__, template_folder="templates")
+
+COMPARED = ("booklets", "split", "laplace", "gaussian", "curator", "open")
+"""The other designs that the plan of a survey is compared with."""
+MOST_TRIES = 50
+"""How often a change is tried again because somebody else was faster."""
+TYPES = {
+    "yes_no": "Yes or no",
+    "choice": "One of several answers",
+    "multi_choice": "Several answers at once",
+    "scale": "Scale",
+    "number": "Number",
+}
+assert TYPES.keys() == QUESTIONS.keys()
+
+_CHANGES = Decoder(list[editing.Change])
+
+
+class Changed(Struct):
+    """What a browser learns after its changes: the version that they made, what is still wrong, by field, and how many
+    texts are missing in each language; ``panel`` are the fields beside the questions. ``editor`` is the page's own part, where it has to be drawn again; ``by`` who
+    changed the draft last.
+    """
+
+    version: int
+    title: str
+    faults: dict[str, str]
+    missing: dict[str, int]
+    conflicts: list[editing.Conflict]
+    by: str
+    panel: dict[str, str]
+    editor: str | None = None
+
+
+# --- beginning --------------------------------------------------------------------------------------------------------
+
+
+@drafts.get("/surveys/new")
+@shown_to("editor")
+def new() -> ResponseReturnValue:
+    return _beginning()
+
+
+@drafts.post("/surveys/new")
+@shown_to("editor")
+def begin() -> ResponseReturnValue:
+    """A draft from nothing, from a template, or from a file."""
+    start = request.form.get("start", "")
+    try:
+        if start == "file":
+            sketch = editing.from_toml(_file_text())
+        elif start in (name for name, *_ in TEMPLATES):
+            sketch = editing.from_toml(template(start))
+            sketch.id = ""  # each survey gets its own, from its title
+        else:
+            sketch = Sketch(languages=["en"], epsilon="2.0")
+    except SurveyError as error:
+        return _beginning(error.problems)
+    return _begun(sketch)
+
+
+@drafts.post("/surveys/<survey>/copy")
+@shown_to("editor")
+def copy(survey: str) -> ResponseReturnValue:
+    """A draft with everything that a published survey has, but its id."""
+    sketch = editing.from_tree(document_json(find(survey).raw.decode())["survey"])
+    sketch.id = ""
+    return _begun(sketch)
+
+
+def _beginning(problems: list[Problem] | None = None) -> ResponseReturnValue:
+    return page("draft-new.html", 422 if problems else 200, templates=TEMPLATES, problems=problems or [])
+
+
+def _begun(sketch: Sketch) -> ResponseReturnValue:
+    token = _holder()
+    sketch.by = token.label
+    number = here().storage.drafts.create(editing.write(sketch), token.id)
+    here().events.did("draft-made", token, draft=str(number))
+    return redirect(url_for("drafts.edit", number=number), 303)
+
+
+def _file_text() -> str:
+    """The file that was chosen, or else what was typed."""
+    file = request.files.get("file")
+    if file is None or not file.filename:
+        return request.form.get("text", "").replace("\r\n", "\n")
+    raw = file.stream.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise RequestEntityTooLarge
+    try:
+        return raw.removeprefix(codecs.BOM_UTF8).decode().replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise SurveyError([Problem("", "encoding", "the file is not text in UTF-8")]) from None
+
+
+# --- editing ----------------------------------------------------------------------------------------------------------
+
+
+@drafts.get("/drafts/<int:number>")
+@shown_to("editor")
+def edit(number: int) -> ResponseReturnValue:
+    draft = find_draft(number)
+    sketch = editing.read(draft.content)
+    return page(
+        "draft.html",
+        draft=draft,
+        sketch=sketch,
+        faults=dict(editing.faults_in(sketch)),
+        stops=STOPS,
+        checking=request.args.get("check") == "1",
+        **_drawing(sketch),
+    )
+
+
+@drafts.get("/drafts/<int:number>/changes")
+@shown_to("editor")
+def changed(number: int) -> ResponseReturnValue:
+    """What others did since the version that the browser has; 204 where that is nothing."""
+    draft = find_draft(number)
+    if request.args.get("since") == str(draft.version):
+        return "", 204
+    return as_json(_changed(draft, editing.read(draft.content), [], draw=True))
+
+
+@drafts.post("/drafts/<int:number>/changes")
+@shown_to("editor")
+def change(number: int) -> ResponseReturnValue:
+    """Make these changes, in their order."""
+    try:
+        changes = _CHANGES.decode(request.form.get("changes", ""))
+    except ValidationError as error:
+        raise Refusal(Kind.BAD_PARAMETER, f"These are no changes to a draft: {error}.") from None
+    by = _holder().label
+    conflicts: list[editing.Conflict] = []
+
+    def made(sketch: Sketch) -> None:
+        conflicts[:] = [found for each in changes if (found := editing.apply(sketch, each, by))]
+
+    before, draft, sketch = _save(number, made)
+    seen = request.form.get("version", "")
+    draw = request.form.get("draw") == "1" or seen != str(before)
+    return as_json(_changed(draft, sketch, conflicts, draw=draw))
+
+
+@drafts.get("/drafts/<int:number>/plan")
+@shown_to("editor")
+def live(number: int) -> ResponseReturnValue:
+    """What the survey will be able to show: the part of the page beside the questions."""
+    sketch = editing.read(find_draft(number).content)
+    try:
+        survey = survey_from_tree(_planned(sketch))
+        plan = compute(live_plan, survey, survey.respondents)
+    except SurveyError as error:
+        return page("draft-no-plan.html", faults=editing.faults_of(sketch, error), started=bool(sketch.questions))
+    return page("draft-plan.html", plan=plan, sketch=sketch)
+
+
+@drafts.get("/drafts/<int:number>/file")
+@shown_to("editor")
+def file(number: int) -> ResponseReturnValue:
+    draft = find_draft(number)
+    sketch = editing.read(draft.content)
+    return _file(draft, sketch, editing.to_toml(sketch))
+
+
+@drafts.post("/drafts/<int:number>/file")
+@shown_to("editor")
+def take_file(number: int) -> ResponseReturnValue:
+    """Replace all of a draft with what is in a file. Refused where somebody has changed the draft meanwhile."""
+    draft = find_draft(number)
+    sketch, text = editing.read(draft.content), request.form.get("text", "")
+    try:
+        text = _file_text()
+        taken = editing.from_toml(text)
+    except SurveyError as error:
+        return _file(draft, sketch, text, error.problems)
+    taken.by, taken.done = _holder().label, sketch.done
+    if not here().storage.drafts.save(number, editing.write(taken), int(request.form.get("version", "0") or 0)):
+        draft = find_draft(number)
+        message = f"{sketch.by or 'Somebody'} has changed the draft since you opened this page. Your text is below."
+        return _file(draft, sketch, text, [Problem("", "conflict", f"{message} Apply it again to replace theirs")])
+    return redirect(url_for("drafts.edit", number=number), 303)
+
+
+@drafts.post("/drafts/<int:number>/delete")
+@shown_to("editor")
+def delete(number: int) -> ResponseReturnValue:
+    draft = find_draft(number)
+    _end_test(number)
+    here().storage.drafts.delete(number)
+    here().events.did("draft-deleted", _holder(), draft=str(draft.number))
+    return redirect(url_for("surveys.index"), 303)
+
+
+# --- publishing -------------------------------------------------------------------------------------------------------
+
+
+@drafts.get("/drafts/<int:number>/publish")
+@shown_to("editor")
+def ask_to_publish(number: int) -> ResponseReturnValue:
+    """The whole plan, before the last step."""
+    draft = find_draft(number)
+    sketch = editing.read(draft.content)
+    if editing.faults_in(sketch):
+        return redirect(url_for("drafts.edit", number=number, check=1), 303)
+    return _plan(draft, sketch)
+
+
+@drafts.post("/drafts/<int:number>/publish")
+@shown_to("editor")
+def publish(number: int) -> ResponseReturnValue:
+    draft = find_draft(number)
+    sketch = editing.read(draft.content)
+    if str(draft.version) != request.form.get("version"):
+        return _plan(draft, sketch, f"{sketch.by or 'Somebody'} has changed the draft since. Look again.")
+    try:
+        survey = survey_from_tree(editing.to_tree(sketch, _ids()))
+        here().publish(survey, _holder())
+    except SurveyDiffers:
+        return _plan(draft, sketch, "Another survey has this address already. Choose another one in the editor.")
+    except SurveyError:
+        return redirect(url_for("drafts.edit", number=number, check=1), 303)
+    _end_test(number)
+    here().storage.drafts.delete(number)
+    return redirect(url_for("surveys.sharing", survey=survey.id, new=1), 303)
+
+
+def _plan(draft: Draft, sketch: Sketch, problem: str = "") -> ResponseReturnValue:
+    try:
+        survey: Survey = survey_from_tree(editing.to_tree(sketch, _ids()))
+        plan = compute(plan_survey, survey)
+    except SurveyError:
+        return redirect(url_for("drafts.edit", number=draft.number, check=1), 303)
+    return page(
+        "plan.html",
+        409 if problem else 200,
+        draft=draft,
+        problem=problem,
+        survey=survey,
+        plan=plan,
+        others=[(*DESIGNS[other.design], other) for other in plan.alternatives if other.design in COMPARED],
+        shuffled=shuffled_in_words(plan),
+        chance=chance,
+        change_found=change_found,
+        points=points,
+        rotation_in_words=rotation_in_words,
+        short=short,
+        waves_in_words=waves_in_words,
+        within=within,
+    )
+
+
+def _ids() -> list[str]:
+    return [survey.id for survey in here().storage.surveys()]
+
+
+def _end_test(number: int) -> None:
+    """Delete the test run of a draft, with its answers."""
+    run = here().storage.test_run(number)
+    if run is not None:
+        here().storage.delete_survey(run)
+
+
+# --- what they share --------------------------------------------------------------------------------------------------
+
+
+def find_draft(number: int) -> Draft:
+    """The draft of this number. Refusal where there is none: it may have been published or deleted."""
+    draft = here().storage.drafts.find(number)
+    if draft is None:
+        raise Refusal(Kind.NOT_FOUND, "There is no such draft. It may have been published, or deleted.")
+    return draft
+
+
+def _save(number: int, made: Callable[[Sketch], None]) -> tuple[int, Draft, Sketch]:
+    """Change a draft, whatever others do at the same time: the version before, the draft, and its sketch."""
+    for _ in range(MOST_TRIES):
+        draft = find_draft(number)
+        sketch = editing.read(draft.content)
+        try:
+            made(sketch)
+        except editing.BadChange as error:
+            raise Refusal(Kind.BAD_PARAMETER, str(error)) from None
+        content = editing.write(sketch)
+        if len(content) > 2 * MAX_LENGTH:
+            raise Refusal(Kind.TOO_LARGE, "The draft has become too long.")
+        if content == draft.content or here().storage.drafts.save(number, content, draft.version):
+            return draft.version, find_draft(number), sketch
+    raise Unavailable("Too many people change this draft at this moment. Try again.")
+
+
+def _changed(draft: Draft, sketch: Sketch, conflicts: list[editing.Conflict], *, draw: bool) -> Changed:
+    return Changed(
+        draft.version,
+        sketch.title,
+        dict(editing.faults_in(sketch)),
+        {tag: sketch.missing(tag) for tag in sketch.tags},
+        conflicts,
+        sketch.by,
+        {"epsilon": sketch.epsilon, "respondents": sketch.respondents},
+        render("draft-editor.html", sketch=sketch, **_drawing(sketch)) if draw else None,
+    )
+
+
+def _drawing(sketch: Sketch) -> dict[str, Any]:
+    """What the editor's own template needs."""
+
+    def depends_on(item: Item) -> list[Item]:
+        """The questions before this one whose answers it can depend on."""
+        before = sketch.questions[: sketch.questions.index(item)]
+        return [each for each in before if answers_of(sketch, each)]
+
+    return {
+        "types": TYPES,
+        "segment": SEGMENT,
+        "languages": LANGUAGES,
+        "language_name": language_name,
+        "value": lambda at: value_at(sketch, at),
+        "answers_of": lambda item: answers_of(sketch, item),
+        "depends_on": depends_on,
+        "has_answers": has_answers,
+        "can_decline": can_decline,
+        "measure_of": measure_of,
+    }
+
+
+def _planned(sketch: Sketch) -> dict[str, Any]:
+    """The survey file, with texts for those that are not written yet: a plan does not depend on them."""
+    filled = editing.read(editing.write(sketch))
+    filled.languages, filled.texts, filled.id = [], {"title": {"": "survey"}}, "survey"
+    main = sketch.tags[0]
+    for item in filled.items:
+        item.text = {"": sketch.main(item.text).strip() or "…"}
+        for answer in item.answers:
+            answer.text = {"": answer.text.get(main, "")}
+        if "unit" in item.fields:
+            item.fields["unit"] = {"": item.fields["unit"].get(main, "")}
+    return editing.to_tree(filled)
+
+
+def _file(draft: Draft, sketch: Sketch, text: str, problems: list[Problem] | None = None) -> ResponseReturnValue:
+    return page(
+        "draft-file.html", 422 if problems else 200, draft=draft, sketch=sketch, text=text, problems=problems or []
+    )
+
+
+def _holder() -> Token:
+    token = signed_in()
+    assert token is not None
+    return token

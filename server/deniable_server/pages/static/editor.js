@@ -1,0 +1,451 @@
+// The editor: sends each change as it is made, keeps what could not be sent, and shows what others changed.
+//
+// Every field names what it changes in data-at. A change has an id of its own: sent twice, it counts once. What is not
+// on the server yet is also in this browser's storage, so that a session that ends or a laptop that is closed loses
+// nothing.
+
+const AFTER_TYPING = 500; // milliseconds without a key until what was typed is sent
+const LOOK_EVERY = 5_000; // milliseconds between two looks at what others did
+const TRY_AGAIN = 3_000;
+
+const editor = document.getElementById("editor");
+const sketch = document.getElementById("sketch");
+const saved = document.getElementById("saved");
+const trouble = document.getElementById("trouble");
+const kept = `deniable-draft-${editor.dataset.number}`;
+
+let version = editor.dataset.version;
+let word = editor.dataset.word;
+let faults = JSON.parse(editor.dataset.faults);
+// What is from an earlier visit may be on the server already: it is sent again as it is.
+let unsent = JSON.parse(localStorage.getItem(kept) ?? "[]").map((change) => ({ ...change, tried: true }));
+let [sending, timer, wantsDrawing, pressed] = [false, null, false, null];
+let showAll = "checking" in editor.dataset;
+const left = new Set(); // fields that somebody has been in: only these complain
+const seen = new Map(); // what the server has in each field, as far as this page knows
+const disputed = new Set(); // fields that somebody else has changed, until it is decided
+
+const random = () => `c${[...crypto.getRandomValues(new Uint8Array(8))].map((n) => n.toString(16).padStart(2, "0")).join("")}`;
+const fields = (at) => [...document.querySelectorAll("[data-at]")].filter((each) => each.dataset.at === at);
+const waitingFor = (at) => unsent.findLast((each) => each.op === "set" && each.at === at);
+const plain = (changes) => JSON.stringify(changes.map(({ tried, ...change }) => change));
+
+// --- fields --------------------------------------------------------------------------------------------------------
+
+function valueOf(field) {
+  if (field.matches("fieldset")) return [...field.querySelectorAll("input:checked")].map((each) => each.value);
+  return field.type === "checkbox" ? field.checked : field.value;
+}
+
+function put(field, value) {
+  if (field.matches("fieldset")) for (const each of field.querySelectorAll("input")) each.checked = value.includes(each.value);
+  else if (field.type === "checkbox") field.checked = value;
+  else if (field.value !== String(value)) field.value = value;
+}
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** Remember what the server has: what the fields show when they are drawn. */
+function learn(root) {
+  for (const field of root.querySelectorAll("[data-at]")) {
+    if (field.type !== "range") seen.set(field.dataset.at, valueOf(field));
+  }
+}
+
+function typed(field) {
+  const { at } = field.dataset;
+  const value = valueOf(field);
+  for (const other of fields(at)) if (other !== field) put(other, value);
+  if (disputed.has(at)) return;
+  const waiting = waitingFor(at);
+  // A change that was sent stays as it is: it may be made already. What is typed now is the next one.
+  if (waiting && !waiting.tried) waiting.value = value;
+  else if (!same(waiting ? waiting.value : seen.get(at), value)) {
+    unsent.push({ id: random(), op: "set", at, value, was: waiting ? waiting.value : (seen.get(at) ?? null) });
+  }
+  if (at.startsWith("title:") && field === fields(at)[0] && sketch.querySelector("[data-at^='title:']") === field) {
+    document.getElementById("draft-title").textContent = value || "New survey";
+  }
+  keep();
+  soon();
+}
+
+document.addEventListener("input", (event) => {
+  const field = event.target.closest("fieldset[data-at]") ?? event.target.closest("[data-at]");
+  if (field) typed(field);
+});
+
+document.addEventListener("change", (event) => {
+  const field = event.target.closest("fieldset[data-at]") ?? event.target.closest("[data-at]");
+  if (!field) return;
+  typed(field);
+  // What other questions can depend on has changed: they are drawn again.
+  if ("draw" in field.dataset || /\.(text|answers|decline|bins|min|max)/.test(field.dataset.at)) wantsDrawing = true;
+  send();
+});
+
+document.addEventListener("focusout", (event) => {
+  const field = event.target.closest?.("fieldset[data-at]") ?? event.target.closest?.("[data-at]");
+  if (field) left.add(field.dataset.at);
+  showFaults();
+});
+
+// --- buttons -------------------------------------------------------------------------------------------------------
+
+function act(change, button = null) {
+  const made = { ...change, id: random() };
+  if (["add", "copy"].includes(made.op)) made.new = random().slice(0, 12);
+  unsent.push(made);
+  wantsDrawing = true;
+  pressed = { change: made, way: button?.dataset.way };
+  keep();
+  send();
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.dataset.do) act(JSON.parse(button.dataset.do), button);
+  if (button.dataset.put) {
+    const [field] = fields(button.dataset.put);
+    field.value = button.value;
+    typed(field);
+    send();
+  }
+  if (button.dataset.addLanguage) {
+    const spoken = JSON.parse(button.dataset.addLanguage);
+    const added = document.getElementById("add-language").value;
+    act({ op: "set", at: "languages", value: [...spoken, added], was: spoken });
+  }
+  if (button.id === "pair") act({ op: "pair", keys: [0, 1].map((place) => document.getElementById(`pair-${place}`).value) });
+  if (button.dataset.take) take(button);
+});
+sketch.addEventListener("submit", (event) => event.preventDefault());
+
+// --- moving by mouse and touch -------------------------------------------------------------------------------------
+
+sketch.addEventListener("pointerdown", (event) => {
+  const handle = event.target.closest("[data-drag]");
+  if (!handle || event.button) return;
+  event.preventDefault();
+  const item = handle.closest(".item");
+  const list = item.parentElement;
+  handle.setPointerCapture(event.pointerId);
+  item.classList.add("dragged");
+  const move = ({ clientY }) => {
+    const others = [...list.children].filter((each) => each !== item);
+    const next = others.find((each) => {
+      const box = each.getBoundingClientRect();
+      return clientY < box.top + box.height / 2;
+    });
+    if (item.nextElementSibling !== (next ?? null)) list.insertBefore(item, next ?? null);
+    if (clientY < 60) scrollBy(0, -20);
+    if (clientY > innerHeight - 60) scrollBy(0, 20);
+  };
+  const drop = () => {
+    handle.removeEventListener("pointermove", move);
+    item.classList.remove("dragged");
+    act({ op: "move", key: item.dataset.key, place: [...list.children].indexOf(item) });
+  };
+  handle.addEventListener("pointermove", move);
+  handle.addEventListener("lostpointercapture", drop, { once: true });
+});
+
+// --- sending -------------------------------------------------------------------------------------------------------
+
+/** Keep what is not on the server yet, in case this page goes away. */
+function keep() {
+  try {
+    if (unsent.length) localStorage.setItem(kept, plain(unsent));
+    else localStorage.removeItem(kept);
+  } catch {
+    // A browser that keeps nothing: what is typed is on the server a moment later.
+  }
+  if (unsent.length) saved.textContent = "Saving …";
+}
+
+function soon() {
+  clearTimeout(timer);
+  timer = setTimeout(send, AFTER_TYPING);
+}
+
+async function send() {
+  clearTimeout(timer);
+  if (sending || !unsent.length) return;
+  sending = true;
+  const batch = [...unsent];
+  for (const change of batch) change.tried = true;
+  const body = new URLSearchParams({ word, version, draw: wantsDrawing ? "1" : "0", changes: plain(batch) });
+  const headers = { Accept: "application/json, application/problem+json" };
+  const response = await fetch(editor.dataset.changes, { method: "POST", body, headers }).catch(() => null);
+  const answer = await response?.json().catch(() => null);
+  sending = false;
+  if (response?.status === 404) return gone();
+  if (response?.status === 401 || response?.status === 403) return signedOut();
+  if (response?.status === 400 || response?.status === 413) {
+    // Not accepted, and it never will be: said, and not tried for ever. The fields show what the server has.
+    unsent = unsent.filter((change) => !batch.includes(change));
+    await look(true);
+    say(answer.detail);
+  } else if (!response?.ok || !answer) {
+    saved.textContent = "Not saved yet";
+    say("The server cannot be reached. What you write is kept in this browser, and saved as soon as it is back.");
+    timer = setTimeout(send, TRY_AGAIN);
+    return;
+  } else {
+    for (const change of batch) if (change.op === "set") seen.set(change.at, change.value);
+    unsent = unsent.filter((change) => !batch.includes(change));
+    say("");
+    taken(answer);
+  }
+  keep();
+  if (unsent.length) soon();
+  else if (saved.textContent === "Saving …") saved.textContent = "Saved";
+}
+
+/** Take in what the server says. */
+function taken(answer) {
+  version = String(answer.version);
+  faults = answer.faults;
+  for (const place of document.querySelectorAll("[data-missing]")) {
+    const number = answer.missing[place.dataset.missing];
+    if (number !== undefined) place.textContent = `${number} text${number === 1 ? "" : "s"} missing`;
+  }
+  for (const conflict of answer.conflicts) dispute(conflict, answer.by);
+  for (const [at, value] of Object.entries(answer.panel)) {
+    if (waitingFor(at)) continue;
+    seen.set(at, value);
+    for (const field of fields(at)) if (field !== document.activeElement) put(field, value);
+  }
+  if (answer.editor !== null) draw(answer.editor);
+  showFaults();
+  plan();
+}
+
+/** Bring the questions up to date. Only what differs changes: the keyboard, what is open and what is being typed stay. */
+function draw(html) {
+  const fresh = new DOMParser().parseFromString(`<form>${html}</form>`, "text/html").querySelector("form");
+  patchChildren(sketch, fresh);
+  wantsDrawing = false;
+  for (const field of sketch.querySelectorAll("[data-at]")) {
+    const { at } = field.dataset;
+    const twin = [...fresh.querySelectorAll("[data-at]")].find((each) => each.dataset.at === at);
+    if (!twin || disputed.has(at)) continue;
+    const waiting = waitingFor(at);
+    if (!waiting) seen.set(at, valueOf(twin));
+    put(field, waiting ? waiting.value : valueOf(twin));
+  }
+  if (pressed && !unsent.includes(pressed.change)) {
+    goOn(pressed);
+    pressed = null;
+  }
+}
+
+function patch(old, fresh) {
+  if (old.nodeType === Node.TEXT_NODE) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) return;
+  for (const { name } of [...old.attributes]) if (name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  patchChildren(old, fresh);
+}
+
+/** Elements with an id are found again wherever they are; the others by their order. */
+function patchChildren(old, fresh) {
+  const named = new Map([...old.children].filter((each) => each.id).map((each) => [each.id, each]));
+  let next = old.firstChild;
+  for (const wanted of [...fresh.childNodes].map((each) => each.cloneNode(true))) {
+    while (next?.classList?.contains("dispute")) next = next.nextSibling;
+    let found = wanted.id ? named.get(wanted.id) : next;
+    if (found && (found.nodeName !== wanted.nodeName || (found.id ?? "") !== (wanted.id ?? ""))) found = null;
+    if (!found) old.insertBefore(wanted, next);
+    else {
+      if (found === next) next = next.nextSibling;
+      else old.insertBefore(found, next);
+      patch(found, wanted);
+    }
+  }
+  while (next) {
+    const rest = next.nextSibling;
+    if (!next.classList?.contains("dispute")) next.remove();
+    next = rest;
+  }
+}
+
+/** After a button, the keyboard is where one goes on. */
+function goOn({ change, way }) {
+  const item = document.getElementById(`i-${change.new || change.key}`);
+  if (change.new) item?.querySelector("[data-at]").focus();
+  if (change.op === "move" && item) {
+    // The same button again, as long as there is somewhere to go.
+    const button = item.querySelector(`[data-way="${way}"]:not(:disabled)`) ?? item.querySelector("[data-way]:not(:disabled)");
+    button?.focus();
+    tell(`Moved to place ${change.place + 1}.`);
+  }
+  if (change.op === "remove") offer(change);
+  if (change.op === "restore") item?.querySelector("h3").focus();
+  if (change.op === "pair" || change.op === "unpair") document.getElementById("pair-0")?.focus();
+  item?.scrollIntoView({ block: "nearest" });
+}
+
+// --- what people are told ------------------------------------------------------------------------------------------
+
+const tell = (text) => (saved.textContent = text);
+
+function say(text, ...more) {
+  trouble.hidden = !text;
+  if (text && trouble.dataset.text !== text) trouble.replaceChildren(Object.assign(document.createElement("p"), { textContent: text }), ...more);
+  trouble.dataset.text = text;
+}
+
+/** After a deletion: the way back, beside where it was. */
+function offer(change) {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Undo" });
+  button.addEventListener("click", () => {
+    note.remove();
+    act({ op: "restore", key: change.key });
+  });
+  const note = Object.assign(document.createElement("p"), { className: "message undo" });
+  note.setAttribute("role", "status");
+  note.append("The question was deleted. ", button);
+  document.querySelector(".undo")?.remove();
+  document.body.append(note);
+  button.focus();
+  setTimeout(() => note.remove(), 20_000);
+}
+
+function signedOut() {
+  saved.textContent = "Not saved yet";
+  const link = Object.assign(document.createElement("a"), { href: editor.dataset.signIn, target: "_blank", textContent: "Sign in in a new tab" });
+  say("You are signed out. What you wrote is kept in this browser. Sign in, and come back to this page: then it is saved.", link);
+  // As soon as there is a session again, its form word comes with the page.
+  timer = setTimeout(async () => {
+    const page = await fetch(location.href, { redirect: "manual", headers: { Accept: "text/html" } }).catch(() => null);
+    const text = page?.ok ? await page.text() : "";
+    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("editor");
+    if (!fresh) return signedOut();
+    word = fresh.dataset.word;
+    send();
+  }, TRY_AGAIN);
+}
+
+function gone() {
+  const text = unsent.filter((change) => change.op === "set").map((change) => change.value).join("\n");
+  const area = Object.assign(document.createElement("textarea"), { readOnly: true, value: text, rows: 4 });
+  area.setAttribute("aria-label", "What was not saved");
+  say("This draft was published or deleted by somebody else. What you wrote last could not be saved; here it is:", area);
+  localStorage.removeItem(kept);
+  clearTimeout(timer);
+}
+
+/** Two people wrote in the same field: both texts are there, and one is chosen. */
+function dispute({ at, theirs }, by) {
+  const [field] = fields(at);
+  seen.set(at, theirs);
+  if (!field || field.matches("fieldset, [type=checkbox], [type=range], select")) {
+    for (const each of fields(at)) put(each, theirs);
+    tell(`${by || "Somebody else"} chose something else here at the same time. Choose again if you do not agree.`);
+    return;
+  }
+  disputed.add(at);
+  const box = Object.assign(document.createElement("div"), { className: "message warn dispute" });
+  box.setAttribute("role", "alert");
+  const text = Object.assign(document.createElement("blockquote"), { textContent: theirs || "(nothing)", dir: "auto" });
+  const buttons = ["Keep mine", "Take theirs"].map((label, place) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: label });
+    Object.assign(button.dataset, { take: place ? "theirs" : "mine", of: at });
+    return button;
+  });
+  box.append(`${by || "Somebody else"} wrote here at the same time:`, text, ...buttons);
+  field.closest(".field").append(box);
+}
+
+function take(button) {
+  const at = button.dataset.of;
+  const box = button.closest(".dispute");
+  const [field] = fields(at);
+  disputed.delete(at);
+  if (button.dataset.take === "theirs") put(field, seen.get(at));
+  box.remove();
+  field.focus();
+  typed(field);
+}
+
+function showFaults() {
+  for (const place of document.querySelectorAll(".fault")) {
+    const at = place.dataset.fault ?? place.id.slice(2, -6);
+    const text = (showAll || left.has(at)) && faults[at];
+    place.hidden = !text;
+    place.textContent = text || "";
+    for (const field of fields(at)) if (text) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+  }
+  const list = document.getElementById("faults");
+  const number = Object.keys(faults).length;
+  list.hidden = !(showAll && number);
+  list.querySelector("h2").textContent = `${number === 1 ? "One thing is" : `${number} things are`} missing before you can publish`;
+  list.querySelector("ul").replaceChildren(
+    ...Object.entries(faults).map(([at, sentence]) => {
+      const link = Object.assign(document.createElement("a"), { href: `#f-${at}`, textContent: sentence });
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        const field = document.getElementById(`f-${at}`) ?? document.getElementById(`f-${at}-fault`);
+        field?.closest("details")?.setAttribute("open", "");
+        field?.scrollIntoView({ block: "center" });
+        (field?.matches("fieldset") ? field.querySelector("input") : field)?.focus();
+      });
+      const number = document.getElementById(`f-${at}`)?.closest(".item")?.querySelector("h3")?.textContent;
+      const entry = document.createElement("li");
+      entry.append(number ? `${number}: ` : "", link);
+      return entry;
+    }),
+  );
+}
+
+// --- the plan, and what others do ----------------------------------------------------------------------------------
+
+let planning = 0;
+
+async function plan() {
+  const mine = ++planning;
+  const response = await fetch(editor.dataset.plan).catch(() => null);
+  if (!response?.ok || response.redirected || mine !== planning) return;
+  const text = await response.text();
+  if (mine !== planning) return;
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const place = document.getElementById("plan");
+  const open = new Set([...place.querySelectorAll("details[open]")].map((details) => details.id));
+  place.replaceChildren(...page.body.childNodes);
+  for (const details of place.querySelectorAll("details[id]")) details.open = open.has(details.id);
+  place.dataset.version = version;
+}
+
+async function look(now = false) {
+  if (!now && (document.hidden || sending || unsent.length)) return;
+  const since = now ? "" : version;
+  const response = await fetch(`${editor.dataset.changes}?since=${since}`, { redirect: "manual", headers: { Accept: "application/json" } }).catch(() => null);
+  if (response?.status === 404) return gone();
+  if (response?.status !== 200 || (!now && (sending || unsent.length))) return;
+  const answer = await response.json();
+  if (answer.version === Number(version) && !now) return;
+  taken(answer);
+  if (!now) tell(`${answer.by || "Somebody else"} changed the draft. You see it now.`);
+}
+
+addEventListener("pagehide", () => {
+  if (!unsent.length) return;
+  const body = new URLSearchParams({ word, version, changes: plain(unsent) });
+  fetch(editor.dataset.changes, { method: "POST", body, keepalive: true }).catch(() => {});
+});
+addEventListener("online", send);
+addEventListener("visibilitychange", () => document.hidden || (unsent.length ? send() : look()));
+setInterval(look, LOOK_EVERY);
+
+learn(document);
+for (const change of unsent) if (change.op === "set") for (const field of fields(change.at)) put(field, change.value);
+if (unsent.length) send();
+showFaults();
+if (showAll) document.getElementById("faults").focus();
+plan();
