@@ -192,13 +192,18 @@ def strength(account: Account) -> Strength:
 
 def account_in_words(account: Account) -> str:
     """What an account means for one person: a limit on anything that all that is sent can reveal together."""
+    delta = [delta_in_words(account.delta)] if account.delta else []
+    return " ".join([SUPPOSE, found_in_words(account), *delta])
+
+
+def found_in_words(account: Account) -> str:
+    """How often the guess succeeds that ``SUPPOSE`` speaks of."""
     found = f"They would find the truth at most {found_percent(account):g}% of the time."
-    words = {
+    return {
         "fair": found,
         "weak": f"{found} This protects only weakly.",
         "hardly": "They could find the truth nearly always: this protects hardly at all.",
     }[strength(account)]
-    return " ".join([SUPPOSE, words, *([delta_in_words(account.delta)] if account.delta else [])])
 
 
 def delta_in_words(delta: Fraction) -> str:

@@ -6,9 +6,11 @@ from deniable_server.errors import PlanError
 
 from .design import Design, design_booklets, publish_survey
 from .limits import check_combinations
+from .live import LivePlan, live_plan
 from .plan import AtEpsilon, BookletPlan, Given, QuestionPlan, Range, SurveyPlan, TablePlan, plan_survey
 from .sample_size import Wanted
 from .shuffling import Shuffled
+from .suggestions import Help, what_would_help
 from .textbook import Alternative
 from .warnings import warn_of_exposure
 from .waves import Rotation, Waves
@@ -19,6 +21,8 @@ __all__ = [
     "BookletPlan",
     "Design",
     "Given",
+    "Help",
+    "LivePlan",
     "PlanError",
     "QuestionPlan",
     "Range",
@@ -30,7 +34,9 @@ __all__ = [
     "Waves",
     "check_combinations",
     "design_booklets",
+    "live_plan",
     "plan_survey",
     "publish_survey",
     "warn_of_exposure",
+    "what_would_help",
 ]

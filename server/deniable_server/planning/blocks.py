@@ -12,6 +12,7 @@ whatever their blocks, and the target is met where the sum is 1.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
@@ -70,9 +71,11 @@ class Blocks:
         z: float,
     ) -> None:
         self.atoms, self.alone, self.targets = [*atoms], alone, [*targets]
+        self._sets = [frozenset(target.items) for target in self.targets]
         self._epsilon, self._z = epsilon, z
         self._list_paths = cache(paths)
-        self._owned = cache(self._count_owned)
+        self._path_count = cache(self._count)
+        self._owned_of = cache(self._count_owned)
         self._information = cache(self._measure)
         self.own_information = cache(self._own_information)
         self.shared_information = cache(self._shared_information)
@@ -106,6 +109,8 @@ class Blocks:
 
     def pieces(self, atoms: Sequence[int]) -> list[Items]:
         """The items of some atoms, apart from one another where they do not overlap: then their paths multiply."""
+        if not self.overlapping:
+            return [self.atoms[atom] for atom in atoms]
         found: list[Items] = []
         for atom in atoms:
             joined = set(self.atoms[atom])
@@ -120,11 +125,11 @@ class Blocks:
 
     def count_paths(self, atoms: Sequence[int]) -> int:
         """K, or more than ``MOST_PATHS``."""
-        count = 1
-        for piece in self.pieces(atoms):
-            paths = self._list_paths(piece)
-            count *= MOST_PATHS + 1 if paths is None else len(paths)
-        return count
+        return prod(map(self._path_count, self.pieces(atoms)))
+
+    def _count(self, piece: Items) -> int:
+        paths = self._list_paths(piece)
+        return MOST_PATHS + 1 if paths is None else len(paths)
 
     def can_hold(self, items: Items) -> bool:
         """Whether there is a block with all of these."""
@@ -185,9 +190,8 @@ class Blocks:
         return self._information(paths, size, self._owned_by(target, pieces, paths), wanted.margin, wanted.share)
 
     def targets_within(self, items: Items) -> list[int]:
-        inside = set(items)
         near = {target for item in items for target in self._targets_of.get(item, ())}
-        return sorted(target for target in near if inside.issuperset(self.targets[target].items))
+        return sorted(target for target in near if self._sets[target].issubset(items))
 
     @cached_property
     def _targets_of(self) -> dict[int, list[int]]:
@@ -200,22 +204,20 @@ class Blocks:
     def _owned_by(self, target: int, pieces: list[Items], paths: int) -> tuple[int, ...]:
         """How many paths each answer (or combination of answers) of a target owns; each number once."""
         wanted = self.targets[target].items
-        shares = []
-        for piece in pieces:
-            if within := tuple(item for item in wanted if item in piece):
-                shares.append(self._owned(piece, within))
-        return tuple(sorted({int(prod(each) * paths) for each in product(*shares)}))
+        near = tuple(piece for piece in pieces if not self._sets[target].isdisjoint(piece))
+        of, counts = self._owned_of(wanted, near)
+        return counts if of == paths else tuple(count * paths // of for count in counts)
 
-    def _count_owned(self, piece: Items, wanted: Items) -> tuple[Fraction, ...]:
-        paths = self._list_paths(piece)
-        assert paths is not None
-        places = [piece.index(item) for item in wanted]
-        counts: dict[Path, int] = {}
-        for path in paths:
-            cell = tuple(path[place] for place in places)
-            if None not in cell:
-                counts[cell] = counts.get(cell, 0) + 1
-        return tuple(sorted({Fraction(count, len(paths)) for count in counts.values()}))
+    def _count_owned(self, wanted: Items, pieces: tuple[Items, ...]) -> tuple[int, tuple[int, ...]]:
+        """How many paths some pieces have together, and how many of those each answer owns: what is sent about other
+        pieces multiplies both.
+        """
+        every = []
+        for piece in pieces:
+            places = [place for place, item in enumerate(piece) if item in wanted]
+            cells = Counter(tuple(path[place] for place in places) for path in self._list_paths(piece) or ())
+            every.append({count for cell, count in cells.items() if None not in cell})
+        return prod(map(self._path_count, pieces)), tuple(sorted({prod(counts) for counts in product(*every)}))
 
     def _measure(self, paths: int, size: int, owned: tuple[int, ...], margin: float, share: float) -> float:
         """The information on the answer that is known worst."""

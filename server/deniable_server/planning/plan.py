@@ -21,7 +21,7 @@ from deniable_server.wording import account_in_words, in_decimals
 from .design import design_booklets, publish_survey
 from .precision import Known, precision
 from .price import TextbookPrice, textbook_price
-from .sample_size import Wanted, margin_of, respondents_for_margin, respondents_per_group, smallest_difference
+from .sample_size import Variance, Wanted, margin_of, respondents_for_margin, respondents_per_group, smallest_difference
 from .shuffling import Shuffled, shuffle
 from .textbook import Alternative, Other, other_designs, question_alternatives, survey_alternatives
 from .warnings import warn
@@ -143,7 +143,7 @@ def plan_survey(survey: Survey, wanted: Wanted | None = None) -> SurveyPlan:
     known = precision(document)
     others = [other_designs(question, _own_epsilon(survey, question), wanted) for question in survey.questions]
     questions = [_question(document, known, other, wanted) for other in others]
-    tables = _tables(known, wanted)
+    tables = plan_tables(known, wanted)
     needed = max(*(question.respondents for question in questions), *(table.respondents for table in tables), 1)
     plan = SurveyPlan(
         survey=survey.id,
@@ -183,8 +183,7 @@ def _own_epsilon(survey: Survey, question: Question) -> Fraction:
 def _question(document: Document, known: Sequence[Known], other: Other, wanted: Wanted) -> QuestionPlan:
     """The plan of one question; of several options, that of the one that is known worst."""
     question, asked = other.question, wanted.of_question(other.question)
-    variances = [each.variance for each in known if len(each.items) == 1 and each.items[0].question.id == question.id]
-    worst = max(variances, key=lambda variance: variance(asked.share))
+    worst = worst_variance(known, question, asked)
     needed = respondents_for_margin(worst, asked)
     given = None
     if (n := wanted.respondents) is not None:
@@ -194,8 +193,8 @@ def _question(document: Document, known: Sequence[Known], other: Other, wanted: 
         type=question.type,
         text=question.text,
         epsilon=question.epsilon,
-        asked=_asked(document, question),
-        range=Range(*question.range, question.unit) if question.asks_mean else None,
+        asked=asked_part(document, question),
+        range=range_of(question),
         respondents=needed,
         per_group=respondents_per_group(worst, asked),
         given=given,
@@ -203,14 +202,25 @@ def _question(document: Document, known: Sequence[Known], other: Other, wanted: 
     )
 
 
-def _asked(document: Document, question: Question) -> float:
+def worst_variance(known: Sequence[Known], question: Question, asked: Wanted) -> Variance:
+    """Of several options, that of the one that is known worst."""
+    variances = [each.variance for each in known if len(each.items) == 1 and each.items[0].question.id == question.id]
+    return max(variances, key=lambda variance: variance(asked.share))
+
+
+def range_of(question: Question) -> Range | None:
+    return Range(*question.range, question.unit) if question.asks_mean else None
+
+
+def asked_part(document: Document, question: Question) -> float:
+    """The part of respondents who are asked a question, or some of its options."""
     weights = [booklet.weight for booklet in document.booklets]
     about = {number for number, _ in document.parts_about(question.id)}
     asking = [booklet.weight for booklet in document.booklets if about.intersection(booklet.parts)]
     return sum(asking) / sum(weights)
 
 
-def _tables(known: Sequence[Known], wanted: Wanted) -> list[TablePlan]:
+def plan_tables(known: Sequence[Known], wanted: Wanted) -> list[TablePlan]:
     """The cross-tabs; those of several options of a multi_choice as one, by the option that is known worst."""
     by_question: dict[tuple[str, ...], list[Known]] = {}
     for each in known:
@@ -244,8 +254,8 @@ def _epsilons(survey: Survey) -> list[Fraction]:
 
 
 def _at(survey: Survey, epsilon: Fraction, wanted: Wanted) -> AtEpsilon:
-    """With this epsilon for everything that one person sends, divided as the survey divides its own."""
-    known = precision(verify(publish_survey(_with_epsilon(survey, epsilon))))
+    """What the survey needs with another epsilon."""
+    known = precision(verify(publish_survey(with_epsilon(survey, epsilon))))
     each = [(one.variance, one.wanted(wanted), len(one.items)) for one in known]
     return AtEpsilon(
         epsilon_text(epsilon),
@@ -254,7 +264,8 @@ def _at(survey: Survey, epsilon: Fraction, wanted: Wanted) -> AtEpsilon:
     )
 
 
-def _with_epsilon(survey: Survey, epsilon: Fraction) -> Survey:
+def with_epsilon(survey: Survey, epsilon: Fraction) -> Survey:
+    """With this epsilon for everything that one person sends, divided as the survey divides its own."""
     if survey.epsilon is not None:
         return msgspec.structs.replace(survey, epsilon=_stated(epsilon))
     factor = epsilon / survey.exact_epsilon
@@ -271,11 +282,17 @@ def _stated(epsilon: Fraction) -> str:
     return decimal_text(math.floor(epsilon * 10_000) / Decimal(10_000))
 
 
+def in_booklets(survey: Survey) -> Survey | None:
+    """The survey with one epsilon for everything instead of one for each question; None where that is none to state."""
+    if survey.epsilon is not None or survey.exact_epsilon > LARGEST_EPSILON:
+        return None
+    questions = tuple(msgspec.structs.replace(question, epsilon=None) for question in survey.questions)
+    return msgspec.structs.replace(survey, epsilon=_stated(survey.exact_epsilon), questions=questions)
+
+
 def _in_booklets(survey: Survey, ours: int, wanted: Wanted) -> list[Alternative]:
     """If everybody is asked everything: what booklets would take, at the same epsilon for all that one person sends."""
-    if survey.epsilon is not None or survey.exact_epsilon > LARGEST_EPSILON:
+    if (other := in_booklets(survey)) is None:
         return []
-    questions = tuple(msgspec.structs.replace(question, epsilon=None) for question in survey.questions)
-    other = msgspec.structs.replace(survey, epsilon=_stated(survey.exact_epsilon), questions=questions)
     needed = _at(other, survey.exact_epsilon, wanted).respondents
     return [Alternative("booklets", needed, needed / ours)]

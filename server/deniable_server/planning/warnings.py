@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from deniable_protocol import DEFAULT_BUDGET, Account, Document, Segment
+from deniable_protocol import DEFAULT_BUDGET, Account, Document, Segment, Survey
 from deniable_server.wording import cases, found_percent, in_decimals, in_symbols, names_in_words, strength
 
 from .repeats import repeated_questions, repeated_segments, words_of
@@ -28,12 +28,14 @@ PROTECTED = re.compile("randomi[sz]|anonym|confidential|protected|encrypt|deniab
 
 def warn(plan: SurveyPlan, document: Document) -> list[str]:
     """What should keep a survey from being published as it is."""
-    return [*_too_wide(plan), *warn_of_exposure(document)]
+    return [*_too_wide(plan), *warn_of_exposure(document.survey, document.account)]
 
 
-def warn_of_exposure(document: Document) -> list[str]:
-    """What exposes respondents: the total, questions that ask the same, and segments that are not what they seem."""
-    return [*_too_open(document.account), *_asked_again(document), *_in_the_clear(document)]
+def warn_of_exposure(survey: Survey, account: Account) -> list[str]:
+    """What exposes respondents: the total of what one person sends, questions that ask the same, and segments that are
+    not what they seem.
+    """
+    return [*_too_open(account), *_asked_again(survey), *_in_the_clear(survey)]
 
 
 def _too_wide(plan: SurveyPlan) -> Iterator[str]:
@@ -71,12 +73,12 @@ def _too_open(account: Account) -> Iterator[str]:
         )
 
 
-def _asked_again(document: Document) -> Iterator[str]:
-    for questions in repeated_questions(document.survey):
+def _asked_again(survey: Survey) -> Iterator[str]:
+    for questions in repeated_questions(survey):
         names = _listed([question.id for question in questions])
         times = "twice" if len(questions) == 2 else f"{len(questions)} times"
-        if document.survey.epsilon is None:
-            spent = sum((part.account for part in document.parts if part.items[0].question in questions), Account())
+        if survey.epsilon is None:
+            spent = sum((Account.of(each.epsilon or 0, each.delta or 0) for each in questions), Account())
             yield (
                 f"{names} ask nearly the same. Asked {times}, together they reveal as much as one question at "
                 f"{in_symbols(spent)}. Ask once."
@@ -93,13 +95,13 @@ def _listed(names: list[str]) -> str:
     return names_in_words([*names[:MOST_NAMED], f"{more} more"] if more > 1 else names)
 
 
-def _in_the_clear(document: Document) -> Iterator[str]:
-    for segment, question in repeated_segments(document.survey):
+def _in_the_clear(survey: Survey) -> Iterator[str]:
+    for segment, question in repeated_segments(survey):
         yield (
             f"The segment {segment.id} asks nearly the same as the question {question.id}. Segments are sent exactly "
             "as people answer, so this answer would not be protected at all. Leave one of the two out."
         )
-    for segment in document.survey.segments:
+    for segment in survey.segments:
         if any(PROTECTED.match(word) for word in words_of(" ".join(_texts(segment)))):
             yield (
                 f"The text of the segment {segment.id} sounds as if its answer were protected. Segments are sent "

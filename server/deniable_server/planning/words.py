@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from deniable_protocol.checks import plain
 
 if TYPE_CHECKING:
+    from .live import LiveQuestion
     from .plan import QuestionPlan, SurveyPlan
     from .waves import Waves
 
@@ -141,7 +142,7 @@ def shuffled_in_words(plan: SurveyPlan) -> str | None:
 # --- words and numbers that the terminal and the page share --------------------------------------------------------
 
 
-def within(margin: float, question: QuestionPlan | None = None, unit: str = " points") -> str:
+def within(margin: float, question: QuestionPlan | LiveQuestion | None = None, unit: str = " points") -> str:
     """A margin that so many respondents have, in points of a share or in the unit of a mean."""
     if margin >= NOTHING:
         return "no information"
@@ -150,7 +151,7 @@ def within(margin: float, question: QuestionPlan | None = None, unit: str = " po
     return f"±{points(margin)}{unit}"
 
 
-def amount(part: float, question: QuestionPlan) -> str:
+def amount(part: float, question: QuestionPlan | LiveQuestion) -> str:
     """A margin or difference, in points of a share or in the unit of a mean; rounded up."""
     scale = question.range
     if scale is None:

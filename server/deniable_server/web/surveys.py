@@ -95,7 +95,8 @@ def get_survey(survey: str) -> ResponseReturnValue:
 def post_survey() -> ResponseReturnValue:
     survey = _sent_survey()
     created = here().publish(survey, acting())
-    warnings = warn_of_exposure(find(survey.id).document)
+    document = find(survey.id).document
+    warnings = warn_of_exposure(document.survey, document.account)
     return as_json(NewSurvey(**asdict(_described(survey.id)), warnings=warnings), 201 if created else 200)
 
 
