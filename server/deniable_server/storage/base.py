@@ -20,6 +20,7 @@ from deniable_server.errors import StorageError, SurveyDiffers, TooManySources
 from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Storage, Stored, queries
+from .activity import Activity
 from .drafts import Drafts
 from .group_commit import GroupCommit, Tell
 from .invitations import Invitations, numbers
@@ -73,6 +74,7 @@ class DatabaseStorage(Storage):
         self._waiting = Waiting()
         self._invitations = Invitations(self._reading, self._write, today)
         self._drafts = Drafts(self._reading, self._write, today)
+        self._activity = Activity(self._reading, self._write)
 
     @property
     def tokens(self) -> Tokens:
@@ -85,6 +87,10 @@ class DatabaseStorage(Storage):
     @property
     def drafts(self) -> Drafts:
         return self._drafts
+
+    @property
+    def activity(self) -> Activity:
+        return self._activity
 
     def _finish(self) -> None:
         """Do what is under way: the first part of closing."""
