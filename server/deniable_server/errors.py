@@ -31,6 +31,7 @@
         ├── SimulationError             the simulation cannot go on
         ├── SettingError                a setting cannot be used
         ├── IssuingError                the key that signs tokens cannot be used, or made an error
+        ├── BadAccess                   an access token of this role cannot be for these surveys
         └── BadLabel                    the label of an access token cannot be shown as it is
 
 May not: import anything of the server, so that everything else can import this.
@@ -244,6 +245,12 @@ class IssuingError(ServerError):
     """The key that signs tokens is damaged, or a signature came out wrong. Nothing was signed."""
 
     kind = Kind.INTERNAL
+
+
+class BadAccess(ServerError):
+    """An access token of this role cannot be for these surveys."""
+
+    kind = Kind.BAD_PARAMETER
 
 
 class BadLabel(ServerError):

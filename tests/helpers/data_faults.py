@@ -420,8 +420,8 @@ def a_query_put_together_from_text() -> None:
 
 @instead_of(Tokens, "_kept")
 def a_token_in_the_text_of_a_query(_: Any, self: Tokens, digest: str) -> Any:
-    found = self._rows(f"SELECT {tokens._COLUMNS} FROM tokens WHERE digest = '{digest}'")
-    return tokens.Token(*found[0]) if found else None
+    found = self._rows(f"SELECT {tokens._COLUMNS} FROM {tokens._TABLES} WHERE tokens.digest = '{digest}'")
+    return next(iter(tokens._read(found)), None)
 
 
 @instead_of(queries, "survey")

@@ -27,8 +27,8 @@ def send(http: FlaskClient, path: str, page: str, **fields: str) -> TestResponse
     return http.post(path, data={"word": word_in(http.get(page)), **fields}, headers=BROWSER)
 
 
-def enter(http: FlaskClient, app: Flask, role: Role = "analyst", survey: str | None = None) -> str:
-    """Sign in with a new token of this role; its secret."""
-    secret, _ = make_token(storage_of(app), role, "test", survey=survey)
+def enter(http: FlaskClient, app: Flask, role: Role = "analyst", *surveys: str) -> str:
+    """Sign in with a new token of this role, for these surveys or for all; its secret."""
+    secret, _ = make_token(storage_of(app), role, "test", surveys=surveys or None)
     assert send(http, "/sign-in", "/sign-in", token=secret).status_code == 303
     return secret

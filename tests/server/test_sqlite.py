@@ -155,7 +155,7 @@ def test_the_schema_holds_its_own_invariants(storage: SQLiteStorage, survey: Pub
         "INSERT INTO days VALUES (1, '2026-01-01', 0)",
         "INSERT INTO tokens VALUES ('a', 'king', '', printf('%064d', 0), '2026-01-01', NULL, NULL, NULL)",
         "INSERT INTO tokens VALUES ('a', 'reader', '', printf('%064d', 0), '2026-01-01', NULL, NULL, NULL)",
-        "INSERT INTO tokens VALUES ('a', 'admin', '', printf('%064d', 0), '2026-01-01', 'campus-health', NULL, NULL)",
+        "INSERT INTO tokens VALUES ('a', 'admin', '', printf('%064d', 0), '2026-01-01', 1, NULL, NULL, '')",
         "UPDATE surveys SET status = 'closed'",
         "UPDATE surveys SET status = 'half open'",
         "UPDATE surveys SET opens_at = 20, closes_at = 10",

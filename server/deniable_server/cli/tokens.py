@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deniable_server.errors import StorageError
+from deniable_server.errors import BadAccess, StorageError
 from deniable_server.storage import Role
-from deniable_server.storage.tokens import make_token
+from deniable_server.storage.tokens import check_access, make_token
 
 from .common import DATABASE, JSON, Group, existing, opened, out, print_json, say
 
@@ -24,22 +26,29 @@ def token() -> None:
     "--role",
     required=True,
     type=click.Choice(["reader", "collector", "analyst", "editor", "admin"]),
-    help="Readers see the results of one survey, analysts those of all; admins also publish and close surveys. "
-    "Collectors only send, to one survey, also many submissions at once.",
+    help="Readers see results; analysts also the randomised reports; editors also publish and close surveys; admins "
+    "also give people access. Collectors only send, to one survey, also many submissions at once.",
 )
-@click.option("--survey", "survey_id", help="The survey that a reader may see, or a collector send to.")
+@click.option(
+    "--survey",
+    "surveys",
+    multiple=True,
+    help="A survey that it is for; several times for several. Without it, for all. Readers and collectors need it.",
+)
 @click.option("--days", type=click.IntRange(1, 36_500), help="Number of days it is valid, today being the first.")
 @click.option("--label", default="", help="Who it is for, or what for. A collector's is the source of what it sends.")
 @JSON
-def create(database: str, role: Role, survey_id: str | None, days: int | None, label: str, as_json: bool) -> None:
+def create(database: str, role: Role, surveys: tuple[str, ...], days: int | None, label: str, as_json: bool) -> None:
     """Make an access token and print it. It is shown only once: the database has only its digest."""
-    if (role in ("reader", "collector")) != (survey_id is not None):
-        raise click.UsageError("--survey goes with --role reader or collector, and these need one.")
+    try:
+        check_access(role, surveys or None)
+    except BadAccess as error:
+        raise click.UsageError(f"{error} See --survey.") from None
     label = " ".join(label.split())
     if role == "collector" and not label:
         raise click.UsageError("A collector needs a --label: the name of the source that its submissions come from.")
     with opened(database) as storage:
-        secret, made = make_token(storage, role, label, survey=survey_id, days=days)
+        secret, made = make_token(storage, role, label, surveys=surveys or None, days=days)
     if as_json:
         print_json({"id": made.id, "role": made.role, "expires_on": made.expires_on, "token": secret})
     else:
@@ -55,17 +64,18 @@ def list_(database: str, as_json: bool) -> None:
     """List all tokens, without their secrets."""
     with existing(database) as storage:
         tokens = storage.tokens.all()
-    columns = ("id", "role", "survey", "label", "created_on", "expires_on")
-    rows = [{column: getattr(token, column) for column in columns} for token in tokens]
+    columns = ("id", "role", "surveys", "label", "created_on", "expires_on", "made_by")
+    rows: list[dict[str, Any]] = [{column: getattr(token, column) for column in columns} for token in tokens]
     if as_json:
         print_json({"tokens": rows})
         return
     if not rows:
         say("No tokens; make one with  deniable token create --role analyst")
         return
-    grid = Grid("Id", "Role", "Survey", "Label", "Made on", "Valid to the end of")
+    grid = Grid("Id", "Role", "Surveys", "Label", "Made on", "Valid to the end of", "Made by")
     for row in rows:
-        grid.add_row(*(Text(value or "") for value in row.values()))
+        surveys = "all" if row["surveys"] is None else ", ".join(row["surveys"]) or "none"
+        grid.add_row(*(Text(value or "") for value in (row | {"surveys": surveys}).values()))
     out.print(grid)
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 from flask import Flask
 
 from . import layout
+from .activity import activity_pages
 from .dashboard import dashboard
 from .drafts import drafts
 from .invitations import inviting
+from .people import people
 from .progress import progress
 from .sign_in import sign_in_pages
 from .surveys import surveys
@@ -19,5 +21,5 @@ from .surveys import surveys
 def register(app: Flask) -> None:
     """All pages except the respondents', which has nothing in common with them."""
     layout.register(app)
-    for blueprint in (sign_in_pages, surveys, drafts, progress, inviting, dashboard):
+    for blueprint in (sign_in_pages, surveys, drafts, progress, inviting, dashboard, people, activity_pages):
         app.register_blueprint(blueprint)

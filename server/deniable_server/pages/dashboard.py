@@ -25,14 +25,14 @@ from deniable_server.analysis.source import Source
 from deniable_server.errors import BadQuery, HeldBack, Withheld
 from deniable_server.storage import Status, utc_today
 from deniable_server.storage.invitations import InvitationNumbers
-from deniable_server.web.auth import may, signed_in
+from deniable_server.web.auth import may, readable
 from deniable_server.web.context import find, here
 from deniable_server.web.source import compute_results, source_of
 from deniable_server.wording import EVERY_LOOK, account_in_words, group_text, in_symbols
 
 from . import sentences
 from .day_charts import day_text, days_chart
-from .layout import page, shown_to
+from .layout import holder, page, shown_to
 from .overview import common_notices, cross_planned, make_cards
 from .relations import comparison_values, crosstab_values, outcomes, predictors, regression_values
 
@@ -348,17 +348,14 @@ def _names(survey: Survey, result: SurveyComparison) -> dict[str, str]:
 
 
 def _is_analyst() -> bool:
-    token = signed_in()
-    return token is not None and may(token, "analyst", None)
+    return may(holder(), "analyst", None)
 
 
 def _others(survey: Survey) -> list[tuple[str, str]]:
-    """Surveys to compare with, for people who may read them all: those that share a question."""
-    if not _is_analyst():
-        return []
+    """Surveys to compare with, of those that one may see: those that share a question."""
     own = {question.id for question in survey.questions}
     others = []
-    for listed in here().storage.surveys():
+    for listed in readable(holder()):
         if listed.id != survey.id:
             questions = find(listed.id).document.survey.questions
             if own & {question.id for question in questions}:

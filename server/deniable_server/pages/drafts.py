@@ -7,7 +7,7 @@ once, and one that meets somebody else's change overwrites nothing (``editing``)
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from flask import Blueprint, redirect, request, url_for
@@ -41,12 +41,11 @@ from deniable_server.planning.words import (
     waves_in_words,
     within,
 )
-from deniable_server.storage import Token
 from deniable_server.storage.drafts import Draft
-from deniable_server.web.auth import signed_in
+from deniable_server.web.auth import may_edit
 from deniable_server.web.context import as_json, compute, find, here
 
-from .layout import page, render, shown_to
+from .layout import holder, page, render, shown_to
 
 drafts = Blueprint("drafts", __name__, template_folder="templates")
 
@@ -68,8 +67,8 @@ _CHANGES = Decoder(list[editing.Change])
 
 class Changed(Struct):
     """What a browser learns after its changes: the version that they made, what is still wrong, by field, and how many
-    texts are missing in each language; ``panel`` are the fields beside the questions. ``editor`` is the page's own part, where it has to be drawn again; ``by`` who
-    changed the draft last.
+    texts are missing in each language. ``by`` changed the draft last. ``panel`` are the fields beside the questions,
+    and ``editor`` is the page's own part, where it has to be drawn again.
     """
 
     version: int
@@ -118,12 +117,12 @@ def copy(survey: str) -> ResponseReturnValue:
     return _begun(sketch)
 
 
-def _beginning(problems: list[Problem] | None = None) -> ResponseReturnValue:
-    return page("draft-new.html", 422 if problems else 200, templates=TEMPLATES, problems=problems or [])
+def _beginning(problems: Sequence[Problem] = ()) -> ResponseReturnValue:
+    return page("draft-new.html", 422 if problems else 200, templates=TEMPLATES, problems=problems)
 
 
 def _begun(sketch: Sketch) -> ResponseReturnValue:
-    token = _holder()
+    token = holder()
     sketch.by = token.label
     number = here().storage.drafts.create(editing.write(sketch), token.id)
     here().events.did("draft-made", token, draft=str(number))
@@ -181,7 +180,7 @@ def change(number: int) -> ResponseReturnValue:
         changes = _CHANGES.decode(request.form.get("changes", ""))
     except ValidationError as error:
         raise Refusal(Kind.BAD_PARAMETER, f"These are no changes to a draft: {error}.") from None
-    by = _holder().label
+    by = holder().label
     conflicts: list[editing.Conflict] = []
 
     def made(sketch: Sketch) -> None:
@@ -225,7 +224,7 @@ def take_file(number: int) -> ResponseReturnValue:
         taken = editing.from_toml(text)
     except SurveyError as error:
         return _file(draft, sketch, text, error.problems)
-    taken.by, taken.done = _holder().label, sketch.done
+    taken.by, taken.done = holder().label, sketch.done
     if not here().storage.drafts.save(number, editing.write(taken), int(request.form.get("version", "0") or 0)):
         draft = find_draft(number)
         message = f"{sketch.by or 'Somebody'} has changed the draft since you opened this page. Your text is below."
@@ -239,7 +238,7 @@ def delete(number: int) -> ResponseReturnValue:
     draft = find_draft(number)
     _end_test(number)
     here().storage.drafts.delete(number)
-    here().events.did("draft-deleted", _holder(), draft=str(draft.number))
+    here().events.did("draft-deleted", holder(), draft=str(draft.number))
     return redirect(url_for("surveys.index"), 303)
 
 
@@ -266,7 +265,7 @@ def publish(number: int) -> ResponseReturnValue:
         return _plan(draft, sketch, f"{sketch.by or 'Somebody'} has changed the draft since. Look again.")
     try:
         survey = survey_from_tree(editing.to_tree(sketch, _ids()))
-        here().publish(survey, _holder())
+        here().publish(survey, holder())
     except SurveyDiffers:
         return _plan(draft, sketch, "Another survey has this address already. Choose another one in the editor.")
     except SurveyError:
@@ -318,7 +317,7 @@ def _end_test(number: int) -> None:
 def find_draft(number: int) -> Draft:
     """The draft of this number. Refusal where there is none: it may have been published or deleted."""
     draft = here().storage.drafts.find(number)
-    if draft is None:
+    if draft is None or not may_edit(holder(), draft.maker):
         raise Refusal(Kind.NOT_FOUND, "There is no such draft. It may have been published, or deleted.")
     return draft
 
@@ -389,13 +388,7 @@ def _planned(sketch: Sketch) -> dict[str, Any]:
     return editing.to_tree(filled)
 
 
-def _file(draft: Draft, sketch: Sketch, text: str, problems: list[Problem] | None = None) -> ResponseReturnValue:
+def _file(draft: Draft, sketch: Sketch, text: str, problems: Sequence[Problem] = ()) -> ResponseReturnValue:
     return page(
-        "draft-file.html", 422 if problems else 200, draft=draft, sketch=sketch, text=text, problems=problems or []
+        "draft-file.html", 422 if problems else 200, draft=draft, sketch=sketch, text=text, problems=problems
     )
-
-
-def _holder() -> Token:
-    token = signed_in()
-    assert token is not None
-    return token

@@ -18,13 +18,12 @@ from deniable_protocol.invitations import show_code
 from deniable_server.errors import BadInvitations, Kind, Refusal, SurveyClosed
 from deniable_server.storage import Published
 from deniable_server.storage.invitations import MOST_AT_ONCE, MOST_USES, code_in
-from deniable_server.web.auth import signed_in
 from deniable_server.web.context import here
 from deniable_server.web.invitations import find_inviting
 from deniable_server.wording import invitation_in_words
 
 from .invitation_sheet import place_of, tickets
-from .layout import as_page, page, shown_to
+from .layout import as_page, holder, page, shown_to
 from .sentences import counted, response_rate
 
 inviting = Blueprint("inviting", __name__, template_folder="templates")
@@ -37,10 +36,9 @@ def invitations(survey: str) -> ResponseReturnValue:
 
 
 @inviting.post("/surveys/<survey>/invitations")
-@shown_to("admin")
+@shown_to("editor")
 def make(survey: str) -> ResponseReturnValue:
-    published, token = find_inviting(survey), signed_in()
-    assert token is not None
+    published, token = find_inviting(survey), holder()
     try:
         number, uses = _number("number", "How many"), _number("uses", "People per code")
         last = _day(request.form.get("expires", ""))
@@ -55,7 +53,7 @@ def make(survey: str) -> ResponseReturnValue:
 
 
 @inviting.post("/surveys/<survey>/invitations/sheet")
-@shown_to("admin")
+@shown_to("editor")
 def sheet(survey: str) -> ResponseReturnValue:
     """The codes that the form has, as a sheet to print. The server has none to add."""
     published = find_inviting(survey)
@@ -71,7 +69,7 @@ def sheet(survey: str) -> ResponseReturnValue:
 
 
 @inviting.post("/surveys/<survey>/invitations/unused")
-@shown_to("admin")
+@shown_to("editor")
 def unused(survey: str) -> ResponseReturnValue:
     published, codes = find_inviting(survey), _codes()
     left = here().storage.invitations.unused(published, codes)
@@ -80,10 +78,9 @@ def unused(survey: str) -> ResponseReturnValue:
 
 
 @inviting.post("/surveys/<survey>/invitations/revoke")
-@shown_to("admin")
+@shown_to("editor")
 def revoke(survey: str) -> ResponseReturnValue:
-    published, codes, token = find_inviting(survey), _codes(), signed_in()
-    assert token is not None
+    published, codes, token = find_inviting(survey), _codes(), holder()
     if request.form.get("sure") != "1":
         return _page(
             published, 422, problem="Nothing was revoked. To stop these codes for good, tick the box above the button."

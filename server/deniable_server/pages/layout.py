@@ -10,8 +10,8 @@ from flask import Flask, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from deniable_server.errors import Kind, Refusal, StorageError
-from deniable_server.storage import Role
-from deniable_server.web.auth import comes_from_own_form, form_word, may, signed_in
+from deniable_server.storage import Role, Token
+from deniable_server.web.auth import comes_from_own_form, form_word, may, signed_in, why_not
 from deniable_server.web.context import here
 from deniable_server.web.problems import explain
 
@@ -37,9 +37,11 @@ def render(template: str, /, **values: Any) -> str:
     return render_template(
         template,
         token=token,
+        # What this role may do, with the surveys that the token is for.
         is_admin=token is not None and may(token, "admin", None),
         is_editor=token is not None and may(token, "editor", None),
         is_analyst=token is not None and may(token, "analyst", None),
+        home=None if token is None else home(token),
         word=form_word(),
         **values,
     )
@@ -58,8 +60,8 @@ def as_page(html: str, code: int = 200) -> Response:
 
 
 def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callable[P, ResponseReturnValue]]:
-    """The page is for browsers that have signed in with this role or a higher one; others are asked to. Readers of one
-    survey are taken to its results.
+    """The page is for browsers that have signed in with this role or a higher one, and with a token for the survey of
+    the page, if it has one; others are asked to. Readers are taken to what they may see.
     """
 
     def decorate(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
@@ -69,12 +71,13 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
             if token is None:
                 return _ask_to_sign_in()
             survey = kwargs.get("survey")
-            if not may(token, role, survey if isinstance(survey, str) else None):
+            survey = survey if isinstance(survey, str) else None
+            if not may(token, role, survey):
                 here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
-                if token.survey is not None and request.method == "GET":
+                if token.role == "reader" and request.method == "GET":
                     # People with a shared link know nothing of roles. The link is for one page: there it is.
-                    return redirect(url_for("dashboard.overview", survey=token.survey, elsewhere=1), 303)
-                raise Refusal(Kind.FORBIDDEN, f"This page needs an access token of the role {role}.")
+                    return redirect(home(token, elsewhere=1), 303)
+                raise Refusal(Kind.FORBIDDEN, why_not(token, role, survey))
             if request.method == "POST":
                 check_form()
             return view(*args, **kwargs)
@@ -82,6 +85,20 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
         return guarded
 
     return decorate
+
+
+def home(token: Token, **values: Any) -> str:
+    """Where the holder of a token starts: at the list of surveys, or a reader of one survey at its results."""
+    if token.role == "reader" and token.surveys is not None and len(token.surveys) == 1:
+        return url_for("dashboard.overview", survey=token.surveys[0], **values)
+    return url_for("surveys.index", **values)
+
+
+def holder() -> Token:
+    """The token that the browser of this request is signed in with, on a page that is shown to nobody else."""
+    token = signed_in()
+    assert token is not None
+    return token
 
 
 def check_form() -> None:

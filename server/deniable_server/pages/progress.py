@@ -20,12 +20,11 @@ from deniable_server.planning.precision import precision
 from deniable_server.planning.sample_size import margin_of, respondents_for_margin
 from deniable_server.planning.words import NOTHING, about, points
 from deniable_server.storage import Listed
-from deniable_server.web.auth import may, signed_in
 from deniable_server.web.context import find, here
 
 from .charts import Empty
 from .day_charts import Days, days_chart
-from .layout import page, shown_to
+from .layout import holder, page, shown_to
 from .sentences import capitalized, counted
 
 progress = Blueprint("progress", __name__, template_folder="templates")
@@ -116,7 +115,7 @@ def steps(survey: Listed, ahead: Outlook, held: bool = False, invited: bool = Fa
         (
             "read",
             "Read the results",
-            "They are held back until an admin shows them, or the survey is closed."
+            "They are held back until an editor shows them, or the survey is closed."
             if held
             else "You can look at any time. While the survey is open, intervals allow for that.",
             False,
@@ -203,13 +202,11 @@ def next_step(survey: str) -> ResponseReturnValue:
 
 
 @progress.post("/surveys/<survey>/archive")
-@shown_to("admin")
+@shown_to("editor")
 def archive(survey: str) -> ResponseReturnValue:
     """Into the archive or, with ``archived=0``, back to the list."""
     published, archived = find(survey), request.form.get("archived") != "0"
     if archived and here().storage.status(published) == "open":
         raise Refusal(Kind.BAD_PARAMETER, "This survey is open. Close it before you put it into the archive.")
-    token = signed_in()
-    assert token is not None and may(token, "admin", None)
-    here().archive(published, archived, token)
+    here().archive(published, archived, holder())
     return redirect(url_for("surveys.index", archived=1 if archived else None), 303)

@@ -16,7 +16,7 @@ from deniable_server.web.auth import IDLE_SECONDS, current_session, may, sign_ou
 from deniable_server.web.auth import sign_in as begin_session
 from deniable_server.web.context import as_json, find, here
 
-from .layout import check_form, page, shown_to
+from .layout import check_form, holder, home, page, shown_to
 
 sign_in_pages = Blueprint("sign_in", __name__, template_folder="templates")
 
@@ -37,9 +37,8 @@ def check_token() -> ResponseReturnValue:
         here().events.refused("unknown-token", token, way="form")
         wrong.spend(request.remote_addr)
         return page("sign-in.html", 403, next=target, wrong=True)
-    if token.survey is not None:
-        target = url_for("dashboard.overview", survey=token.survey)
-    response = redirect(target or url_for("surveys.index"), 303)
+    # A link that somebody sent may lead a reader to what others see.
+    response = redirect((token.role != "reader" and target) or home(token), 303)
     begin_session(response, token)
     return response
 
@@ -74,12 +73,12 @@ def sessions() -> ResponseReturnValue:
 @shown_to("analyst")
 def end_sessions() -> ResponseReturnValue:
     """Ends the selected sessions. Asks for the token again, so that a browser left open cannot lock its owner out."""
-    state, holder, chosen = here(), signed_in(), set(request.form.getlist("session"))
+    state, own_token, chosen = here(), holder(), set(request.form.getlist("session"))
     state.wrong_tokens.spend(request.remote_addr, 0)
     token = state.storage.tokens.find(digest_of(request.form.get("token", "").strip()))
     own = _own_sessions()
-    if token is None or token != holder:
-        state.events.refused("unknown-token", holder, way="sessions")
+    if token is None or token != own_token:
+        state.events.refused("unknown-token", own_token, way="sessions")
         state.wrong_tokens.spend(request.remote_addr)
         return page("sessions.html", 403, places=[_place(session) for session in own], wrong=True)
     for session in own:
@@ -90,9 +89,7 @@ def end_sessions() -> ResponseReturnValue:
 
 
 def _own_sessions() -> list[Session]:
-    token = signed_in()
-    assert token is not None
-    return here().storage.tokens.sessions(token.id, int(time.time()))
+    return here().storage.tokens.sessions(holder().id, int(time.time()))
 
 
 def _place(session: Session) -> Place:
@@ -136,11 +133,11 @@ def _shared(secret: str) -> tuple[Token, str]:
     wrong = here().wrong_links
     wrong.spend(request.remote_addr, 0)
     token = here().storage.tokens.find(digest_of(secret))
-    if token is None or token.survey is None or token.role != "reader":
+    if token is None or token.role != "reader" or token.surveys is None or len(token.surveys) != 1:
         here().events.refused("unknown-token", token, way="link")
         wrong.spend(request.remote_addr)
         raise Refusal(Kind.NOT_FOUND, "This link has expired, or was copied incompletely. Ask for a new one.")
-    return token, token.survey
+    return token, token.surveys[0]
 
 
 def _expired_on(secret: str) -> str | None:

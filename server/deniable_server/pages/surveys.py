@@ -10,10 +10,10 @@ from deniable_server.errors import Kind, Refusal
 from deniable_server.storage import Role, Token
 from deniable_server.storage.drafts import Draft
 from deniable_server.storage.tokens import make_token
-from deniable_server.web.auth import may, signed_in
+from deniable_server.web.auth import may_edit, readable
 from deniable_server.web.context import find, here
 
-from .layout import page, shown_to
+from .layout import holder, home, page, shown_to
 from .progress import list_items, matching
 from .qr_code import svg_code
 
@@ -23,10 +23,13 @@ LINK_DAYS = (1, 7, 30, 90, 365)
 
 
 @surveys.get("/")
-@shown_to("analyst")
+@shown_to("reader")
 def index() -> ResponseReturnValue:
+    """The surveys that one may see. Readers of one survey need no list."""
+    if (start := home(holder())) != url_for("surveys.index"):
+        return redirect(start, 303)
     words, archived = " ".join(request.args.get("q", "").split())[:100], request.args.get("archived") == "1"
-    every = here().storage.surveys()
+    every = readable(holder())
     return page(
         "surveys.html",
         items=list_items(matching(every, words, archived=archived)),
@@ -40,25 +43,25 @@ def index() -> ResponseReturnValue:
 
 def _drafts() -> list[tuple[Draft, str]]:
     """The drafts that this person may change, with their titles."""
-    if not may(_holder(), "editor", None):
-        return []
-    return [(draft, editing.read(draft.content).title) for draft in here().storage.drafts.all()]
+    token = holder()
+    mine = [draft for draft in here().storage.drafts.all() if may_edit(token, draft.maker)]
+    return [(draft, editing.read(draft.content).title) for draft in mine]
 
 
 # --- closing ---------------------------------------------------------------------------------------------------------
 
 
 @surveys.get("/surveys/<survey>/close")
-@shown_to("admin")
+@shown_to("editor")
 def ask_to_close(survey: str) -> ResponseReturnValue:
     published = find(survey)
     return page("close.html", survey=published.document.survey, status=here().storage.status(published))
 
 
 @surveys.post("/surveys/<survey>/close")
-@shown_to("admin")
+@shown_to("editor")
 def close(survey: str) -> ResponseReturnValue:
-    here().close(find(survey), _holder())
+    here().close(find(survey), holder())
     return redirect(url_for("dashboard.overview", survey=survey), 303)
 
 
@@ -66,13 +69,13 @@ def close(survey: str) -> ResponseReturnValue:
 
 
 @surveys.get("/surveys/<survey>/hold")
-@shown_to("admin")
+@shown_to("editor")
 def ask_to_hold(survey: str) -> ResponseReturnValue:
     return _holding(survey)
 
 
 @surveys.post("/surveys/<survey>/hold")
-@shown_to("admin")
+@shown_to("editor")
 def hold(survey: str) -> ResponseReturnValue:
     published = find(survey)
     number = request.form.get("number", "").replace(",", "").strip()
@@ -84,7 +87,7 @@ def hold(survey: str) -> ResponseReturnValue:
             if not (number.isascii() and number.isdecimal() and 1 <= len(number) <= 12):
                 return _holding(survey, "Give a whole number of submissions, such as 1000.")
             until = int(number)
-    here().hold_results(published, until, _holder())
+    here().hold_results(published, until, holder())
     return redirect(url_for("dashboard.overview", survey=survey), 303)
 
 
@@ -118,28 +121,24 @@ def share(survey: str) -> ResponseReturnValue:
     if days not in map(str, LINK_DAYS):
         raise Refusal(Kind.BAD_PARAMETER, f"A link works for {', '.join(map(str, LINK_DAYS))} days.")
     label = " ".join(request.form.get("label", "").split())[:100]
-    secret, made = make_token(here().storage, "reader", label, survey=survey, days=int(days), maker=_holder())
-    here().events.did("link-made", _holder(), link=made.id, survey=survey)
+    secret, made = make_token(here().storage, "reader", label, surveys=[survey], days=int(days), maker=holder())
+    here().events.did("link-made", holder(), {"for": label}, link=made.id, survey=survey)
     return _sharing(survey, url_for("sign_in.shared", secret=secret, _external=True), made.expires_on)
 
 
 @surveys.post("/surveys/<survey>/share/<link>/revoke")
 @shown_to("analyst")
 def revoke(survey: str, link: str) -> ResponseReturnValue:
-    if any(token.id == link for token in _tokens(survey, "reader")):
-        here().storage.tokens.revoke(link)
-        here().events.did("link-revoked", _holder(), link=link, survey=survey)
+    for token in _tokens(survey, "reader"):
+        if token.id == link:
+            here().storage.tokens.revoke(link)
+            here().events.did("link-revoked", holder(), {"for": token.label}, link=link, survey=survey)
     return redirect(url_for("surveys.sharing", survey=survey), 303)
 
 
-def _holder() -> Token:
-    token = signed_in()
-    assert token is not None
-    return token
-
-
 def _tokens(survey: str, role: Role) -> list[Token]:
-    return [token for token in here().storage.tokens.all() if token.survey == survey and token.role == role]
+    """Those of this role that are for this survey only: links that share its results, and collectors."""
+    return [token for token in here().storage.tokens.all() if token.surveys == (survey,) and token.role == role]
 
 
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:

@@ -34,6 +34,7 @@ from .fieldwork import Fieldwork as Fieldwork
 from .fieldwork import Status as Status
 
 if TYPE_CHECKING:
+    from .activity import Activity
     from .drafts import Drafts
     from .group_commit import Tell
     from .invitations import InvitationNumbers, Invitations
@@ -106,9 +107,10 @@ class Listed:
 
 @dataclass(frozen=True)
 class Token:
-    """An access token as it is stored: its secret only as a digest. A reader's and a collector's are for one survey; a
-    collector's label is the source of what it sends. It may have a last day. A token that the holder of another one
-    made (``maker``, its id) is revoked with it.
+    """An access token as it is stored: its secret only as a digest. It is for some ``surveys`` (ids, in order), or for
+    all (None): a reader's for at least one, a collector's for one, whose label is the source of what it sends. It
+    may have a last day. ``maker``: of a link that shares results, the id of the token whose holder made it, with which
+    it is revoked. ``made_by``: who made it, by the label at that time; empty where it was made on the server.
     """
 
     id: str
@@ -116,9 +118,19 @@ class Token:
     label: str
     digest: str
     created_on: str
-    survey: str | None = None
+    surveys: tuple[str, ...] | None = None
     expires_on: str | None = None
     maker: str | None = None
+    made_by: str = ""
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it shares results with people who have its address, and is nobody's own."""
+        return self.maker is not None
+
+    def is_for(self, survey: str) -> bool:
+        """Whether it is for this survey, whatever its role allows there."""
+        return self.surveys is None or survey in self.surveys
 
 
 @dataclass(frozen=True)
@@ -177,6 +189,11 @@ class Storage(ABC):
     @abstractmethod
     def drafts(self) -> Drafts:
         """Surveys that are being written."""
+
+    @property
+    @abstractmethod
+    def activity(self) -> Activity:
+        """What people with access did."""
 
     @property
     def secret_key(self) -> str | None:

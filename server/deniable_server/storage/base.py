@@ -22,6 +22,7 @@ from deniable_server.errors import StorageError, SurveyClosed, SurveyDiffers, Su
 from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Fieldwork, Listed, Published, Row, State, Status, Storage, Stored, queries
+from .activity import Activity
 from .deletion import DELETED
 from .drafts import Drafts
 from .fieldwork import DUE, conditions
@@ -86,6 +87,7 @@ class DatabaseStorage(Storage):
         self._ends = threading.Event()
         self._unfinished: set[str] = set()
         self._finish_again_at = float("-inf")
+        self._activity = Activity(self._reading, self._write)
 
     @property
     def tokens(self) -> Tokens:
@@ -98,6 +100,10 @@ class DatabaseStorage(Storage):
     @property
     def drafts(self) -> Drafts:
         return self._drafts
+
+    @property
+    def activity(self) -> Activity:
+        return self._activity
 
     def _finish(self) -> None:
         """Do what is under way: the first part of closing."""

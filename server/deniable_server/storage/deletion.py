@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 BY_NUMBER = ("sources", "statistics", "repeats", "days", "invitations")
 """Tables with rows of a survey, but for those that PostgreSQL keeps for each survey apart."""
-WITH_TRACES = (*BY_NUMBER, "issuers", "sessions", "tokens", "surveys")
+WITH_TRACES = (*BY_NUMBER, "issuers", "sessions", "token_surveys", "tokens", "surveys")
 """All tables that are shared between surveys and have, or had, rows of a deleted one."""
 
 DELETED = "SELECT number FROM deletions"
 
 
 def deletion(survey: Published, apart: tuple[str, ...] = ()) -> list[Statement]:
-    """The statements that delete the rows of a survey; sessions go with their access tokens. ``apart``: tables with its
+    """The statements that delete the rows of a survey. Links to its results and collectors of it alone go too, with
+    their sessions; people keep their access tokens. ``apart``: tables with its
     submissions, where they are not dropped. The last one deletes the survey itself.
     """
     number = {"number": survey.number}
@@ -36,7 +37,11 @@ def deletion(survey: Published, apart: tuple[str, ...] = ()) -> list[Statement]:
         ),
         *rows,
         ("DELETE FROM issuers WHERE survey = (SELECT id FROM surveys WHERE number = :number)", number),
-        ("DELETE FROM tokens WHERE survey = (SELECT id FROM surveys WHERE number = :number)", number),
+        (
+            "DELETE FROM tokens WHERE role IN ('reader', 'collector') AND id IN (SELECT token FROM token_surveys"
+            " GROUP BY token HAVING count(*) = 1 AND min(survey) = (SELECT id FROM surveys WHERE number = :number))",
+            number,
+        ),
         ("DELETE FROM surveys WHERE number = :number", number),
     ]
 

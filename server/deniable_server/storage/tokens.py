@@ -1,26 +1,41 @@
-"""Access tokens, and the sessions of browsers that signed in with one: the tables ``tokens`` and ``sessions``."""
+"""Access tokens, the surveys that they are for, and the sessions of browsers that signed in with one: the tables
+``tokens``, ``token_surveys`` and ``sessions``.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from datetime import date, timedelta
+from itertools import groupby
 from typing import Any, Protocol, TypeAlias
 
-from deniable_server.errors import BadLabel, StorageError
+from deniable_server.errors import BadAccess, BadLabel, StorageError
 
 from . import Role, Session, Storage, Token, utc_today
 from .plain_text import acts
 from .queries import View
 
-_COLUMNS = "tokens.id, role, label, tokens.digest, CAST(created_on AS TEXT), survey, CAST(expires_on AS TEXT), maker"
-_SESSION = "sessions.digest, token, began_at, idle_at, expires_at"
-_ADD = (
-    "INSERT INTO tokens (id, role, label, digest, created_on, survey, expires_on, maker) VALUES"
-    " (:id, :role, :label, :digest, :created_on, :survey, :expires_on, :maker)"
+TOKEN = ("id", "role", "label", "digest", "created_on", "restricted", "expires_on", "maker", "made_by")
+TOKEN_SURVEY = ("token", "survey")
+_COLUMNS = (
+    "tokens.id, role, label, tokens.digest, CAST(created_on AS TEXT), restricted, CAST(expires_on AS TEXT), maker,"
+    " made_by, token_surveys.survey"
 )
+_TABLES = "tokens LEFT JOIN token_surveys ON token_surveys.token = tokens.id"
+_SESSION = "sessions.digest, sessions.token, began_at, idle_at, expires_at"
+_ADD = (
+    "INSERT INTO tokens (id, role, label, digest, created_on, restricted, expires_on, maker, made_by) VALUES"
+    " (:id, :role, :label, :digest, :created_on, :restricted, :expires_on, :maker, :made_by)"
+)
+_ADD_SURVEY = "INSERT INTO token_surveys (token, survey) SELECT id, :survey FROM tokens WHERE id = :token"
+_END_LINKS = (
+    "DELETE FROM tokens WHERE maker = :token AND NOT EXISTS (SELECT 1 FROM token_surveys AS theirs"
+    " JOIN token_surveys AS own ON own.survey = theirs.survey AND own.token = :token WHERE theirs.token = tokens.id)"
+)
+"""Links that the holder of a restricted token made to surveys that it is no longer for."""
 _BEGIN = (
     "INSERT INTO sessions (digest, token, began_at, idle_at, expires_at) VALUES"
     " (:digest, :token, :began_at, :idle_at, :expires_at)"
@@ -48,14 +63,63 @@ class Tokens:
             return view.rows(statement, **values)
 
     def add(self, token: Token) -> None:
-        """Keep a token. StorageError where its survey does not exist."""
-        if token.survey and not self._rows("SELECT 1 FROM surveys WHERE id = :id", id=token.survey):
-            raise StorageError(f"No survey has the id {token.survey}")
-        self._write((_ADD, {name: getattr(token, name) for name in Token.__dataclass_fields__}))
+        """Keep a token. StorageError where one of its surveys does not exist; BadAccess for a role that is not for so
+        many.
+        """
+        check_access(token.role, token.surveys)
+        self._check_surveys(token.surveys or ())
+        values = {name: getattr(token, name, None) for name in TOKEN} | {"restricted": int(token.surveys is not None)}
+        self._write((_ADD, values), *_add_surveys(token.id, token.surveys))
+
+    def _check_surveys(self, surveys: Iterable[str]) -> None:
+        for survey in surveys:
+            if not self._rows("SELECT 1 FROM surveys WHERE id = :id", id=survey):
+                raise StorageError(f"No survey has the id {survey}")
+
+    def change(self, token: str, role: Role, surveys: Iterable[str] | None) -> bool:
+        """Give a token another role, or make it for other surveys; False if there is none. Its sessions go on, with
+        what it may do now. Links end that its holder made to surveys that it is no longer for.
+        """
+        chosen = None if surveys is None else tuple(surveys)
+        check_access(role, chosen)
+        self._check_surveys(chosen or ())
+        changed = "UPDATE tokens SET role = :role, restricted = :restricted WHERE id = :token"
+        return (
+            self._write(
+                ("DELETE FROM token_surveys WHERE token = :token", {"token": token}),
+                *_add_surveys(token, chosen),
+                *([] if chosen is None else [(_END_LINKS, {"token": token})]),
+                (changed, {"role": role, "restricted": int(chosen is not None), "token": token}),
+            )
+            > 0
+        )
+
+    def grant(self, token: str, survey: str) -> bool:
+        """Make the token of a person for one more survey; False where it was already, or is for all surveys.
+        StorageError where the survey does not exist.
+        """
+        self._check_surveys([survey])
+        granted = (
+            "INSERT INTO token_surveys (token, survey) SELECT id, :survey FROM tokens"
+            " WHERE id = :token AND restricted = 1 AND role <> 'collector' AND maker IS NULL ON CONFLICT DO NOTHING"
+        )
+        return self._write((granted, {"token": token, "survey": survey})) > 0
+
+    def withdraw(self, token: str, survey: str) -> bool:
+        """Make a token no longer for this survey; links to it that its holder made end. False where it was not."""
+        links = (
+            "DELETE FROM tokens WHERE maker = :token AND id IN (SELECT token FROM token_surveys WHERE survey = :survey)"
+            " AND EXISTS (SELECT 1 FROM token_surveys WHERE token = :token AND survey = :survey)"
+        )
+        gone = "DELETE FROM token_surveys WHERE token = :token AND survey = :survey"
+        about = {"token": token, "survey": survey}
+        return self._write((links, about), (gone, about)) > 0
 
     def all(self) -> list[Token]:
         """All tokens, including expired ones."""
-        return [Token(*row) for row in self._rows(f"SELECT {_COLUMNS} FROM tokens ORDER BY created_on, id")]  # noqa: S608 -- our own words
+        return _read(
+            self._rows(f"SELECT {_COLUMNS} FROM {_TABLES} ORDER BY created_on, tokens.id, token_surveys.survey")  # noqa: S608 -- our own words
+        )
 
     def find(self, digest: str) -> Token | None:
         """The token whose secret has this digest, unless it has expired."""
@@ -68,15 +132,15 @@ class Tokens:
         return None if token is None or self.is_valid(token) else token
 
     def _kept(self, digest: str) -> Token | None:
-        found = self._rows(f"SELECT {_COLUMNS} FROM tokens WHERE digest = :digest", digest=digest)  # noqa: S608 -- our own words
-        return Token(*found[0]) if found else None
+        kept = f"SELECT {_COLUMNS} FROM {_TABLES} WHERE tokens.digest = :digest ORDER BY token_surveys.survey"  # noqa: S608 -- our own words
+        return next(iter(_read(self._rows(kept, digest=digest))), None)
 
     def is_valid(self, token: Token) -> bool:
         """Whether its last day is not over."""
         return token.expires_on is None or token.expires_on >= self._today().isoformat()
 
     def revoke(self, token: str) -> bool:
-        """Delete the token with this id, those that its holder made, and their sessions; False if there is none."""
+        """Delete the token with this id, links that its holder made, and their sessions; False if there is none."""
         return self._write(("DELETE FROM tokens WHERE id = :id", {"id": token})) > 0
 
     def begin(self, session: Session, now: int, most: int) -> None:
@@ -97,12 +161,12 @@ class Tokens:
     def shown(self, session: str, now: int) -> tuple[Token, Session] | None:
         """The session whose secret has this digest, and its token, unless either is over."""
         found = self._rows(
-            f"SELECT {_SESSION}, {_COLUMNS} FROM sessions JOIN tokens ON tokens.id = token"  # noqa: S608 -- our own words
-            " WHERE sessions.digest = :digest AND expires_at > :now AND idle_at > :now",
+            f"SELECT {_SESSION}, {_COLUMNS} FROM {_TABLES} JOIN sessions ON sessions.token = tokens.id"  # noqa: S608 -- our own words
+            " WHERE sessions.digest = :digest AND expires_at > :now AND idle_at > :now ORDER BY token_surveys.survey",
             digest=session,
             now=now,
         )
-        token = Token(*found[0][5:]) if found else None
+        token = next(iter(_read([row[5:] for row in found])), None)
         return None if token is None or not self.is_valid(token) else (token, Session(*found[0][:5]))
 
     def used(self, session: str, idle_at: int) -> None:
@@ -120,6 +184,11 @@ class Tokens:
         )
         return [Session(*row) for row in rows]
 
+    def open_sessions(self, now: int) -> dict[str, int]:
+        """How many sessions each token has, by its id; those that have none are left out."""
+        counted = "SELECT token, count(*) FROM sessions WHERE expires_at > :now AND idle_at > :now GROUP BY token"
+        return dict(self._rows(counted, now=now))
+
     def end(self, session: str) -> None:
         """Delete the session whose secret has this digest."""
         self._write(("DELETE FROM sessions WHERE digest = :digest", {"digest": session}))
@@ -130,17 +199,44 @@ class Tokens:
         return self._write((f"DELETE FROM sessions{which}", {} if token is None else {"token": token}))  # noqa: S608 -- our own words
 
 
+def _read(rows: list[tuple[Any, ...]]) -> list[Token]:
+    """Tokens from rows that are ordered by token: one for each of its surveys."""
+    found = []
+    for (id_, role, label, digest, created_on, restricted, *ends), each in groupby(rows, lambda row: row[:-1]):
+        surveys = tuple(row[-1] for row in each if row[-1] is not None) if restricted else None
+        found.append(Token(id_, role, label, digest, created_on, surveys, *ends))
+    return found
+
+
+def _add_surveys(token: str, surveys: Iterable[str] | None) -> list[Statement]:
+    return [(_ADD_SURVEY, {"token": token, "survey": survey}) for survey in sorted(set(surveys or ()))]
+
+
+def check_access(role: Role, surveys: tuple[str, ...] | None) -> None:
+    """BadAccess where a token of this role cannot be for these surveys."""
+    match role:
+        case "admin" if surveys is not None:
+            raise BadAccess("An admin's access token is for all surveys.")
+        case "reader" if not surveys:
+            raise BadAccess("A reader's access token is for chosen surveys: choose at least one.")
+        case "collector" if surveys is None or len(set(surveys)) != 1:
+            raise BadAccess("A collector's access token is for one survey: choose one.")
+        case _ if surveys == ():
+            raise BadAccess("Choose at least one survey, or all surveys.")
+
+
 def make_token(
     storage: Storage,
     role: Role,
     label: str,
     *,
-    survey: str | None = None,
+    surveys: Iterable[str] | None = None,
     days: int | None = None,
     maker: Token | None = None,
+    made_by: str = "",
 ) -> tuple[str, Token]:
-    """A new token: its secret, which is not stored, and what is. It is valid for ``days`` days, today being the first,
-    and not longer than its maker's.
+    """A new token: its secret, which is not stored, and what is. It is valid for ``days`` days, today being the first.
+    A link that shares results has a ``maker``, and is not valid for longer than its maker's token.
     """
     if acts(label):
         raise BadLabel("A label is one line of text, without control characters.")
@@ -155,9 +251,10 @@ def make_token(
         label,
         digest_of(secret),
         today.isoformat(),
-        survey,
+        None if surveys is None else tuple(sorted(set(surveys))),
         min(ends, default=None),
         None if maker is None else maker.id,
+        made_by or ("" if maker is None else maker.label or maker.id),
     )
     storage.tokens.add(token)
     return secret, token

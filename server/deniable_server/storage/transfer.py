@@ -20,10 +20,12 @@ from deniable_server.errors import StorageError
 from deniable_server.statistics import Statistics, nothing
 
 from . import queries
+from .activity import DEED
 from .drafts import DRAFT
 from .invitations import INVITATION, ISSUED, kept
 from .location import Location, Target
 from .queries import CHUNK, View, tally_texts
+from .tokens import TOKEN, TOKEN_SURVEY
 
 Item = TypeVar("Item")
 Progress = Callable[[int], None]
@@ -34,10 +36,11 @@ SURVEY = (
     *("id", "document", "digest", "status", "published_on", "closed_on", "results_from", "expected", "archived_on"),
     *("draft", "opens_at", "closes_at", "most"),
 )
-TOKEN = ("id", "role", "label", "digest", "created_on", "survey", "expires_on", "maker")
 SESSION = ("digest", "token", "began_at", "idle_at", "expires_at")
-OTHERS = {"drafts": DRAFT, "tokens": TOKEN, "sessions": SESSION}
+OTHERS = {"drafts": DRAFT, "tokens": TOKEN, "token_surveys": TOKEN_SURVEY, "sessions": SESSION, "activity": DEED}
 """What does not belong to one survey, and is copied as it is: the columns of each table."""
+ORDER = {"drafts": "number", "token_surveys": "token, survey", "sessions": "digest", "activity": "number"}
+"""In which order tables are copied and compared; others by id. The copy numbers activity itself, in this order."""
 DATES = {"published_on", "closed_on", "archived_on", "created_on", "expires_on", "changed_on"}
 
 
@@ -152,9 +155,7 @@ def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 def _select(table: str, columns: tuple[str, ...]) -> str:
     names = ", ".join(f"CAST({name} AS TEXT)" if name in DATES else name for name in columns)
-    return (
-        f"SELECT {names} FROM {table} ORDER BY {next(name for name in ('id', 'digest', 'number') if name in columns)}"  # noqa: S608 -- our own names
-    )
+    return f"SELECT {names} FROM {table} ORDER BY {ORDER.get(table, 'id')}"  # noqa: S608 -- our own names
 
 
 def _write(target: Target, table: str, columns: tuple[str, ...], rows: Iterable[Iterable[object]]) -> None:

@@ -18,7 +18,7 @@ from flask import g, request
 from werkzeug.wrappers import Response
 
 from deniable_server.errors import CHALLENGE, Kind, Refusal, StorageError
-from deniable_server.storage import Role, Session, Storage, Token
+from deniable_server.storage import Listed, Role, Session, Storage, Token
 from deniable_server.storage.tokens import digest_of
 
 from .context import here
@@ -33,12 +33,23 @@ MOST_SESSIONS: dict[Role, int] = {"reader": 1_000, "analyst": 20, "editor": 20, 
 
 
 def may(token: Token, role: Role, survey: str | None) -> bool:
-    """Whether a token allows what this role may do with this survey. Editors may do everything that analysts may, and
-    admins everything. A reader's token is for one survey. So is a collector's, which reads nothing.
+    """Whether a token allows what this role may do with this survey; None: what needs no survey. What lists surveys
+    shows only those that the token is for (``readable``). Editors may do everything that analysts may, and admins
+    everything. A collector's token reads nothing.
     """
     if "collector" in (token.role, role):
-        return token.role == role and token.survey == survey
-    return _RANKS[token.role] >= _RANKS[role] and (token.survey is None or token.survey == survey)
+        return token.role == role and survey is not None and token.is_for(survey)
+    return _RANKS[token.role] >= _RANKS[role] and (survey is None or token.is_for(survey))
+
+
+def readable(token: Token) -> list[Listed]:
+    """The surveys that the holder of a token may see."""
+    return [each for each in here().storage.surveys() if may(token, "reader", each.id)]
+
+
+def may_edit(token: Token, maker: str | None) -> bool:
+    """Whether a token allows to see, change and publish a draft that the holder of the token ``maker`` began."""
+    return may(token, "editor", None) and (token.surveys is None or token.id == maker)
 
 
 def check_role(role: Role, survey: str | None = None) -> None:
@@ -58,8 +69,15 @@ def check_role(role: Role, survey: str | None = None) -> None:
 def _check(token: Token, role: Role, survey: str | None) -> None:
     if not may(token, role, survey):
         here().events.refused("forbidden", token, needs=role, route=request.endpoint or "")
-        reach = "" if token.survey is None else ", and this one is for one survey only"
-        raise Refusal(Kind.FORBIDDEN, f"This needs an access token of the role {role}{reach}.")
+        raise Refusal(Kind.FORBIDDEN, why_not(token, role, survey))
+
+
+def why_not(token: Token, role: Role, survey: str | None) -> str:
+    """Why a token does not allow something, for people."""
+    if survey is not None and token.role != "collector" and may(token, role, None):
+        return "Your access token is not for this survey. An admin can give you access to it."
+    reach = "" if token.surveys is None else ", and this one is for some surveys only"
+    return f"This needs an access token of the role {role}{reach}."
 
 
 def collector(survey: str) -> Token | None:

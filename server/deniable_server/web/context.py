@@ -10,7 +10,7 @@ from flask import Response, current_app, request
 
 from deniable_protocol import Survey, verify
 from deniable_protocol.invitations import digest_of_code
-from deniable_server.errors import Kind, Refusal
+from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
 from deniable_server.storage import Published, Storage, Token, utc_today
@@ -49,7 +49,7 @@ class AppState:
         self.wrong_tokens = RateLimit(WRONG)
         self.wrong_links = RateLimit(WRONG)
         self.wrong_headers = RateLimit(WRONG)
-        self.events = SecurityLog()
+        self.events = SecurityLog(keep=storage.activity.note)
         self._readers: dict[int, SubmissionReader] = {}
 
     def admit(self, address: str | None, submissions: int = 1) -> None:
@@ -65,16 +65,25 @@ class AppState:
         return reader
 
     def publish(self, survey: Survey, token: Token) -> bool:
-        """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is."""
+        """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is, or one
+        that the token is not for. A token that is for some surveys is for this one then.
+        """
+        if self.storage.find(survey.id) is not None:
+            _refuse_others(token, survey.id)
         issuer = self.storage.invitations.issuer_of(survey)
         created = self.storage.publish(compute(publish_survey, survey, issuer), survey.respondents)
+        if created:
+            self.storage.tokens.grant(token.id, survey.id)
+        else:
+            _refuse_others(token, survey.id)
         self.events.did("survey-published", token, survey=survey.id)
         return created
 
-    def is_published(self, survey: Survey) -> bool:
+    def is_published(self, survey: Survey, token: Token) -> bool:
         """What ``publish`` would find, without publishing."""
         known = self.storage.find(survey.id)
         if known is not None:
+            _refuse_others(token, survey.id)
             refuse_another(known.raw, verify(compute(publish_survey, survey)))
         return known is not None
 
@@ -106,6 +115,12 @@ class AppState:
         self.events.did(
             "results-held", token, survey=published.document.survey.id, until="closed" if until is None else str(until)
         )
+
+
+def _refuse_others(token: Token, survey: str) -> None:
+    """Those who may not see a survey learn only that its id is taken."""
+    if not token.is_for(survey):
+        raise SurveyDiffers(f"Another survey is already published with the id {survey}. Give the new one another id.")
 
 
 # --- what routes use --------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Invitations over HTTP: a respondent's device gets its token for one, admins make and revoke them.
+"""Invitations over HTTP: a respondent's device gets its token for one, editors make and revoke them.
 
 Two things are called tokens. Here it is a respondent's: the unlinkable right to one submission. Those of staff are
 access tokens (``auth``).
@@ -108,7 +108,7 @@ def post_token(survey: str) -> ResponseReturnValue:
     return as_json(TokenSignature(to_text(key.sign(blinded))), 201)
 
 
-# --- admins -----------------------------------------------------------------------------------------------------------
+# --- editors ----------------------------------------------------------------------------------------------------------
 
 
 @route(
@@ -116,7 +116,7 @@ def post_token(survey: str) -> ResponseReturnValue:
     "POST",
     "/surveys/<survey>/invitations",
     "Make invitations. Their codes are in the answer only: the server keeps digests.",
-    role="admin",
+    role="editor",
     takes=(NewInvitations,),
     gives=Codes,
     status=201,
@@ -149,7 +149,7 @@ def get_invitations(survey: str) -> ResponseReturnValue:
     "POST",
     "/surveys/<survey>/invitations/unused",
     "Those of these codes that can still be used: for reminders.",
-    role="admin",
+    role="editor",
     takes=(SentCodes,),
     gives=Codes,
     problems=SENT,
@@ -165,7 +165,7 @@ def post_unused(survey: str) -> ResponseReturnValue:
     "POST",
     "/surveys/<survey>/invitations/revoke",
     "Let these codes give no more tokens. Tokens that they gave stay valid: nobody knows which these are.",
-    role="admin",
+    role="editor",
     takes=(SentCodes,),
     gives=Revoked,
     problems=SENT,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from msgspec.json import encode
 
@@ -19,6 +19,7 @@ from deniable_server.analysis.reports import report_rows
 from deniable_server.analysis.tables import csv_pieces, estimate_rows
 from deniable_server.errors import Kind
 
+from .auth import acting
 from .context import find, here
 from .routes import route
 from .source import compute_results, source_of
@@ -222,6 +223,8 @@ def _json(body: bytes) -> Response:
 
 
 def _csv(survey: str, name: str, pieces: Iterable[bytes]) -> Response:
+    if request.method == "GET":
+        here().events.downloaded(acting(), survey, name)
     response = Response(pieces, content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{survey}-{name}.csv"'
     response.headers["Cache-Control"] = "no-store"

@@ -1,4 +1,5 @@
-"""The security log: what people with tokens did, and what was refused.
+"""The security log: what people with tokens did, and what was refused. What they did is also kept in the database, for
+the page Activity.
 
 A line is ``at=<UTC> event=<name> token=<id> …``. May not: contain an address, a secret, a label, or anything of a
 respondent, whose requests make no event at all. Only our own words and ids get through: nobody can forge a line.
@@ -9,42 +10,72 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import Lock
+from typing import Protocol
 
+from deniable_server.errors import StorageError
 from deniable_server.storage import Token
+from deniable_server.storage.activity import Deed
 
 log = logging.getLogger(__name__)
 
 MOST_REFUSALS = 60
 """Lines about refusals in a minute, in each process: someone who tries all day does not fill the disk."""
 USES_EVERY = 3600
-"""Seconds after which the use of a token by programs is noted again."""
+"""Seconds after which the use of a token by programs, or the same download, is noted again."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9._-]{1,80}")
+
+
+class Keep(Protocol):
+    """Keeps in the database what somebody did (``Activity.note``)."""
+
+    def __call__(self, deed: Deed, *, minor: bool = False) -> None: ...
 
 
 class SecurityLog:
     """Writes the lines of one process."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self._clock, self._lock = clock, Lock()
+    def __init__(self, clock: Callable[[], float] = time.time, keep: Keep | None = None) -> None:
+        self._clock, self._keep, self._lock = clock, keep, Lock()
         self._minute, self._refusals, self._left_out = 0, 0, 0
-        self._uses: dict[str, float] = {}
+        self._uses: dict[tuple[str, ...], float] = {}
 
-    def did(self, event: str, token: Token, **about: str) -> None:
-        """Somebody with a token did this."""
+    def did(
+        self, event: str, token: Token, labels: Mapping[str, str] | None = None, *, minor: bool = False, **about: str
+    ) -> None:
+        """Somebody with a token did this. ``labels`` are texts of people, which are not for the log. A ``minor`` deed
+        does not wait for a database that others keep busy.
+        """
         self._write(logging.INFO, event, token, about)
+        if self._keep is None:
+            return
+        more = {name: value for name, value in about.items() if name != "survey"} | dict(labels or {})
+        deed = Deed(int(self._clock()), token.id, token.label, token.role, event, about.get("survey"), more)
+        try:
+            self._keep(deed, minor=minor)
+        except StorageError:  # what was done is done, and in the log
+            log.warning("What was just done could not be kept for the page Activity: the database cannot be written.")
 
     def used(self, token: Token) -> None:
         """A program has shown this token: noted once in a while, not at each request."""
+        if self._is_news(token.id):
+            self.did("token-used", token, minor=True)
+
+    def downloaded(self, token: Token, survey: str, what: str) -> None:
+        """Somebody has downloaded this: noted once in a while, as a program may do it every minute."""
+        if self._is_news(token.id, survey, what):
+            self.did("downloaded", token, minor=True, survey=survey, what=what)
+
+    def _is_news(self, *use: str) -> bool:
         with self._lock:
             now = self._clock()
-            if now - self._uses.get(token.id, float("-inf")) < USES_EVERY:
-                return
-            self._uses = {known: at for known, at in self._uses.items() if now - at < USES_EVERY} | {token.id: now}
-        self.did("token-used", token)
+            if now - self._uses.get(use, float("-inf")) < USES_EVERY:
+                return False
+            self._uses = {known: at for known, at in self._uses.items() if now - at < USES_EVERY} | {use: now}
+        return True
 
     def refused(self, event: str, token: Token | None = None, **about: str) -> None:
         """Something was refused, to the holder of a token or to a stranger."""

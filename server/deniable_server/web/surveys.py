@@ -17,7 +17,7 @@ from deniable_server.errors import Kind, NotJSON, Refusal
 from deniable_server.planning import SurveyPlan, plan_survey, warn_of_exposure
 from deniable_server.storage import Listed
 
-from .auth import acting
+from .auth import acting, readable
 from .context import as_json, compute, find, here, read_body
 from .routes import route
 
@@ -49,7 +49,7 @@ class Hold(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SurveyList(Struct, frozen=True):
-    """All surveys."""
+    """Surveys."""
 
     surveys: list[Listed]
 
@@ -76,7 +76,7 @@ def get_survey(survey: str) -> ResponseReturnValue:
     "POST",
     "/surveys",
     "Publish a survey, as a file has it (TOML or JSON). 200 where it is already there unchanged.",
-    role="admin",
+    role="editor",
     takes=(dict, TOML),
     gives=NewSurvey,
     status=201,
@@ -105,7 +105,7 @@ def post_survey() -> ResponseReturnValue:
     "POST",
     "/surveys/<survey>/close",
     "Close a survey: it takes no more submissions, and the order in which they came is wiped from the files.",
-    role="admin",
+    role="editor",
     gives=PublishedSurvey,
     problems=(Kind.UNAVAILABLE,),
 )
@@ -119,7 +119,7 @@ def close_survey(survey: str) -> ResponseReturnValue:
     "POST",
     "/surveys/<survey>/hold",
     "Hold the results of an open survey back, from everybody, until it is closed or has so many submissions; 0: show.",
-    role="admin",
+    role="editor",
     takes=(Hold,),
     gives=PublishedSurvey,
     problems=(Kind.NOT_JSON, Kind.INCOMPLETE, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.INVALID, Kind.UNAVAILABLE),
@@ -139,12 +139,12 @@ def hold_results(survey: str) -> ResponseReturnValue:
     surveys,
     "GET",
     "/surveys",
-    "All surveys, with their status and number of submissions.",
+    "The surveys that the access token is for, with their status and number of submissions.",
     role="analyst",
     gives=SurveyList,
 )
 def list_surveys() -> ResponseReturnValue:
-    return as_json(SurveyList(here().storage.surveys()))
+    return as_json(SurveyList(readable(acting())))
 
 
 @route(
@@ -152,7 +152,7 @@ def list_surveys() -> ResponseReturnValue:
     "POST",
     "/plan",
     "The plan of a survey that is not yet published: what it will know, from how many respondents, and its booklets.",
-    role="admin",
+    role="editor",
     takes=(dict, TOML),
     gives=SurveyPlan,
     problems=(Kind.NOT_JSON, Kind.INCOMPLETE, Kind.TOO_LARGE, Kind.MEDIA_TYPE, Kind.INVALID, Kind.BUSY),

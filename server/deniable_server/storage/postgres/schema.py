@@ -100,7 +100,7 @@ PARTITIONS: tuple[LiteralString, ...] = (
 MIGRATIONS = (
     Migration(
         1,
-        "surveys, submissions, statistics, tokens and sessions",
+        "surveys, submissions, statistics and people",
         (
             """
             CREATE TABLE migrations (
@@ -259,22 +259,47 @@ MIGRATIONS = (
             """
             CREATE TABLE tokens (
                 id text COLLATE "C" PRIMARY KEY,  -- short name, to list and revoke it by
-                role text NOT NULL  -- a reader sees one survey's results, a collector only sends to one; the others
+                role text NOT NULL  -- a reader sees results, a collector only sends to one survey; the others may
                     CHECK (role IN ('reader', 'collector', 'analyst', 'editor', 'admin')),  -- also do what those may
                 label text NOT NULL,  -- whose it is, or what for, as its maker noted
                 digest text NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
                     CHECK (length(digest) = 64),
                 created_on date NOT NULL,  -- day of making (UTC)
-                survey text COLLATE "C" REFERENCES surveys (id),  -- the id of the survey that a reader may see
+                restricted smallint NOT NULL  -- 0: for all surveys; 1: only for those in token_surveys, perhaps none
+                    CHECK (restricted IN (0, 1)),
                 expires_on date,  -- the last day (UTC) that it is valid; NULL: until it is revoked
-                maker text COLLATE "C" REFERENCES tokens (id) ON DELETE CASCADE  -- whose holder made this one
+                maker text COLLATE "C" REFERENCES tokens (id) ON DELETE CASCADE  -- of a link: whose holder made it
                     DEFERRABLE INITIALLY DEFERRED,  -- a copy may insert it first
-                CHECK ((role IN ('reader', 'collector')) = (survey IS NOT NULL)),
+                made_by text NOT NULL DEFAULT '',  -- who made it, by the label at that time; empty: made on the server
+                CHECK (restricted = 1 OR role NOT IN ('reader', 'collector')),
+                CHECK (restricted = 0 OR role <> 'admin'),
+                CHECK (maker IS NULL OR role = 'reader'),
                 CHECK (role <> 'collector' OR label <> '')  -- it is the source of what a collector sends
             )
             """,
             """
-            CREATE TABLE sessions (  -- browsers of analysts that have shown a token
+            CREATE TABLE token_surveys (  -- the surveys that a restricted token is for
+                token text COLLATE "C" NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- which token
+                survey text COLLATE "C" NOT NULL REFERENCES surveys (id) ON DELETE CASCADE,  -- the id of the survey
+                PRIMARY KEY (token, survey)
+            )
+            """,
+            "CREATE INDEX token_surveys_of_survey ON token_surveys (survey)",
+            """
+            CREATE TABLE activity (  -- what people with access did; never anything of a respondent
+                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- in this order
+                at bigint NOT NULL,  -- when: seconds since 1970
+                token text COLLATE "C" NOT NULL,  -- the id of the token, which may be revoked since
+                label text NOT NULL,  -- its label at that time
+                role text NOT NULL,  -- its role at that time
+                event text NOT NULL,  -- what was done, as the security log calls it
+                survey text COLLATE "C",  -- the id of the survey that it was done with, which may be deleted since
+                about text NOT NULL  -- JSON: more about it, by name
+            )
+            """,
+            "CREATE INDEX activity_at ON activity (at)",
+            """
+            CREATE TABLE sessions (  -- browsers of people that have shown a token
                 digest text COLLATE "C" PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex
                     CHECK (length(digest) = 64),
                 token text COLLATE "C" NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- the token that was shown

@@ -17,14 +17,8 @@ def m001_surveys_reports_and_tokens(db: Database) -> None:
 
 
 @migrations()
-def m002_sessions_and_readers(db: Database) -> None:
-    for statement in SESSIONS_AND_READERS:
-        db.execute(statement)
-
-
-@migrations()
-def m003_sessions_that_end_unused(db: Database) -> None:
-    for statement in SESSIONS_THAT_END_UNUSED:
+def m002_people(db: Database) -> None:
+    for statement in PEOPLE:
         db.execute(statement)
 
 
@@ -186,43 +180,43 @@ TABLES = (
     """,
 )
 
-SESSIONS_AND_READERS = (
+PEOPLE = (
     # A CHECK cannot be altered in place: a new table replaces it.
     """
     CREATE TABLE tokens_now (
         id TEXT PRIMARY KEY,  -- short name, to list and revoke it by
-        role TEXT NOT NULL  -- a reader sees the results of one survey, a collector only sends to one; the others may
-            CHECK (role IN ('reader', 'collector', 'analyst', 'editor', 'admin')),  -- also do what those before may
+        role TEXT NOT NULL  -- a reader sees results, a collector only sends to one survey; the others may also do what
+            CHECK (role IN ('reader', 'collector', 'analyst', 'editor', 'admin')),  -- those before may
         label TEXT NOT NULL,  -- whose it is, or what for, as its maker noted
         digest TEXT NOT NULL UNIQUE  -- SHA-256 of the token, in hex: the token itself is not kept
             CHECK (length(digest) = 64),
         created_on TEXT NOT NULL  -- day of making (UTC)
             CHECK (created_on GLOB '????-??-??'),
-        survey TEXT REFERENCES surveys (id),  -- the id of the survey that a reader may see, or a collector send to
+        restricted INTEGER NOT NULL  -- 0: for all surveys; 1: only for those in token_surveys, perhaps none
+            CHECK (restricted IN (0, 1)),
         expires_on TEXT  -- the last day (UTC) that it is valid; NULL: until it is revoked
             CHECK (expires_on GLOB '????-??-??'),
-        maker TEXT REFERENCES tokens (id) ON DELETE CASCADE,  -- the token whose holder made this one, in a browser
-        CHECK ((role IN ('reader', 'collector')) = (survey IS NOT NULL)),
+        maker TEXT REFERENCES tokens (id) ON DELETE CASCADE,  -- of a shared link: the token whose holder made it
+        made_by TEXT NOT NULL DEFAULT '',  -- who made it, by the label at that time; empty: made on the server
+        CHECK (restricted = 1 OR role NOT IN ('reader', 'collector')),
+        CHECK (restricted = 0 OR role <> 'admin'),
+        CHECK (maker IS NULL OR role = 'reader'),
         CHECK (role <> 'collector' OR label <> '')  -- it is the source of what a collector sends
     ) WITHOUT ROWID
     """,
-    "INSERT INTO tokens_now SELECT id, role, label, digest, created_on, NULL, NULL, NULL FROM tokens",
+    "INSERT INTO tokens_now SELECT id, role, label, digest, created_on, 0, NULL, NULL, '' FROM tokens",
     "DROP TABLE tokens",
     "ALTER TABLE tokens_now RENAME TO tokens",
     """
-    CREATE TABLE sessions (  -- browsers of analysts that have shown a token
-        digest TEXT PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex
-            CHECK (length(digest) = 64),
-        token TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- the token that was shown
-        expires_at INTEGER NOT NULL  -- seconds since 1970
+    CREATE TABLE token_surveys (  -- the surveys that a restricted token is for
+        token TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- which token
+        survey TEXT NOT NULL REFERENCES surveys (id) ON DELETE CASCADE,  -- the id of the survey
+        PRIMARY KEY (token, survey)
     ) WITHOUT ROWID
     """,
-)
-
-SESSIONS_THAT_END_UNUSED = (
-    "DROP TABLE sessions",  # everybody has to sign in again
+    "CREATE INDEX token_surveys_of_survey ON token_surveys (survey)",
     """
-    CREATE TABLE sessions (  -- browsers of analysts that have shown a token
+    CREATE TABLE sessions (  -- browsers of people that have shown a token
         digest TEXT PRIMARY KEY  -- SHA-256 of the cookie's secret, in hex
             CHECK (length(digest) = 64),
         token TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- the token that was shown
@@ -231,4 +225,18 @@ SESSIONS_THAT_END_UNUSED = (
         expires_at INTEGER NOT NULL  -- when it ends however much it is used
     ) WITHOUT ROWID
     """,
+    """
+    CREATE TABLE activity (  -- what people with access did; never anything of a respondent
+        number INTEGER PRIMARY KEY,  -- in this order
+        at INTEGER NOT NULL,  -- when: seconds since 1970
+        token TEXT NOT NULL,  -- the id of the token, which may be revoked since
+        label TEXT NOT NULL,  -- its label at that time
+        role TEXT NOT NULL,  -- its role at that time
+        event TEXT NOT NULL,  -- what was done, as the security log calls it
+        survey TEXT,  -- the id of the survey that it was done with, which may be deleted since
+        about TEXT NOT NULL  -- JSON: more about it, by name
+            CHECK (json_valid(about))
+    )
+    """,
+    "CREATE INDEX activity_at ON activity (at)",
 )

@@ -1,0 +1,230 @@
+"""People with access, for admins: their access tokens, the surveys that these are for, and who can see a survey."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from flask import Blueprint, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from deniable_server.errors import BadAccess, BadLabel, Kind, Refusal
+from deniable_server.storage import Role, Token
+from deniable_server.storage.tokens import make_token
+from deniable_server.web.context import find, here
+
+from .layout import holder, page, shown_to
+
+people = Blueprint("people", __name__, template_folder="templates")
+
+ROLES: dict[Role, str] = {
+    "reader": "sees the results of the surveys that you choose, and downloads the estimates.",
+    "analyst": "also downloads the randomised reports, sees how far a survey is, and makes links that share results.",
+    "editor": "also writes and publishes surveys, closes them, holds results back, and makes invitations.",
+    "admin": "may do everything, with all surveys: also give people access, and see what they did.",
+    "collector": "is for a program: it sends the answers of many people to one survey, and reads nothing.",
+}
+"""The roles, and what each allows: a sentence that goes on after its name."""
+MOST_DAYS = 36_500
+DAYS = 365
+"""For so long a new access token is valid, unless somebody says otherwise."""
+
+
+@people.get("/people")
+@shown_to("admin")
+def index() -> ResponseReturnValue:
+    return _index()
+
+
+@people.post("/people")
+@shown_to("admin")
+def make() -> ResponseReturnValue:
+    """The new access token is in this answer only."""
+    label = " ".join(request.form.get("label", "").split())[:100]
+    try:
+        if not label:
+            raise BadLabel("Say who it is for: the name is in the list, and beside what they did.")
+        role, surveys = _role(), _surveys()
+        secret, made = make_token(
+            here().storage, role, label, surveys=surveys, days=_days(), made_by=holder().label or holder().id
+        )
+    except (BadAccess, BadLabel) as error:
+        return _index(422, problem=str(error))
+    _note("token-made", made)
+    return _index(made=made, secret=secret)
+
+
+@people.get("/people/<person>")
+@shown_to("admin")
+def one(person: str) -> ResponseReturnValue:
+    return _one(_found(person))
+
+
+@people.post("/people/<person>")
+@shown_to("admin")
+def change(person: str) -> ResponseReturnValue:
+    known = _others_only(_found(person))
+    try:
+        role = _role()
+        if known.is_link or "collector" in (role, known.role):
+            raise BadAccess("A link or a collector cannot be changed. Revoke it, and make another one.")
+        here().storage.tokens.change(person, role, _surveys())
+    except BadAccess as error:
+        return _one(known, 422, problem=str(error))
+    _note("token-changed", _found(person))
+    return redirect(url_for("people.index"), 303)
+
+
+@people.get("/people/<person>/revoke")
+@shown_to("admin")
+def ask_to_revoke(person: str) -> ResponseReturnValue:
+    known, tokens = _found(person), here().storage.tokens
+    ending = [each for each in tokens.all() if each.maker == person]
+    sessions = tokens.open_sessions(int(time.time()))
+    return page(
+        "revoke.html",
+        person=known,
+        links=ending,
+        sessions=sum(sessions.get(each.id, 0) for each in (known, *ending)),
+        title_of=_titles(),
+    )
+
+
+@people.post("/people/<person>/revoke")
+@shown_to("admin")
+def revoke(person: str) -> ResponseReturnValue:
+    known = _others_only(_found(person))
+    here().storage.tokens.revoke(person)
+    _note("token-revoked", known)
+    return redirect(url_for("people.index"), 303)
+
+
+# --- from the side of a survey ---------------------------------------------------------------------------------------
+
+
+@people.get("/surveys/<survey>/access")
+@shown_to("admin")
+def access(survey: str) -> ResponseReturnValue:
+    published, storage = find(survey), here().storage
+    own = [token for token in storage.tokens.all() if not token.is_link and token.role != "collector"]
+    return page(
+        "access.html",
+        survey=published.document.survey,
+        status=storage.status(published),
+        can=[(token, storage.tokens.is_valid(token)) for token in own if token.is_for(survey)],
+        cannot=[token for token in own if not token.is_for(survey) and storage.tokens.is_valid(token)],
+        links=sum(token.is_link and token.is_for(survey) for token in storage.tokens.all()),
+    )
+
+
+@people.post("/surveys/<survey>/access")
+@shown_to("admin")
+def give_access(survey: str) -> ResponseReturnValue:
+    """Gives access to somebody or, with ``withdraw=1``, withdraws it."""
+    find(survey)
+    person, tokens = _found(request.form.get("person", "")), here().storage.tokens
+    withdrawn = request.form.get("withdraw") == "1"
+    if (tokens.withdraw if withdrawn else tokens.grant)(person.id, survey):
+        event = "access-withdrawn" if withdrawn else "access-given"
+        here().events.did(event, holder(), {"for": person.label}, survey=survey, person=person.id)
+    return redirect(url_for("people.access", survey=survey), 303)
+
+
+# --- what forms say --------------------------------------------------------------------------------------------------
+
+
+def _found(person: str) -> Token:
+    for token in here().storage.tokens.all():
+        if token.id == person:
+            return token
+    raise Refusal(Kind.NOT_FOUND, "No access token has this id. It may have been revoked.")
+
+
+def _others_only(person: Token) -> Token:
+    """Nobody can shut themselves out, and so there is always an admin left."""
+    if person.id == holder().id:
+        raise Refusal(
+            Kind.BAD_PARAMETER, "This is the access token that you are signed in with. Ask another admin to do this."
+        )
+    return person
+
+
+def _role() -> Role:
+    role = request.form.get("role", "")
+    if role not in ROLES:
+        raise BadAccess("Choose a role.")
+    return role
+
+
+def _surveys() -> list[str] | None:
+    """The surveys that were chosen; None: all."""
+    if request.form.get("reach") == "all":
+        return None
+    known = {survey.id for survey in here().storage.surveys()}
+    return [survey for survey in request.form.getlist("survey") if survey in known]
+
+
+def _days() -> int | None:
+    text = request.form.get("days", "").strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and 1 <= int(text) <= MOST_DAYS):
+        raise BadAccess(f"Valid for: give a number of days from 1 to {MOST_DAYS:,}, or leave it empty.")
+    return int(text)
+
+
+def _note(event: str, person: Token) -> None:
+    surveys = "all" if person.surveys is None else str(len(person.surveys))
+    named = {"for": person.label, "to": "" if person.surveys is None else ", ".join(person.surveys)}
+    here().events.did(event, holder(), named, person=person.id, given=person.role, surveys=surveys)
+
+
+# --- the pages -------------------------------------------------------------------------------------------------------
+
+
+def _index(code: int = 200, /, **values: Any) -> ResponseReturnValue:
+    tokens = here().storage.tokens
+    known = tokens.all()
+    shown = {"problem": "", "made": None, "secret": "", **values}
+    given = request.form if shown["problem"] else {}
+    return page(
+        "people.html",
+        code,
+        people=[(each, tokens.is_valid(each)) for each in known if not each.is_link],
+        links=[(each, tokens.is_valid(each)) for each in known if each.is_link],
+        labels={each.id: each.label or each.id for each in known},
+        sessions=tokens.open_sessions(int(time.time())),
+        address=url_for("sign_in.sign_in", _external=True),
+        given=given,
+        days=DAYS,
+        most=MOST_DAYS,
+        **_choices(given.get("role", "analyst"), given.get("reach", "all"), request.form.getlist("survey")),
+        **shown,
+    )
+
+
+def _one(person: Token, code: int = 200, /, problem: str = "") -> ResponseReturnValue:
+    if problem:
+        chosen = _choices(request.form["role"], request.form.get("reach", ""), request.form.getlist("survey"))
+    else:
+        chosen = _choices(person.role, "all" if person.surveys is None else "some", [*(person.surveys or ())])
+    return page("person.html", code, person=person, problem=problem, **chosen)
+
+
+def _choices(role: str, reach: str, chosen: list[str]) -> dict[str, Any]:
+    """What the fields for role and surveys show."""
+    surveys = [(survey.id, survey.title) for survey in here().storage.surveys()]
+    return {
+        "roles": ROLES,
+        "role": role,
+        "reach": reach,
+        "chosen": chosen,
+        "surveys": surveys,
+        "title_of": _titles(),
+    }
+
+
+def _titles() -> Callable[[str], str]:
+    titles = {survey.id: survey.title for survey in here().storage.surveys()}
+    return lambda survey: titles.get(survey, survey)
