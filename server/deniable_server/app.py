@@ -30,6 +30,7 @@ def create_app(settings: Settings | None = None, storage: Storage | None = None)
     given, storage = storage, storage or open_storage(settings.database)
     if given is None:
         storage.finish_closing()
+        storage.keep_schedule()
     app = Flask("deniable", static_folder=None)
     app.url_map.merge_slashes = False  # a double slash is a wrong address, not one to redirect to another
     app.ensure_sync = lambda func: func  # type: ignore[method-assign]  # none is async, and looking costs each request

@@ -10,7 +10,10 @@
         ├── StorageError                the database cannot be used as it is
         │   └── Unavailable             it cannot be read or written just now; try again
         ├── SurveyDiffers               another survey was published under this id
+        ├── SurveyGone                  the survey was deleted
         ├── SurveyClosed                the survey takes no more submissions
+        ├── SurveyNotOpen               the survey takes no submissions yet
+        ├── BadFieldwork                times or numbers that a survey cannot keep
         ├── IdConflict                  this id is stored with other content
         ├── InvitationUnknown           no invitation has this code, or it gives no more tokens
         ├── InvitationUsed              all uses of this invitation are taken
@@ -63,6 +66,7 @@ class Kind(Enum):
     CONFLICT = ("id-conflict", 409, "This id is already stored with other content")
     WRONG_DIGEST = ("wrong-digest", 409, "Made for another version of the survey")
     CLOSED = ("survey-closed", 409, "Survey closed")
+    NOT_OPEN = ("survey-not-open", 409, "Survey not open yet")
     INVITATION_USED = ("invitation-used", 409, "Invitation already used")
     DIFFERS = ("survey-differs", 409, "A published survey cannot be changed")
     TOO_LARGE = ("too-large", 413, "Request too large")
@@ -131,6 +135,25 @@ class SurveyClosed(ServerError):
     """The survey takes no more submissions."""
 
     kind = Kind.CLOSED
+
+
+class SurveyNotOpen(ServerError):
+    """The survey opens later; the message says when."""
+
+    kind = Kind.NOT_OPEN
+
+
+class SurveyGone(ServerError):
+    """The survey was deleted, perhaps by another server just now. Nothing was stored."""
+
+    kind = Kind.NOT_FOUND
+
+    def __init__(self) -> None:
+        super().__init__("No survey has this id.")
+
+
+class BadFieldwork(ServerError):
+    """A survey cannot open, close or stop as asked; the message says why."""
 
 
 class IdConflict(ServerError):

@@ -1,7 +1,7 @@
 """The contract of storage: what every backend must do.
 
-A test file that imports all of this runs it on one backend, which its fixture ``reopen`` opens, with ``fold_at=50`` and
-``TODAY``, as often as asked: each is like another server on the same database.
+A test file that imports all of this runs it on one backend, which its fixture ``reopen`` opens, with ``fold_at=50``,
+``TODAY`` and ``clock``, as often as asked: each is like another server on the same database.
 """
 
 from __future__ import annotations
@@ -33,6 +33,20 @@ KEY = "0123456789abcdef" * 4
 OTHER = {"id": "other", "title": "Other", "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": "1"}]}
 
 Open = Callable[[], Storage]
+
+
+class Clock:
+    """The time that all servers of a test have: it passes when the test says so. It begins with ``TODAY``."""
+
+    seconds = 1_772_323_200
+
+    def __call__(self) -> int:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture

@@ -10,17 +10,18 @@ import pytest
 from deniable_server.storage import Storage
 from deniable_server.storage.sqlite.storage import SQLiteStorage
 from tests.helpers.draft_contract import *  # noqa: F403 -- its tests and fixtures
+from tests.helpers.fieldwork_contract import *  # noqa: F403 -- its tests and fixtures
 from tests.helpers.invitation_contract import *  # noqa: F403 -- its tests and fixtures
 from tests.helpers.storage_contract import *  # noqa: F403 -- its tests and fixtures
-from tests.helpers.storage_contract import TODAY, Open
+from tests.helpers.storage_contract import TODAY, Clock, Open
 
 
 @pytest.fixture
-def reopen(tmp_path: Path) -> Iterator[Open]:
+def reopen(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     made: list[Storage] = []
 
     def opened() -> Storage:
-        made.append(SQLiteStorage(tmp_path / "a.db", fold_at=50, today=lambda: TODAY))
+        made.append(SQLiteStorage(tmp_path / "a.db", fold_at=50, today=lambda: TODAY, now=clock))
         return made[-1]
 
     yield opened

@@ -8,13 +8,16 @@ The promises, which tests/server/test_storage.py checks for every backend:
 - ``statistics`` costs the same for ten reports as for ten million; over one segment or none, the same for ten
   combinations of segment codes as for ten thousand;
 - what a collector sent can be subtracted, and no stored submission says whose it is;
-- each use of an invitation is taken once, and nothing shows to which submission it led.
+- each use of an invitation is taken once, and nothing shows to which submission it led;
+- a survey takes submissions while it is open, and never more than it is to stop at;
+- of a deleted survey nothing is left, and nothing is stored for it, whatever other servers remember.
 
 May not: know HTTP, decide who may do what, or estimate anything.
 """
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -27,6 +30,9 @@ from deniable_protocol import Document
 from deniable_server.errors import HeldBack
 from deniable_server.statistics import Content, Statistics
 
+from .fieldwork import Fieldwork as Fieldwork
+from .fieldwork import Status as Status
+
 if TYPE_CHECKING:
     from .drafts import Drafts
     from .group_commit import Tell
@@ -37,7 +43,6 @@ MOST_SOURCES = 100
 """Collectors of one survey whose submissions are counted by themselves."""
 
 Role: TypeAlias = Literal["reader", "collector", "analyst", "editor", "admin"]
-Status: TypeAlias = Literal["open", "closed"]
 
 
 class State(NamedTuple):
@@ -80,7 +85,9 @@ class Published:
 
 @dataclass(frozen=True)
 class Listed:
-    """A survey in the list. ``expected``: how many respondents were planned for, where its file says so."""
+    """A survey in the list. ``expected``: how many respondents were planned for, where its file says so. ``draft``: the
+    number of the draft that it is a test run of. The rest as in ``Fieldwork``.
+    """
 
     id: str
     title: str
@@ -91,6 +98,10 @@ class Listed:
     closed_on: str | None
     expected: int | None = None
     archived_on: str | None = None
+    draft: int | None = None
+    opens_at: int | None = None
+    closes_at: int | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -173,23 +184,38 @@ class Storage(ABC):
         return None
 
     @abstractmethod
-    def publish(self, published: bytes, expected: int | None = None) -> bool:
+    def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
         """Store a published document. False if the same survey is there already; SurveyDiffers if another is.
 
         ``expected``: how many respondents were planned for. It is not part of the document, and the last one counts.
+        ``draft``: the number of the draft that this is a test run of; SurveyDiffers where it has one already.
         """
 
     @abstractmethod
+    def test_run(self, draft: int) -> Published | None:
+        """The test run of the draft of this number."""
+
+    @abstractmethod
     def find(self, survey: str) -> Published | None:
-        """The survey of this id."""
+        """The survey of this id. What another server has deleted is not found any more."""
 
     @abstractmethod
     def known(self, survey: str) -> Published | None:
-        """The same if it was found before: without looking into the database."""
+        """The same if it was found before: without looking into the database. It may be deleted by now; then nothing
+        is stored for it.
+        """
 
     @abstractmethod
     def status(self, survey: Published) -> Status:
-        """Whether it takes submissions."""
+        """Whether it takes submissions now, or will later."""
+
+    @abstractmethod
+    def fieldwork(self, survey: Published) -> Fieldwork:
+        """When it opens and closes, and where it stops."""
+
+    @abstractmethod
+    def schedule(self, survey: Published, fieldwork: Fieldwork) -> None:
+        """Open, close and stop it so from now on. BadFieldwork where it cannot be done; SurveyClosed."""
 
     @abstractmethod
     def state(self, survey: Published) -> State:
@@ -212,8 +238,8 @@ class Storage(ABC):
         """Put a survey into the archive, or take it out: lists leave out what is there. Nothing else changes."""
 
     @abstractmethod
-    def surveys(self) -> list[Listed]:
-        """All surveys by id, archived ones too."""
+    def surveys(self, *, test_runs: bool = False) -> list[Listed]:
+        """All surveys by id, archived ones too; test runs only where they are wanted."""
 
     @abstractmethod
     def accept(
@@ -223,8 +249,9 @@ class Storage(ABC):
         sent them; None: the respondents themselves. It is kept in the statistics only. What is sent again counts for
         whom it came from first. ``counted``: their statistics, where somebody has them already.
 
-        IdConflict where an id is known with other content; SurveyClosed unless all of them are known already;
-        TooManySources where it is a new one too many; Unavailable where it cannot be done now.
+        IdConflict where an id is known with other content; SurveyClosed or SurveyNotOpen unless all of them are known
+        already; SurveyGone where the survey was deleted; TooManySources where it is a new one too many; Unavailable
+        where it cannot be done now.
         """
 
     @abstractmethod
@@ -243,7 +270,26 @@ class Storage(ABC):
 
     @abstractmethod
     def finish_closing(self) -> None:
-        """Complete closings that a crash has interrupted: for a server, when it starts."""
+        """Complete closings and deletions that a crash has interrupted: for a server, when it starts."""
+
+    @abstractmethod
+    def close_due(self) -> list[str]:
+        """Close the surveys whose time is over or that have all submissions that they take; returns their ids. Several
+        servers may do this at the same time.
+        """
+
+    @abstractmethod
+    def keep_schedule(self) -> None:
+        """Do this about once a second, in a thread of its own, until the storage is closed."""
+
+    @abstractmethod
+    def delete_survey(self, survey: Published) -> None:
+        """Delete a survey and everything that belongs to it: submissions, statistics, days, invitations, the key of its
+        tokens, and access tokens that are for it alone. It is gone in one commit. After that, what is left of it in
+        the files is overwritten; where a download or a crash prevents this, a server does it later.
+
+        Its number is never given to another survey. Its id may be published again, as a new survey.
+        """
 
     @abstractmethod
     def statistics(self, survey: Published, over: Sequence[int] | None = None) -> Statistics:
@@ -303,6 +349,11 @@ class Storage(ABC):
 def utc_today() -> date:
     """Today in UTC, the same wherever a server runs."""
     return datetime.now(UTC).date()
+
+
+def utc_now() -> int:
+    """Seconds since 1970."""
+    return int(time.time())
 
 
 def open_storage(url: str, *, create: bool = True) -> Storage:

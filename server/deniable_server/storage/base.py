@@ -6,21 +6,25 @@ May not: know which database it is.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
 from datetime import date
 from typing import Any, NamedTuple
 
 from deniable_protocol import Document, verify
 from deniable_protocol.checks import SURVEY_ID
-from deniable_server.errors import StorageError, SurveyDiffers, TooManySources
+from deniable_server.errors import StorageError, SurveyClosed, SurveyDiffers, SurveyGone, TooManySources
 from deniable_server.statistics import Content, Statistics
 
-from . import MOST_SOURCES, Accepted, Listed, Published, Row, State, Status, Storage, Stored, queries
+from . import MOST_SOURCES, Accepted, Fieldwork, Listed, Published, Row, State, Status, Storage, Stored, queries
+from .deletion import DELETED
 from .drafts import Drafts
+from .fieldwork import DUE, conditions
 from .group_commit import GroupCommit, Tell
 from .invitations import Invitations, numbers
 from .tokens import Statement, Tokens
@@ -31,6 +35,11 @@ log = logging.getLogger(__name__)
 
 FOLD_AGAIN_AFTER = 60.0
 """Seconds until a failed folding is tried again."""
+LOOK_EACH = 1.0
+"""Seconds between two looks at what is due."""
+TRY_AGAIN_AFTER = 60.0
+"""Seconds until a failed closing or wiping is tried again."""
+CLOSED = "It takes no more submissions."
 
 
 class Request(NamedTuple):
@@ -57,8 +66,8 @@ class DatabaseStorage(Storage):
     commits_at_once = 1
     """How many commits the database can do at the same time in one process."""
 
-    def __init__(self, fold_at: int, today: Callable[[], date]) -> None:
-        self._fold_at, self._today = fold_at, today
+    def __init__(self, fold_at: int, today: Callable[[], date], now: Callable[[], int]) -> None:
+        self._fold_at, self._today, self._now = fold_at, today, now
         self._surveys: dict[str, Published] = {}
         self._sources: dict[tuple[int, str], int] = {}
         self._unfolded: Counter[int] = Counter()
@@ -71,8 +80,12 @@ class DatabaseStorage(Storage):
         self._being_folded: set[int] = set()
         self._tokens = Tokens(self._reading, self._write, today)
         self._waiting = Waiting()
-        self._invitations = Invitations(self._reading, self._write, today)
+        self._invitations = Invitations(self._reading, self._write, today, now)
         self._drafts = Drafts(self._reading, self._write, today)
+        self._keeping: threading.Thread | None = None
+        self._ends = threading.Event()
+        self._unfinished: set[str] = set()
+        self._finish_again_at = float("-inf")
 
     @property
     def tokens(self) -> Tokens:
@@ -88,6 +101,9 @@ class DatabaseStorage(Storage):
 
     def _finish(self) -> None:
         """Do what is under way: the first part of closing."""
+        self._ends.set()
+        if self._keeping is not None:
+            self._keeping.join()
         self._commits.close()
         self._foldings.close()
 
@@ -120,31 +136,68 @@ class DatabaseStorage(Storage):
     def _seal(self, survey: Published) -> None:
         """The rest of closing: fold, wipe what shows arrival order, and only then mark it closed. Can be repeated."""
 
+    @abstractmethod
+    def _remove(self, survey: Published) -> None:
+        """Delete all that belongs to a survey, in one transaction, and note that it is to be wiped. Can be repeated."""
+
+    @abstractmethod
+    def _wipe(self, numbers: list[int]) -> None:
+        """Leave nothing in the files of the deleted surveys of these numbers, then delete the notes. Can be repeated.
+        Unavailable where somebody is in the way.
+        """
+
     # --- surveys -----------------------------------------------------------------------------------------------------
 
     def find(self, survey: str) -> Published | None:
-        if survey not in self._surveys:
-            if not SURVEY_ID.fullmatch(survey):
-                return None
-            with self._reading() as view:
-                found = queries.survey(view, survey)
-            if found is None:
-                return None
-            self._surveys[survey] = Published(*found, verify(found[1]))
+        if not SURVEY_ID.fullmatch(survey):
+            return None
+        with self._reading() as view:
+            number = queries.number_of(view, survey)
+            known = self._surveys.get(survey)
+            if known is not None and known.number == number:
+                return known
+            found = None if number is None else queries.survey(view, survey)
+        if found is None:
+            self._surveys.pop(survey, None)
+            return None
+        self._surveys[survey] = Published(*found, verify(found[1]))
         return self._surveys[survey]
+
+    def test_run(self, draft: int) -> Published | None:
+        with self._reading() as view:
+            found = view.rows("SELECT id FROM surveys WHERE draft = :draft", draft=draft)
+        return self.find(found[0][0]) if found else None
 
     def known(self, survey: str) -> Published | None:
         return self._surveys.get(survey)
 
     def status(self, survey: Published) -> Status:
         with self._reading() as view:
-            return _shown(queries.status(view, survey.number))
+            return conditions(view, survey.number).at(self._now())
+
+    def fieldwork(self, survey: Published) -> Fieldwork:
+        with self._reading() as view:
+            found = conditions(view, survey.number)
+        return Fieldwork(found.opens_at, found.closes_at, found.most)
+
+    def schedule(self, survey: Published, fieldwork: Fieldwork) -> None:
+        with self._reading() as view:
+            found = conditions(view, survey.number)
+        if found.at(self._now()) != "closed":
+            fieldwork.check(self._now(), found.submissions)
+            changed = (
+                "UPDATE surveys SET opens_at = :opens_at, closes_at = :closes_at, most = :most"
+                " WHERE number = :number AND status = 'open'"
+            )
+            if self._write((changed, {**asdict(fieldwork), "number": survey.number})):
+                return
+        raise SurveyClosed(CLOSED)
 
     def state(self, survey: Published) -> State:
         with self._reading() as view:
-            status, until, submissions = queries.state(view, survey.number)
+            found, until = queries.state(view, survey.number)
             invited = None if survey.document.issuer is None else numbers(view, survey.number, self._today())
-        return State(survey.number, _shown(status), until, submissions, invited)
+        return State(survey.number, found.at(self._now()), until, found.submissions, invited)
 
     def hold_results(self, survey: Published, until: int | None) -> None:
         held = "UPDATE surveys SET results_from = :until WHERE number = :number"
@@ -172,23 +225,39 @@ class DatabaseStorage(Storage):
         moved = "UPDATE surveys SET archived_on = :day WHERE number = :number"
         self._write((moved, {"day": day, "number": survey.number}))
 
-    def surveys(self) -> list[Listed]:
-        listed = []
-        for survey, status, submissions, published_on, closed_on, expected, archived_on in self._list():
-            document = self._there(survey).document
-            title, digest = document.survey.title, document.digest
-            dates = (submissions, published_on, closed_on, expected, archived_on)
-            listed.append(Listed(survey, title, digest, _shown(status), *dates))
-        return listed
+    def surveys(self, *, test_runs: bool = False) -> list[Listed]:
+        return [
+            Listed(
+                entry.id,
+                published.document.survey.title,
+                published.document.digest,
+                entry.conditions.at(self._now()),
+                entry.conditions.submissions,
+                entry.published_on,
+                entry.closed_on,
+                entry.expected,
+                entry.archived_on,
+                entry.draft,
+                entry.conditions.opens_at,
+                entry.conditions.closes_at,
+                entry.conditions.most,
+            )
+            for entry, published in self._list()
+            if test_runs or entry.draft is None
+        ]
 
-    def _list(self) -> list[tuple[str, str, int, str, str | None, int | None, str | None]]:
+    def _list(self) -> list[tuple[queries.Entry, Published]]:
+        """All surveys. One that is deleted just now may be missing."""
         with self._reading() as view:
-            return queries.listed(view)
-
-    def _there(self, survey: str) -> Published:
-        found = self.find(survey)
-        assert found is not None
-        return found
+            entries = queries.listed(view)
+        listed = []
+        for entry in entries:
+            published = self._surveys.get(entry.id)
+            if published is None or published.number != entry.number:
+                published = self.find(entry.id)
+            if published is not None:
+                listed.append((entry, published))
+        return listed
 
     def close_survey(self, survey: Published) -> bool:
         if not self._begin_closing(survey):
@@ -197,11 +266,65 @@ class DatabaseStorage(Storage):
         return True
 
     def finish_closing(self) -> None:
-        for survey in [each for each, status, *_ in self._list() if status == "closing"]:
+        for entry, published in self._list():
+            if entry.conditions.status != "closing":
+                continue
             try:
-                self._seal(self._there(survey))
+                self._seal(published)
             except StorageError as error:  # perhaps another process is doing it now; other surveys can be served
+                log.warning("The closing of %s is not finished yet: %s", entry.id, error)
+        self._wipe_deleted()
+
+    def close_due(self) -> list[str]:
+        with self._reading() as view:
+            due = {id_ for (id_,) in view.rows(f"SELECT id FROM surveys WHERE {DUE}", now=self._now())}  # noqa: S608 -- our own words
+            deleted = view.rows(DELETED)
+        again = time.monotonic() >= self._finish_again_at
+        if again and deleted:
+            self._wipe_deleted()
+        closed = []
+        for survey in sorted(due | self._unfinished if again else due):
+            published = self.find(survey)
+            self._unfinished.discard(survey)
+            try:
+                if published is not None and self.close_survey(published):
+                    closed.append(survey)
+            except StorageError as error:  # it takes no more submissions; a download may be in the way of the rest
+                self._unfinished.add(survey)
+                self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
                 log.warning("The closing of %s is not finished yet: %s", survey, error)
+        return closed
+
+    def keep_schedule(self) -> None:
+        self._keeping = threading.Thread(target=self._keep_schedule, name="schedule", daemon=True)
+        self._keeping.start()
+
+    def _keep_schedule(self) -> None:
+        while not self._ends.wait(LOOK_EACH):
+            try:
+                self.close_due()
+            except Exception as error:  # the database is away: the next look may succeed, and the thread must go on
+                self._trouble.failed("Closing what is due", type(error).__qualname__)
+            else:
+                self._trouble.works("Closing what is due")
+
+    def delete_survey(self, survey: Published) -> None:
+        self._remove(survey)
+        log.info("Deleted %s", survey.document.survey.id)
+        self._surveys.pop(survey.document.survey.id, None)
+        self._wipe_deleted()
+
+    def _wipe_deleted(self) -> None:
+        """Finish deletions. Where that cannot be done now, a server tries again."""
+        with self._reading() as view:
+            numbers = [number for (number,) in view.rows(DELETED)]
+        if not numbers:
+            return
+        try:
+            self._wipe(numbers)
+        except StorageError as error:
+            self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
+            log.warning("Deleted surveys are not wiped from the files yet: %s", error)
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
@@ -221,6 +344,7 @@ class DatabaseStorage(Storage):
         key = survey.number, label
         while key not in self._sources:
             with self._reading() as view:
+                conditions(view, survey.number)
                 known = queries.source_numbers(view, survey.number)
             if label in known:
                 self._sources[key] = known[label]
@@ -239,9 +363,24 @@ class DatabaseStorage(Storage):
 
     def _commit(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         try:
-            return self._store_requests(requests)
+            outcomes = self._store_requests(requests)
+            if any(isinstance(outcome, SurveyGone) for outcome in outcomes):
+                return [*map(self._store_elsewhere, requests, outcomes)]
+            return outcomes
         except StorageError as error:
             return [type(error)(str(error)) for _ in requests]  # one for each thread to raise
+
+    def _store_elsewhere(self, request: Request, outcome: Accepted | Exception) -> Accepted | Exception:
+        """A survey may be deleted and published again, without a change, while this server remembers the first one:
+        what is meant for it is stored there.
+        """
+        survey = request.survey
+        if not isinstance(outcome, SurveyGone) or request.source:  # a collector has another number there
+            return outcome
+        again = self.find(survey.document.survey.id)  # also forgets what is gone
+        if again is None or again.number == survey.number or again.document.digest != survey.document.digest:
+            return outcome
+        return self._store_requests([request._replace(survey=again)])[0]
 
     def _fold_where_due(self, requests: list[Request]) -> None:
         """Leave folding to a thread of its own: those who wait for the next commit do not wait for it."""
@@ -322,13 +461,15 @@ class DatabaseStorage(Storage):
             return queries.days(view, survey.number)
 
     def verify(self) -> list[str]:
-        numbers = [self._there(survey).number for survey, *_ in self._list()]
+        numbers = [entry.number for entry, _ in self._list()]
         with self._reading(*numbers) as view:
             return queries.find_damage(view, numbers)
 
 
-def _shown(status: str) -> Status:
-    return "open" if status == "open" else "closed"
+def refuse_second_run(published: int) -> None:
+    """SurveyDiffers where nothing was published, though no survey has the id: the draft has a test run already."""
+    if not published:
+        raise SurveyDiffers("This draft has a test run already. Delete it before another one is begun.")
 
 
 def refuse_another(known: bytes, document: Document) -> None:
@@ -338,12 +479,3 @@ def refuse_another(known: bytes, document: Document) -> None:
             f"{document.survey.id} is already published with other content, and a published survey never changes. "
             "Give the new one another id."
         )
-
-
-def newly_accepted(requests: Sequence[Request], outcomes: Sequence[Accepted | Exception]) -> dict[int, int]:
-    """How many new submissions each survey got, by its number."""
-    added: Counter[int] = Counter()
-    for request, outcome in zip(requests, outcomes, strict=True):
-        if isinstance(outcome, Accepted):
-            added[request.survey.number] += outcome.accepted
-    return dict(+added)

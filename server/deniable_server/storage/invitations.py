@@ -27,6 +27,8 @@ from deniable_protocol.invitations import LINK, TYPED, digest_of_code, draw_code
 from deniable_server.errors import BadInvitations, InvitationUnknown, InvitationUsed, IssuingError, SurveyClosed
 from deniable_server.issuing import IssuerKey
 
+from .fieldwork import TAKES, conditions
+
 if TYPE_CHECKING:
     from . import Published, Storage
     from .queries import View
@@ -37,6 +39,8 @@ MOST_AT_ONCE = 10_000
 MOST_USES = 100_000
 """Of one code that is shared."""
 
+NO_MORE = "It gives no more tokens."
+
 INVITATION = ("survey", "code", "uses", "used", "expires_on", "revoked")
 ISSUED = ("survey", "code", "number", "blinded")
 
@@ -46,10 +50,11 @@ _ADD = (
 )
 # Looks again at what may have changed since it was read.
 _TAKE = (
-    "INSERT INTO issued (survey, code, number, blinded)"
+    "INSERT INTO issued (survey, code, number, blinded)"  # noqa: S608 -- our own words
     " SELECT invitations.survey, code, CAST(:number AS INTEGER), :blinded FROM invitations"
     " JOIN surveys ON surveys.number = invitations.survey"
-    " WHERE invitations.survey = :survey AND code = :code AND uses >= :number AND revoked = 0 AND status = 'open'"
+    " WHERE invitations.survey = :survey AND code = :code AND uses >= :number AND revoked = 0"
+    f" AND {TAKES.format(now=':now', new=1)}"
     " ON CONFLICT DO NOTHING"
 )
 COUNT_USES = (
@@ -87,25 +92,29 @@ class Invitations:
     """The invitations of one storage. A code is given as its SHA-256."""
 
     def __init__(
-        self, reading: Callable[[], AbstractContextManager[View]], write: Writing, today: Callable[[], date]
+        self,
+        reading: Callable[[], AbstractContextManager[View]],
+        write: Writing,
+        today: Callable[[], date],
+        now: Callable[[], int],
     ) -> None:
-        self._reading, self._write, self._today = reading, write, today
-        self._keys: dict[str, IssuerKey] = {}
+        self._reading, self._write, self._today, self._now = reading, write, today, now
+        self._keys: dict[bytes, IssuerKey] = {}  # by what is stored: a survey may be deleted and published again
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
     def key(self, survey: str) -> IssuerKey:
         """The key of the survey with this id. IssuingError where it has none."""
-        if survey not in self._keys:
-            kept = self._kept_key(survey)
-            if kept is None:
-                raise IssuingError("the key that signs this survey's tokens is missing. Restore it from a backup")
-            self._keys[survey] = IssuerKey.load(kept)
-        return self._keys[survey]
+        kept = self._kept_key(survey)
+        if kept is None:
+            raise IssuingError("the key that signs this survey's tokens is missing. Restore it from a backup")
+        if kept not in self._keys:
+            self._keys[kept] = IssuerKey.load(kept)
+        return self._keys[kept]
 
     def ensure_key(self, survey: str) -> IssuerKey:
         """The same; made and on disk first, where there is none. Of several that make one, all get the same."""
-        if survey not in self._keys and self._kept_key(survey) is None:
+        if self._kept_key(survey) is None:
             made = IssuerKey.generate().dump()
             self._write(
                 (
@@ -176,13 +185,14 @@ class Invitations:
         """Take a use of a code for this blinded value (its SHA-256): it is on disk when this returns, and not before
         may it be signed. Sent again, it is taken already, even if the last day of the code is over by now.
 
-        SurveyClosed, InvitationUnknown, which is also raised for revoked and expired codes, or InvitationUsed.
+        SurveyClosed, SurveyNotOpen, InvitationUsed, or InvitationUnknown, which is also raised for revoked and expired
+        codes.
         """
         while True:
             number = self._next(survey, code, blinded)
             if number is None:
                 return
-            values = {"survey": survey.number, "code": code, "number": number, "blinded": blinded}
+            values = {"survey": survey.number, "code": code, "number": number, "blinded": blinded, "now": self._now()}
             if self._write((_TAKE, values)):
                 return
             # Somebody else has taken this number just now, or the code was revoked, or the survey closed: look again.
@@ -194,15 +204,15 @@ class Invitations:
         values = {"survey": survey.number, "code": code}
         with self._reading() as view:
             table = view.table("issued", survey.number)
-            ((status,),) = view.rows("SELECT status FROM surveys WHERE number = :survey", survey=survey.number)
+            found, now = conditions(view, survey.number), self._now()
             invited = view.rows(
                 "SELECT uses, revoked, CAST(expires_on AS TEXT) FROM invitations"
                 " WHERE survey = :survey AND code = :code",
                 **values,
             )
             taken = view.rows(f"SELECT blinded FROM {table} WHERE survey = :survey AND code = :code", **values)  # noqa: S608 -- our own names
-        if status != "open":
-            raise SurveyClosed("It gives no more tokens.")
+        if found.at(now) != "open":
+            raise found.refusal(now, NO_MORE)
         uses, revoked, expires_on = invited[0] if invited else (0, 1, None)
         if not revoked and any(bytes(known) == blinded for (known,) in taken):
             return None
@@ -225,8 +235,8 @@ def make_invitations(
     """New codes, which are not stored; their digests are, when this returns. ``short``: to be typed by hand."""
     if survey.document.issuer is None:
         raise BadInvitations("This survey has no invitations: everybody can answer it.")
-    if storage.status(survey) != "open":
-        raise SurveyClosed("It gives no more tokens.")
+    if storage.status(survey) == "closed":
+        raise SurveyClosed(NO_MORE)
     codes = [draw_code(TYPED if short else LINK) for _ in range(min(number, MOST_AT_ONCE + 1))]
     storage.invitations.add(survey, [digest_of_code(code) for code in codes], uses, expires_on)
     return codes

@@ -18,9 +18,11 @@ import msgspec
 import numpy as np
 
 from deniable_protocol import DeniableError, Document, verify
+from deniable_server.errors import SurveyGone
 from deniable_server.statistics import Cell, Codes, Content, Counts, Statistics, layout_of, nothing, tally
 
 from . import Row, Stored
+from .fieldwork import CONDITIONS, Conditions
 from .invitations import find_invitation_damage
 
 EVERYTHING = 0
@@ -94,38 +96,43 @@ def survey(view: View, id_: str) -> tuple[int, bytes] | None:
     return (found[0][0], bytes(found[0][1])) if found else None
 
 
-def status(view: View, number: int) -> str:
-    """Open, closing or closed."""
-    found = view.rows("SELECT status FROM surveys WHERE number = :number", number=number)
-    return str(found[0][0]) if found else "closed"
+def number_of(view: View, id_: str) -> int | None:
+    """The number of the survey of this id."""
+    found = view.rows("SELECT number FROM surveys WHERE id = :id", id=id_)
+    return int(found[0][0]) if found else None
 
 
 def results_from(view: View, number: int) -> int | None:
     """While a survey is open, from how many submissions on its results are shown; None: not before it is closed."""
-    rows: list[tuple[int | None]] = view.rows("SELECT results_from FROM surveys WHERE number = :number", number=number)
-    return rows[0][0]
+    return state(view, number)[1]
 
 
-def state(view: View, number: int) -> tuple[str, int | None, int]:
-    """Status, from how many submissions on results are shown, and how many there are: read together."""
-    rows: list[tuple[str, int | None, int]] = view.rows(
-        "SELECT status, results_from,"
-        " (SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) FROM days WHERE survey = number)"
-        " FROM surveys WHERE number = :number",
-        number=number,
-    )
-    return rows[0]
+def state(view: View, number: int) -> tuple[Conditions, int | None]:
+    """What decides whether it takes submissions, and from how many on results are shown: read together."""
+    rows = view.rows(f"SELECT results_from, {CONDITIONS} FROM surveys WHERE number = :number", number=number)  # noqa: S608 -- our own words
+    if not rows:
+        raise SurveyGone
+    return Conditions(*rows[0][1:]), rows[0][0]
 
 
-def listed(view: View) -> list[tuple[str, str, int, str, str | None, int | None, str | None]]:
-    """All surveys by id: id, status, number of submissions, first and last day, the number that is expected, and the
-    day since when it is archived.
-    """
-    return view.rows(
-        "SELECT id, status, (SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) FROM days WHERE survey = number),"
-        " CAST(published_on AS TEXT), CAST(closed_on AS TEXT), expected, CAST(archived_on AS TEXT)"
-        " FROM surveys ORDER BY id"
-    )
+class Entry(NamedTuple):
+    """A survey in the list: first and last day, how many are expected, and the day since when it is archived."""
+
+    number: int
+    id: str
+    published_on: str
+    closed_on: str | None
+    expected: int | None
+    archived_on: str | None
+    draft: int | None
+    conditions: Conditions
+
+
+def listed(view: View) -> list[Entry]:
+    """All surveys by id."""
+    columns = "number, id, CAST(published_on AS TEXT), CAST(closed_on AS TEXT), expected, CAST(archived_on AS TEXT)"
+    rows = view.rows(f"SELECT {columns}, draft, {CONDITIONS} FROM surveys ORDER BY id")  # noqa: S608 -- our own words
+    return [Entry._make((*row[:7], Conditions(*row[7:]))) for row in rows]
 
 
 def days(view: View, number: int) -> dict[date, int]:

@@ -30,7 +30,10 @@ Progress = Callable[[int], None]
 Reading = Callable[..., AbstractContextManager[View]]
 """Called with the numbers of surveys, gives one state of the database that has their submissions."""
 
-SURVEY = ("id", "document", "digest", "status", "published_on", "closed_on", "results_from", "expected", "archived_on")
+SURVEY = (
+    *("id", "document", "digest", "status", "published_on", "closed_on", "results_from", "expected", "archived_on"),
+    *("draft", "opens_at", "closes_at", "most"),
+)
 TOKEN = ("id", "role", "label", "digest", "created_on", "survey", "expires_on", "maker")
 SESSION = ("digest", "token", "began_at", "idle_at", "expires_at")
 OTHERS = {"drafts": DRAFT, "tokens": TOKEN, "sessions": SESSION}

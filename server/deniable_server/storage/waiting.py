@@ -45,7 +45,7 @@ class Waiting:
         nobody may change them.
         """
         number, asked = survey.number, (survey.number, None if over is None else tuple(over), source)
-        inbox = Inbox(queries.state(view, number)[2], queries.waiting(view, number))
+        inbox = Inbox(queries.state(view, number)[0].submissions, queries.waiting(view, number))
         with self._lock:
             known = self._kept.pop(asked, None)
         if known is None or known[0] != inbox:

@@ -6,54 +6,66 @@ May not: decide what becomes of a request.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 
 from deniable_server.storage import Row
+from deniable_server.storage.fieldwork import TAKES
 
 from .names import STORING, for_survey, lock_of
 from .view import Connection
+
+ROWS: LiteralString = "unnest(%(ids)b::bytea[], %(contents)b::text[]) AS new (id, content)"
+OPEN: LiteralString = (
+    f"(SELECT {TAKES.format(now='%(now)s::bigint', new='%(new)s::bigint')} FROM surveys WHERE number = {{number}})"  # noqa: S608 -- our own words
+)
 
 
 def lock(connection: Connection, number: int, *, alone: bool) -> None:
     """Until the end of the transaction: share the right to store for a survey, or have it alone. Taken in a statement
     before those that look: these then see what others stored who had it before.
     """
-    take = "SELECT pg_advisory_xact_lock(%s)" if alone else "SELECT pg_advisory_xact_lock_shared(%s)"
-    connection.execute(take, (lock_of(number, STORING),))
+    if alone:
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, STORING),))
+        return
+    # Where a survey stops at a number, its submissions are stored one transaction after the other: each sees how many
+    # there are.
+    connection.execute(
+        "SELECT CASE WHEN most IS NULL THEN pg_advisory_xact_lock_shared(%(lock)s)"
+        " ELSE pg_advisory_xact_lock(%(lock)s) END FROM surveys WHERE number = %(number)s",
+        {"lock": lock_of(number, STORING), "number": number},
+    )
 
 
 def insert(
-    connection: Connection, number: int, rows: Sequence[Row], source: int, *, sealed: bool
+    connection: Connection, number: int, rows: Sequence[Row], source: int, *, sealed: bool, new: int, now: int
 ) -> psycopg.Cursor[tuple[Any, ...]]:
-    """Insert those that are new, if the survey is open. In id order, so that servers that insert the same rows wait for
-    each other and do not deadlock. Sealed ones do not say whose they are.
+    """Insert those that are new, if the survey takes so many ``new`` ones now. In id order, so that servers that insert
+    the same rows wait for each other and do not deadlock. Sealed ones do not say whose they are.
 
     Each row looks for itself in the index of the other table: as a subquery, which is never planned as a join.
     """
     rows = sorted(rows)
-    ids, contents = [row.id for row in rows], [row.content for row in rows]
+    values = {"ids": [row.id for row in rows], "contents": [row.content for row in rows], "new": new, "now": now}
     if sealed:
         return connection.execute(
             for_survey(
                 number,
-                "INSERT INTO {sealed} SELECT {number}, new.* FROM unnest(%b::bytea[], %b::text[]) AS new (id, content)"
+                f"INSERT INTO {{sealed}} SELECT {{number}}, new.* FROM {ROWS}"  # noqa: S608 -- our own words
                 " WHERE (SELECT true FROM {inbox} WHERE survey = {number} AND id = new.id) IS NULL"
-                " AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
-                " ON CONFLICT DO NOTHING",
+                f" AND {OPEN} ON CONFLICT DO NOTHING",
             ),
-            (ids, contents),
+            values,
         )
     return connection.execute(
         for_survey(
             number,
-            "INSERT INTO {inbox} SELECT {number}, new.*, %s FROM unnest(%b::bytea[], %b::text[]) AS new (id, content)"
+            f"INSERT INTO {{inbox}} SELECT {{number}}, new.*, %(source)s FROM {ROWS}"  # noqa: S608 -- our own words
             " WHERE (SELECT true FROM {sealed} WHERE survey = {number} AND id = new.id) IS NULL"
-            " AND (SELECT status FROM surveys WHERE number = {number}) = 'open'"
-            " ON CONFLICT DO NOTHING",
+            f" AND {OPEN} ON CONFLICT DO NOTHING",
         ),
-        (source, ids, contents),
+        values | {"source": source},
     )
 
 

@@ -116,7 +116,7 @@ MIGRATIONS = (
             """,
             """
             CREATE TABLE surveys (
-                number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- short name of the survey in other tables
+                number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- its short name; never used again
                 id text COLLATE "C" NOT NULL UNIQUE  -- the id that the survey file gives it
                     CHECK (length(id) BETWEEN 2 AND 63),
                 document bytea NOT NULL,  -- the published document, byte for byte
@@ -131,7 +131,18 @@ MIGRATIONS = (
                 expected bigint  -- how many respondents were planned for; NULL: nobody said
                     CHECK (expected > 0),
                 archived_on date,  -- the day (UTC) since when the list leaves it out; NULL: it is listed
+                draft bigint UNIQUE,  -- the number of the draft that it is a test run of; NULL: a real survey
+                opens_at bigint,  -- when it opens, in seconds since 1970; NULL: when it was published
+                closes_at bigint  -- when it is closed, in seconds since 1970; NULL: when somebody closes it
+                    CHECK (closes_at > opens_at),
+                most bigint  -- how many submissions it takes; NULL: any number
+                    CHECK (most > 0),
                 CHECK ((status = 'open') = (closed_on IS NULL))
+            )
+            """,
+            """
+            CREATE TABLE deletions (  -- surveys that were deleted, until nothing of them is left in the files
+                number integer PRIMARY KEY  -- the number that the survey had
             )
             """,
             # Submissions that were acknowledged and not yet folded. There is no foreign key: it would lock the survey's

@@ -26,12 +26,14 @@ from pathlib import Path
 from typing import LiteralString
 
 import psycopg
-from psycopg.errors import DeadlockDetected, LockNotAvailable
+from psycopg.errors import DeadlockDetected, LockNotAvailable, UndefinedTable
 from psycopg.sql import SQL, Identifier
 
-from deniable_server.errors import IdConflict, SurveyClosed, Unavailable
-from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
-from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
+from deniable_server.errors import IdConflict, ServerError, StorageError, SurveyClosed, SurveyGone, Unavailable
+from deniable_server.storage import Accepted, Finding, Published, Row, utc_now, utc_today
+from deniable_server.storage.base import CLOSED, DatabaseStorage, Request, refuse_another, refuse_second_run
+from deniable_server.storage.deletion import WITH_TRACES, deletion, wiped
+from deniable_server.storage.fieldwork import conditions
 from deniable_server.storage.invitations import COUNT_USES
 from deniable_server.storage.queries import CHUNK, Kept, keep_texts, read_counts, write_counts
 from deniable_server.storage.sqlite.backup import filling
@@ -56,6 +58,17 @@ SHORT_LOCK = "200ms"
 
 COUNTERS = 64
 """Most counters of statistics, and of days, per survey."""
+
+IN_THE_WAY = "a download is under way, and keeps its submissions from being rewritten; try again when it has ended"
+ALONE_TO_REWRITE: LiteralString = "LOCK TABLE {inbox}, {sealed}, {issued}, ONLY sealed IN ACCESS EXCLUSIVE MODE"
+ALONE_TO_DROP: LiteralString = (
+    "LOCK TABLE {inbox}, {sealed}, {issued}, ONLY inbox, ONLY sealed, ONLY issued IN ACCESS EXCLUSIVE MODE"
+)
+SEEN_BY_OTHERS = (
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND age(backend_xmin) >= (SELECT min(age(xmin)) FROM deletions WHERE number = ANY(%s))"
+)
+"""Finds a transaction that began before the last of these deletions, and can still see what was deleted."""
 
 REWRITE: tuple[LiteralString, ...] = (
     "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
@@ -88,8 +101,9 @@ class PostgresStorage(DatabaseStorage):
         busy_seconds: float = 5.0,
         fold_at: int = 1_000,
         today: Callable[[], date] = utc_today,
+        now: Callable[[], int] = utc_now,
     ) -> None:
-        super().__init__(fold_at, today)
+        super().__init__(fold_at, today, now)
         self._pool = Pool(address, busy_seconds, self._trouble)
         connection = self._pool.connect()
         try:
@@ -117,20 +131,22 @@ class PostgresStorage(DatabaseStorage):
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
-    def publish(self, published: bytes, expected: int | None = None) -> bool:
+    def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
         document = self._verified(published)
         with self._pool.writing() as connection:
             row = connection.execute(
-                "INSERT INTO surveys (id, document, digest, published_on, expected) VALUES (%s, %s, %s, %s, %s)"
-                " ON CONFLICT DO NOTHING RETURNING number",
-                (document.survey.id, published, document.digest, self._today(), expected),
+                "INSERT INTO surveys (id, document, digest, published_on, expected, draft)"
+                " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING RETURNING number",
+                (document.survey.id, published, document.digest, self._today(), expected, draft),
             ).fetchone()
             if row is not None:
                 make_partitions(connection, row[0])
                 return True
             known = connection.execute("SELECT document FROM surveys WHERE id = %s", (document.survey.id,)).fetchone()
-        assert known is not None
-        refuse_another(bytes(known[0]), document)
+        if known is None:
+            refuse_second_run(0)
+        else:
+            refuse_another(bytes(known[0]), document)
         self._expect(document.survey.id, expected)
         return False
 
@@ -156,7 +172,7 @@ class PostgresStorage(DatabaseStorage):
                 return  # another server was quicker
             for statement in REWRITE:
                 connection.execute(for_survey(number, statement))
-            self._lock_out(connection, number)
+            self._lock_out(connection, for_survey(number, ALONE_TO_REWRITE))
             if connection.execute(for_survey(number, "SELECT 1 FROM {inbox} LIMIT 1")).fetchone():
                 raise Unavailable("a submission is still waiting; try again")  # it never is, and would be lost
             for statement in PUT_IN_PLACE:
@@ -178,25 +194,59 @@ class PostgresStorage(DatabaseStorage):
                 raise Unavailable("other servers are still folding; try again")
             time.sleep(0.01)
 
-    def _lock_out(self, connection: Connection, number: int) -> None:
-        """Lock these tables for the caller's transaction; others wait only for moments at a time."""
+    def _lock_out(self, connection: Connection, statement: bytes) -> None:
+        """Lock tables for the caller's transaction; others wait only for moments at a time."""
         deadline = time.monotonic() + self._pool.patience
         while True:
             try:
                 with connection.transaction():
                     connection.execute("SELECT set_config('lock_timeout', %s, true)", (SHORT_LOCK,))
-                    connection.execute(
-                        for_survey(
-                            number, "LOCK TABLE {inbox}, {sealed}, {issued}, ONLY sealed IN ACCESS EXCLUSIVE MODE"
-                        )
-                    )
+                    connection.execute(statement)
                 return
             except (LockNotAvailable, DeadlockDetected):
                 if time.monotonic() > deadline:
-                    raise Unavailable(
-                        "a download is under way, and keeps its submissions from being rewritten; try again when it "
-                        "has ended"
-                    ) from None
+                    raise Unavailable(IN_THE_WAY) from None
+                time.sleep(0.05)
+
+    def _remove(self, survey: Published) -> None:
+        number = survey.number
+        with self._pool.housekeeping() as connection:
+            # As in closing: nobody stores, nobody folds, and what they did is committed.
+            lock(connection, number, alone=True)
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, CLOSING),))
+            if connection.execute("SELECT 1 FROM surveys WHERE number = %s", (number,)).fetchone() is None:
+                return  # another server was quicker
+            self._lock_out(connection, for_survey(number, ALONE_TO_DROP))
+            connection.execute(for_survey(number, "DROP TABLE {inbox}, {sealed}, {issued}"))
+            for statement, values in deletion(survey):
+                connection.execute(translated(statement), values)
+
+    def _wipe(self, numbers: list[int]) -> None:
+        """Rewrite the tables that all surveys share. Rows that a transaction can still see would be kept."""
+        connection = self._pool.connect()
+        try:
+            connection.autocommit = True
+            connection.execute("SELECT set_config('lock_timeout', %s, false)", (SHORT_LOCK,))
+            if connection.execute(SEEN_BY_OTHERS, (numbers,)).fetchone():
+                raise Unavailable(IN_THE_WAY)
+            deadline = time.monotonic() + self._pool.patience
+            for table in WITH_TRACES:
+                self._rewrite(connection, table, deadline)
+        except psycopg.Error as error:
+            raise explained(error) from None
+        finally:
+            connection.close()
+        self._write(*wiped(numbers))
+
+    @staticmethod
+    def _rewrite(connection: Connection, table: str, deadline: float) -> None:
+        while True:
+            try:
+                connection.execute(SQL("VACUUM (FULL, ANALYZE) {}").format(Identifier(table)))
+                return
+            except (LockNotAvailable, DeadlockDetected):
+                if time.monotonic() > deadline:
+                    raise Unavailable(IN_THE_WAY) from None
                 time.sleep(0.05)
 
     # --- submissions -------------------------------------------------------------------------------------------------
@@ -212,7 +262,11 @@ class PostgresStorage(DatabaseStorage):
     def _store_once(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         with self._pool.writing() as connection:
             outcomes: Sequence[Accepted | Exception] = [Accepted(len(request.rows), 0) for request in requests]
-            if not self._store_all(connection, requests):
+            try:
+                stored = self._store_all(connection, requests)
+            except UndefinedTable:  # one of the surveys was deleted
+                stored = False
+            if not stored:
                 connection.rollback()
                 # One transaction around all: otherwise each request would be committed by itself, and if something
                 # failed after that, it would be stored and not counted.
@@ -220,7 +274,6 @@ class PostgresStorage(DatabaseStorage):
                     outcomes = [
                         self._store(connection, request.survey, request.rows, request.source) for request in requests
                     ]
-                    self._count_days(connection, newly_accepted(requests, outcomes))
         for request, outcome in zip(requests, outcomes, strict=True):
             if isinstance(outcome, Accepted):  # at most: those that are sealed wait for no folding
                 self._unfolded[request.survey.number] += 0 if self._is_sealed(request) else outcome.accepted
@@ -230,7 +283,7 @@ class PostgresStorage(DatabaseStorage):
         """The fast path, in one round trip: all rows are new and all surveys open. False if this fails for any
         request.
         """
-        added, alone = Counter[int](), set[int]()
+        added, alone, now = Counter[int](), set[int](), self._now()
         together: dict[tuple[int, int, bool], list[Row]] = {}
         for request in requests:
             number, is_sealed = request.survey.number, self._is_sealed(request)
@@ -245,7 +298,7 @@ class PostgresStorage(DatabaseStorage):
                 (
                     rows,
                     is_sealed,
-                    insert(connection, number, rows, source, sealed=is_sealed),
+                    insert(connection, number, rows, source, sealed=is_sealed, new=added[number], now=now),
                     look_again(connection, number, rows),
                 )
                 for (number, source, is_sealed), rows in sorted(together.items())
@@ -265,9 +318,11 @@ class PostgresStorage(DatabaseStorage):
         try:
             with connection.transaction():
                 lock(connection, survey.number, alone=False)
-                inserted = insert(connection, survey.number, rows, source, sealed=False).rowcount
+                now, new = self._now(), len(rows)
+                inserted = insert(connection, survey.number, rows, source, sealed=False, new=new, now=now).rowcount
                 looked = look_again(connection, survey.number, rows).fetchone()
-                assert looked is not None
+                if looked is None:
+                    raise SurveyGone
                 is_durable, is_open, sealed = looked
                 if not is_durable:
                     raise Unavailable(NOT_DURABLE)
@@ -279,11 +334,16 @@ class PostgresStorage(DatabaseStorage):
                     if any(known.setdefault(submission, content) != content for submission, content in rows):
                         raise IdConflict("Nothing of this request was stored.")
                     if missing:
-                        raise SurveyClosed("It takes no more submissions.")
+                        raise conditions(PostgresView(connection), survey.number).refusal(now, CLOSED)
                 if added and not is_open:
-                    raise SurveyClosed("It takes no more submissions.")
+                    raise SurveyClosed(CLOSED)
+                self._count_days(connection, {survey.number: added})
                 return Accepted(added, len(rows) - added)
-        except (IdConflict, SurveyClosed) as refusal:
+        except UndefinedTable:  # its tables are dropped with it
+            return SurveyGone()
+        except StorageError:
+            raise
+        except ServerError as refusal:
             return refusal
 
     def _count_days(self, connection: Connection, added: Mapping[int, int]) -> None:

@@ -31,7 +31,7 @@ def m003_sessions_that_end_unused(db: Database) -> None:
 TABLES = (
     """
     CREATE TABLE surveys (
-        number INTEGER PRIMARY KEY,  -- short name of the survey in the other tables
+        number INTEGER PRIMARY KEY AUTOINCREMENT,  -- short name of the survey in other tables; never used again
         id TEXT NOT NULL UNIQUE  -- the id that the survey file gives it
             CHECK (length(id) BETWEEN 2 AND 63),
         document BLOB NOT NULL,  -- the published document, byte for byte
@@ -49,7 +49,18 @@ TABLES = (
             CHECK (expected > 0),
         archived_on TEXT  -- the day (UTC) since when the list leaves it out; NULL: it is listed
             CHECK (archived_on GLOB '????-??-??'),
+        draft INTEGER UNIQUE,  -- the number of the draft that it is a test run of; NULL: a real survey
+        opens_at INTEGER,  -- when it opens, in seconds since 1970; NULL: when it was published
+        closes_at INTEGER  -- when it is closed, in seconds since 1970; NULL: when somebody closes it
+            CHECK (closes_at > opens_at),
+        most INTEGER  -- how many submissions it takes; NULL: any number
+            CHECK (most > 0),
         CHECK ((status = 'open') = (closed_on IS NULL))
+    )
+    """,
+    """
+    CREATE TABLE deletions (  -- surveys that were deleted, until nothing of them is left in the files
+        number INTEGER PRIMARY KEY  -- the number that the survey had
     )
     """,
     """

@@ -25,9 +25,11 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from deniable_server.errors import IdConflict, SurveyClosed
-from deniable_server.storage import Accepted, Finding, Published, Row, utc_today
-from deniable_server.storage.base import DatabaseStorage, Request, newly_accepted, refuse_another
+from deniable_server.errors import IdConflict, ServerError, SurveyGone
+from deniable_server.storage import Accepted, Finding, Published, Row, utc_now, utc_today
+from deniable_server.storage.base import CLOSED, DatabaseStorage, Request, refuse_another, refuse_second_run
+from deniable_server.storage.deletion import deletion, wiped
+from deniable_server.storage.fieldwork import TAKES, conditions
 from deniable_server.storage.files import locks_work
 from deniable_server.storage.invitations import COUNT_USES
 from deniable_server.storage.queries import CHUNK, Kept, keep_texts, read_counts, write_counts
@@ -63,8 +65,9 @@ class SQLiteStorage(DatabaseStorage):
         busy_seconds: float = 5.0,
         fold_at: int = 1_000,
         today: Callable[[], date] = utc_today,
+        now: Callable[[], int] = utc_now,
     ) -> None:
-        super().__init__(fold_at, today)
+        super().__init__(fold_at, today, now)
         self._connections = Connections(Path(path), busy_seconds, self._trouble, create=create)
         self.created = _prepare(self._connections)
         self._connections.keep_index()
@@ -88,15 +91,17 @@ class SQLiteStorage(DatabaseStorage):
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
-    def publish(self, published: bytes, expected: int | None = None) -> bool:
+    def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
         document = self._verified(published)
         with self._connections.turn, self._connections.writing() as db:
             known = db.execute("SELECT document FROM surveys WHERE id = ?", (document.survey.id,)).fetchone()
             if known is None:
-                db.execute(
-                    "INSERT INTO surveys (id, document, digest, published_on, expected) VALUES (?, ?, ?, ?, ?)",
-                    (document.survey.id, published, document.digest, self._today().isoformat(), expected),
+                added = db.execute(
+                    "INSERT INTO surveys (id, document, digest, published_on, expected, draft)"
+                    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    (document.survey.id, published, document.digest, self._today().isoformat(), expected, draft),
                 )
+                refuse_second_run(added.rowcount)
                 return True
         refuse_another(known[0], document)
         self._expect(document.survey.id, expected)
@@ -121,6 +126,14 @@ class SQLiteStorage(DatabaseStorage):
             log.info("Closed %s", survey.document.survey.id)
             self._connections.cut_log(patient=False)
 
+    def _remove(self, survey: Published) -> None:
+        self._write(*deletion(survey, ("issued", "inbox", "sealed")))
+
+    def _wipe(self, numbers: list[int]) -> None:
+        with self._connections.turn:
+            self._connections.compact()
+            self._write(*wiped(numbers))
+
     # --- submissions -------------------------------------------------------------------------------------------------
 
     def _store_requests(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
@@ -132,7 +145,6 @@ class SQLiteStorage(DatabaseStorage):
                 db.execute("ROLLBACK")
                 db.execute("BEGIN IMMEDIATE")
                 outcomes = [self._store(db, request.survey, request.rows, request.source) for request in requests]
-                self._count_day(db, newly_accepted(requests, outcomes))
         return outcomes
 
     def _store_all(self, db: sqlite3.Connection, requests: list[Request]) -> bool:
@@ -143,16 +155,18 @@ class SQLiteStorage(DatabaseStorage):
         waiting: dict[tuple[int, int], list[Row]] = {}
         for request in requests:
             added[request.survey.number] += len(request.rows)
+        for request in requests:
             if not self._is_sealed(request):
                 waiting.setdefault((request.survey.number, request.source), []).extend(request.rows)
                 continue
             # In id order. A sealed one does not say whose it is.
             rows = sorted(request.rows, key=itemgetter(0))
-            if self._insert(db, (request.survey.number,), rows, sealed=True) < len(rows):
+            number = request.survey.number
+            if self._insert(db, number, rows, added[number]) < len(rows):
                 return False
             self._add_statistics(db, request.survey, request.kept())
         for (number, source), rows in waiting.items():
-            if self._insert(db, (number, source), rows, sealed=False) < len(rows):
+            if self._insert(db, number, rows, added[number], source) < len(rows):
                 return False
             self._unfolded[number] += len(rows)  # at most: if this is rolled back, folding finds fewer
         self._count_day(db, added)
@@ -163,28 +177,41 @@ class SQLiteStorage(DatabaseStorage):
     ) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
         db.execute("SAVEPOINT request")
-        added = self._insert(db, (survey.number, source), rows, sealed=False)
+        added = self._insert(db, survey.number, rows, len(rows), source)
         self._unfolded[survey.number] += added
-        refusal: Exception | None = None
+        refusal: ServerError | None = None
         if added < len(rows):
             found = {row.id: self._content(db, survey.number, row) for row in rows}
             known = {submission: content for submission, content in found.items() if content is not None}
             if any(known.setdefault(submission, content) != content for submission, content in rows):
                 refusal = IdConflict("Nothing of this request was stored.")
             elif None in found.values():
-                refusal = SurveyClosed("It takes no more submissions.")
+                refusal = self._refusal(db, survey.number)
         if refusal:
             db.execute("ROLLBACK TO request")
+        else:
+            self._count_day(db, {survey.number: added})
         db.execute("RELEASE request")
         return refusal or Accepted(added, len(rows) - added)
 
-    @staticmethod
-    def _insert(db: sqlite3.Connection, first: tuple[int, ...], rows: Sequence[Row], *, sealed: bool) -> int:
-        """Insert those that are new, if the survey is open; returns how many."""
+    def _refusal(self, db: sqlite3.Connection, number: int) -> ServerError:
+        """Why a survey has not taken new submissions in this transaction."""
+        try:
+            return conditions(SQLiteView(db), number).refusal(self._now(), CLOSED)
+        except SurveyGone as gone:
+            return gone
+
+    def _insert(
+        self, db: sqlite3.Connection, number: int, rows: Sequence[Row], new: int, source: int | None = None
+    ) -> int:
+        """Insert those that are new, if the survey takes so many ``new`` ones now; returns how many. Without a source
+        they are sealed.
+        """
         before = db.total_changes
+        first = (number, self._now(), new, *(() if source is None else (source,)))
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
-            db.execute(_insertion(len(some), sealed=sealed), (*first, *chain.from_iterable(some)))
+            db.execute(_insertion(len(some), sealed=source is None), (*first, *chain.from_iterable(some)))
         return db.total_changes - before
 
     @staticmethod
@@ -312,13 +339,15 @@ class SQLiteStorage(DatabaseStorage):
 @lru_cache(maxsize=2 * ROWS_AT_ONCE)
 def _insertion(rows: int, *, sealed: bool) -> str:
     """The statement that inserts so many rows into an open survey, except those that are there already, folded or not.
-    Its values are the survey, the source unless they are sealed, and the rows.
+    Its values are the survey, the time, how many are new, the source unless they are sealed, and the rows.
     """
-    table, other, source = ("sealed", "inbox", "") if sealed else ("inbox", "sealed", ", ?2")
+    table, other, source = ("sealed", "inbox", "") if sealed else ("inbox", "sealed", ", ?4")
+    first = 4 if sealed else 5
+    values = ", ".join(f"(?{place}, ?{place + 1})" for place in range(first, first + 2 * rows, 2))
     return (  # made of our own words and question marks
-        f"INSERT INTO {table} SELECT ?1, column1, column2{source} FROM (VALUES {', '.join(['(?, ?)'] * rows)})"  # noqa: S608
+        f"INSERT INTO {table} SELECT ?1, column1, column2{source} FROM (VALUES {values})"  # noqa: S608
         f" WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE survey = ?1 AND id = column1)"
-        f" AND (SELECT status FROM surveys WHERE number = ?1) = 'open' ON CONFLICT DO NOTHING"
+        f" AND (SELECT {TAKES.format(now='?2', new='?3')} FROM surveys WHERE number = ?1) ON CONFLICT DO NOTHING"
     )
 
 
