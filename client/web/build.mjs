@@ -23,7 +23,7 @@ const STATELESS = ["account", "checks", "design", "survey"].map((name) => `src/d
 function entries() {
   const languages = existsSync(join(WEB, TEXTS)) ? readdirSync(join(WEB, TEXTS)).sort() : [];
   const texts = languages.filter((name) => name.endsWith(".js")).map((name) => `${TEXTS}/${name}`);
-  const onDemand = ["survey-element", "tables", "invitations"].map((name) => `src/deniable/${name}.js`);
+  const onDemand = ["survey-element", "tables", "invitations", "preview"].map((name) => `src/deniable/${name}.js`);
   return ["src/deniable.js", ...onDemand, ...texts];
 }
 

@@ -36,7 +36,7 @@ def test_nodes_own_tests_pass(node: str, root: Path, tmp_path: Path, form: str) 
         shutil.copytree(web, tmp_path / "client" / "web", ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
         shutil.copytree(root / "shared" / "vectors", tmp_path / "shared" / "vectors")
         web = tmp_path / "client" / "web"
-        for name in ("deniable.js", "deniable/tables.js", "deniable/invitations.js"):
+        for name in ("deniable.js", "deniable/tables.js", "deniable/invitations.js", "deniable/preview.js"):
             (web / "src" / name).write_bytes(web_file(name).read_bytes())
     tests = sorted(str(path) for path in (web / "test").glob("*.test.js"))
     if form == "as served" and settings.get_current_profile_name() != "thorough":
@@ -51,18 +51,20 @@ def test_nodes_own_tests_pass(node: str, root: Path, tmp_path: Path, form: str) 
 
 
 def test_one_small_file_is_all_that_a_client_needs() -> None:
-    """deniable.js as it is served is at most 13 kB compressed, and imports nothing but the questionnaire and the
-    textbook's tables on demand; the questionnaire with one language is at most 32 kB, and imports only its languages.
-    What surveys with invitations need as well is at most 2.5 kB.
+    """deniable.js as it is served is at most 13 kB compressed, and imports nothing but the questionnaire, the
+    textbook's tables and the preview on demand; the questionnaire with one language is at most 32 kB, and imports only
+    its languages. What surveys with invitations need as well is at most 2.5 kB, and a preview 1 kB.
     """
     served = dict(web_files())
     assert len(gzip.compress(served["deniable.js"], 9, mtime=0)) <= 13_000
     assert {*re.findall(rb'\bimport\b(?:\("(.*?)"\))?', served["deniable.js"])} == {
         b"./deniable/tables.js",
         b"./deniable/invitations.js",
+        b"./deniable/preview.js",
         b"./deniable/survey-element.js",
     }
     assert len(gzip.compress(served["deniable/invitations.js"], 9, mtime=0)) <= 2_500
+    assert len(gzip.compress(served["deniable/preview.js"], 9, mtime=0)) <= 1_000
     questionnaire = served["deniable/survey-element.js"] + served.get("deniable/texts/en.js", b"")
     assert len(gzip.compress(questionnaire, 9, mtime=0)) <= 32_000
     for name in served.keys() - {"deniable.js"}:

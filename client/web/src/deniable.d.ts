@@ -275,6 +275,16 @@ export interface SurveyAttributes {
   budget?: LoadOptions["budget"] | undefined;
   /** Other words, by the keys of src/deniable/texts/en.js. A property: setting it starts again. */
   texts?: Texts | undefined;
+  /** A preview, in the place of the survey of `src`. A property: no address can set it. Setting it starts again. */
+  preview?: Preview | undefined;
+}
+
+/** A document to show to people who write surveys: nothing is sent, stored or spent, and the last screen says so. */
+export interface Preview {
+  /** The published text. */
+  readonly document: string;
+  /** The place of a booklet; one is drawn where it is left out. */
+  readonly booklet?: number | undefined;
 }
 
 /** The events of `<deniable-survey>`. All of them bubble, and none has an answer in it. */
@@ -315,6 +325,7 @@ export interface FailedDetail {
 export interface SurveyElement extends HTMLElement {
   texts: SurveyAttributes["texts"];
   budget: SurveyAttributes["budget"];
+  preview: SurveyAttributes["preview"];
 }
 
 declare global {

@@ -17,7 +17,7 @@ import {
 import { Account, DEFAULT_BUDGET } from "./deniable/account.js";
 import { DeniableError, has, isTable, refuse } from "./deniable/checks.js";
 import { documentIn, readDocument } from "./deniable/protocol.js";
-import { askedIn, drawBooklet, randomizeVerified, shownQuestions } from "./deniable/randomizer.js";
+import { drawBooklet, randomizeVerified, shownQuestions, spoken } from "./deniable/randomizer.js";
 import { parseAddress, request } from "./deniable/transport.js";
 
 export { Account, DEFAULT_BUDGET, DeniableError, shownQuestions };
@@ -103,15 +103,7 @@ export class Client {
 
   /** Has the texts of the survey in the best of these languages, and gives that one: undefined where it names none. */
   useLanguage(...wanted) {
-    const document = this.#document.inLanguage(...wanted);
-    const { survey, parts, booklets, language } = document;
-    Object.assign(this, {
-      survey,
-      language,
-      questions: Object.freeze(askedIn(document, this.#booklet)),
-      parts: Object.freeze(booklets[this.#booklet].parts.map((index) => parts[index])),
-    });
-    return language;
+    return Object.assign(this, spoken(this.#document, this.#booklet, wanted)).language;
   }
 
   /**
@@ -161,6 +153,9 @@ export class Client {
   }
 }
 
+const openPreview = async (given) =>
+  (await import("./deniable/preview.js")).openPreview(given, { verify, drawBooklet, spoken });
+
 /** Whether this claims to be a document. If not, it is a portal's or a proxy's word, and as good as no network. */
 function isDocument({ status, text }) {
   try {
@@ -186,7 +181,7 @@ if (globalThis.customElements && !customElements.get("deniable-survey")) {
       super();
       this.attachShadow({ mode: "open" }); // what is inside the element was for pages without this module
       // Frameworks set a property only where an element has it; it may have been set before this module was loaded.
-      for (const name of ["texts", "budget"]) {
+      for (const name of ["texts", "budget", "preview"]) {
         let value = this[name];
         const set = (given) => {
           value = given;
@@ -217,7 +212,8 @@ if (globalThis.customElements && !customElements.get("deniable-survey")) {
         if (this.#present) this.#fail();
         return;
       }
-      if (this.#present) element.connect(this, { Client, shownQuestions, fail: () => this.#fail() });
+      const fail = () => this.#fail();
+      if (this.#present) element.connect(this, { Client, shownQuestions, openPreview, fail });
       else element.disconnect(this);
     }
 

@@ -53,7 +53,9 @@ export function element() {
   survey.addEventListener("deniable-language", ({ detail }) => (document.dir = detail.direction));
   document.addEventListener("deniable-failed", ({ detail: { reason } }) => (document.title = reason));
   document.addEventListener("deniable-submitted", ({ detail }) => detail.receipt.id);
+  survey.preview = { document: "{}", booklet: 2 };
   survey.texts = { button: 3 }; // wrong
+  survey.preview = { booklet: 2 }; // wrong
   survey.addEventListener("deniable-submitted", ({ detail }) => detail.answers); // wrong
 }
 

@@ -13,6 +13,7 @@ from .dashboard import dashboard
 from .drafts import drafts
 from .invitations import inviting
 from .people import people
+from .preview import preview
 from .progress import progress
 from .sign_in import sign_in_pages
 from .surveys import surveys
@@ -21,5 +22,7 @@ from .surveys import surveys
 def register(app: Flask) -> None:
     """All pages except the respondents', which has nothing in common with them."""
     layout.register(app)
-    for blueprint in (sign_in_pages, surveys, drafts, progress, inviting, dashboard, people, activity_pages):
+    for blueprint in (
+        sign_in_pages, surveys, drafts, preview, progress, inviting, dashboard, people, activity_pages,
+    ):  # fmt: skip
         app.register_blueprint(blueprint)

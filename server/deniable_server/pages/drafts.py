@@ -389,6 +389,4 @@ def _planned(sketch: Sketch) -> dict[str, Any]:
 
 
 def _file(draft: Draft, sketch: Sketch, text: str, problems: Sequence[Problem] = ()) -> ResponseReturnValue:
-    return page(
-        "draft-file.html", 422 if problems else 200, draft=draft, sketch=sketch, text=text, problems=problems
-    )
+    return page("draft-file.html", 422 if problems else 200, draft=draft, sketch=sketch, text=text, problems=problems)

@@ -98,17 +98,15 @@ def survey_page(survey: str) -> ResponseReturnValue:
 
 def _page(status: int, wanted: Sequence[str], **values: Any) -> Response:
     """The page in the first of these languages that it has, or in English."""
-    language = best_language(wanted, [*TEXTS]) or "en"
-    html = render_template(
-        "respondent.html",
-        logo=here().logo,
-        language=language,
-        direction="rtl" if language == "ar" else "ltr",
-        texts=TEXTS[language],
-        **values,
-    )
+    html = render_template("respondent.html", logo=here().logo, **page_texts(wanted), **values)
     response = Response(html, status, content_type="text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-store"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
     return response
+
+
+def page_texts(wanted: Sequence[str]) -> dict[str, Any]:
+    """What the template says by itself, in the first of these languages that there is, or in English."""
+    language = best_language(wanted, [*TEXTS]) or "en"
+    return {"language": language, "direction": "rtl" if language == "ar" else "ltr", "texts": TEXTS[language]}

@@ -75,6 +75,18 @@ export function askedIn({ survey, parts, booklets }, booklet) {
   });
 }
 
+/** What a booklet asks, in the best of these languages. */
+export function spoken(verified, booklet, wanted) {
+  const document = verified.inLanguage(...wanted);
+  const { survey, parts, booklets, language } = document;
+  return {
+    survey,
+    language,
+    questions: Object.freeze(askedIn(document, booklet)),
+    parts: Object.freeze(booklets[booklet].parts.map((index) => parts[index])),
+  };
+}
+
 /** Those of the questions that are shown to somebody who has given these answers so far. */
 export function shownQuestions(questions, answers) {
   const truths = readAnswers(questions, answers);

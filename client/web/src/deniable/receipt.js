@@ -103,7 +103,7 @@ const left = (words, raw) => make("div", {}, words, make("code", { class: "raw" 
 function download(client, receipt, texts) {
   const { survey, parts } = client;
   const content = {
-    about: texts.say("receipt.file"),
+    about: texts.say(receipt.status === "preview" ? "preview.title" : "receipt.file"),
     survey: survey.id,
     title: survey.title,
     id: receipt.id,

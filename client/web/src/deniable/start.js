@@ -25,6 +25,7 @@ export function startView({ client, texts, host, language, heading, actions }) {
     ),
     fingerprint ? whyAnonymous(fingerprint, texts) : null,
     offline ? make("p", { class: "note" }, texts.say("offline")) : null,
+    host.preview ? make("p", { class: "note" }, texts.say("preview.note")) : null,
     host.hasAttribute("kiosk") ? make("p", { class: "note" }, texts.say("kiosk.note")) : null,
     make("p", { class: "actions wide" }, button(texts.say("start.go"), actions.start)),
     make(

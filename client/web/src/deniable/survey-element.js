@@ -6,7 +6,7 @@
 // the browser chooses among the survey's languages), one-page (all questions on one page), kiosk (a device that many people
 // answer on), logo (the address of a picture, on the survey's own server), budget (the most that this device may spend: an
 // epsilon, or an epsilon and a delta with a space between them).
-// Properties: texts (see texts.js), budget (as for Client; stronger than the attribute).
+// Properties: texts (see texts.js), budget (as for Client; stronger than the attribute), preview (see preview.js).
 // Events, on the element: deniable-ready {survey, digest, closed, receipt}, deniable-language {language, direction, title},
 // deniable-submitted {receipt}, deniable-failed {reason}, deniable-removed {}.
 //
@@ -124,8 +124,7 @@ class Questionnaire {
     this.#show("message", make("p", { role: "status" }, this.#say("loading")));
     this.#link = linkOf(host);
     try {
-      const budget = host.budget ?? host.getAttribute("budget")?.split(" ");
-      const client = await this.#module.Client.load(this.#link, { budget, invitation: typed });
+      const client = await this.#open(typed);
       const next = host.hasAttribute("kiosk") && client.receipt && client.receipt.status !== "waiting";
       if (next) await client.forget();
       if (attempt !== this.#attempt) return;
@@ -148,6 +147,17 @@ class Questionnaire {
       tellDeveloper(host, error);
       this.#fail(error, "tampered");
     }
+  }
+
+  /**
+   * The survey of the link; or a preview, where a script of the page has set that property. No address and no attribute
+   * can: people who have answered must be able to believe that they have.
+   */
+  #open(typed) {
+    const host = this.#host;
+    if (host.preview) return this.#module.openPreview(host.preview);
+    const budget = host.budget ?? host.getAttribute("budget")?.split(" ");
+    return this.#module.Client.load(this.#link, { budget, invitation: typed });
   }
 
   /** The languages to speak, best first: the element's own; otherwise the reader's if there is a choice, or the page's. */
@@ -216,7 +226,7 @@ class Questionnaire {
 
   /** Ask before the page is left, as long as there are answers to lose. Without any, no listener: it costs the cache. */
   #guard() {
-    const needed = this.#form?.begun ?? false;
+    const needed = (this.#form?.begun && !this.#host.preview) ?? false;
     if (needed === this.#guarding) return;
     this.#guarding = needed;
     if (needed) window.addEventListener("beforeunload", askBeforeLeaving);
@@ -373,7 +383,7 @@ class Questionnaire {
     if (attempt !== this.#attempt) return;
     this.#sending = false;
     if (receipt) {
-      this.#announce("submitted", { receipt });
+      if (receipt.status !== "preview") this.#announce("submitted", { receipt });
       this.#showThanks(receipt);
       this.#focusHeading();
     } else if (error.reason === "already_answered" && error.receipt) {
@@ -392,6 +402,8 @@ class Questionnaire {
     this.#steps = null;
     this.#receipt = receipt;
     const { status } = receipt;
+    const preview = status === "preview";
+    before &&= !preview;
     if (before && status !== "waiting")
       return this.#showFailure(["refused", "expired"].includes(status) ? status : "already_answered");
     const attempt = this.#attempt;
@@ -403,9 +415,10 @@ class Questionnaire {
     const onSettled = () => {
       nextButton.disabled = false;
       wait.remove();
-      if (kiosk) setTimeout(next, KIOSK_PAUSE);
+      if (kiosk && !preview) setTimeout(next, KIOSK_PAUSE);
     };
-    const actions = kiosk ? [nextButton, wait] : [this.#removeButton()];
+    const again = () => button(this.#say("preview.again"), next);
+    const actions = preview ? [again()] : kiosk ? [nextButton, wait] : [this.#removeButton()];
     const heading = this.#heading("");
     const [client, texts] = [this.#client, this.#texts];
     this.#show("thanks", ...thanksView({ client, receipt, texts, before, heading, actions, isShown, onSettled }));

@@ -5,6 +5,7 @@ import { receiptView } from "./receipt.js";
 
 /** What is known about the delivery of a receipt: a kind, a heading and a text. */
 function statusOf({ status, refused, reached }, { persistent }, texts) {
+  if (status === "preview") return ["preview", texts.say("preview.title"), texts.say("preview.text")];
   if (refused) return ["bad", texts.say("failure.refused.title"), texts.say("status.refused", refused)];
   if (status === "expired") return ["bad", texts.say("failure.expired.title"), texts.say("failure.expired.text")];
   if (status === "delivered") return ["good", texts.say("status.thanks"), texts.say("status.thanksText")];

@@ -68,6 +68,13 @@ export default {
     wait: "Bitte lassen Sie diese Seite offen. Die nächste Person kann beginnen, wenn alles gesendet ist.",
   },
 
+  preview: {
+    note: "Das ist eine Vorschau. Antworten Sie, was Sie wollen: Nichts wird gesendet.",
+    title: "Das ist eine Vorschau. Es wurde nichts gesendet.",
+    text: "Wer wirklich antwortet, liest hier den Dank. Darunter steht die Quittung, die man sehen würde.",
+    again: "Von vorn beginnen",
+  },
+
   how: {
     title: "Wie kann das sein?",
     coin:

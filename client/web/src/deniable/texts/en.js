@@ -73,6 +73,14 @@ export default {
     wait: "Please leave this page open. The next person can start when this has been sent.",
   },
 
+  // For people who write surveys: the last screen says that nothing was sent.
+  preview: {
+    note: "This is a preview. Answer as you like: nothing is sent.",
+    title: "This is a preview. Nothing was sent.",
+    text: "Respondents read their thanks here. Below is the receipt that they would see.",
+    again: "Start over",
+  },
+
   // The coin and the crowd
   how: {
     title: "How can that be?",

@@ -64,6 +64,13 @@ export default {
     wait: "Deje esta página abierta, por favor. La siguiente persona podrá empezar cuando esto se haya enviado.",
   },
 
+  preview: {
+    note: "Esto es una vista previa. Responda lo que quiera: no se envía nada.",
+    title: "Esto es una vista previa. No se envió nada.",
+    text: "Aquí, quienes responden leen el agradecimiento. Abajo está el comprobante que verían.",
+    again: "Empezar de nuevo",
+  },
+
   how: {
     title: "¿Cómo es posible?",
     coin:

@@ -68,6 +68,13 @@ export default {
     wait: "Merci de laisser cette page ouverte. La personne suivante pourra commencer quand l’envoi sera fait.",
   },
 
+  preview: {
+    note: "Ceci est un aperçu. Répondez comme vous voulez : rien n’est envoyé.",
+    title: "Ceci est un aperçu. Rien n’a été envoyé.",
+    text: "Ici, les personnes qui répondent lisent nos remerciements. Ci-dessous, le reçu qu’elles verraient.",
+    again: "Recommencer",
+  },
+
   how: {
     title: "Comment est-ce possible ?",
     coin:
