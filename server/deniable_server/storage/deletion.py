@@ -20,6 +20,11 @@ BY_NUMBER = ("sources", "statistics", "repeats", "days", "invitations")
 WITH_TRACES = (*BY_NUMBER, "issuers", "sessions", "token_surveys", "tokens", "surveys")
 """All tables that are shared between surveys and have, or had, rows of a deleted one."""
 
+LINKS = (
+    "DELETE FROM tokens WHERE role IN ('reader', 'collector') AND id IN (SELECT token FROM token_surveys"
+    " GROUP BY token HAVING count(*) = 1 AND min(survey) = (SELECT id FROM surveys WHERE number = :number))"
+)
+"""Access tokens for one survey alone that are nobody's own."""
 DELETED = "SELECT number FROM deletions"
 
 
@@ -37,11 +42,7 @@ def deletion(survey: Published, apart: tuple[str, ...] = ()) -> list[Statement]:
         ),
         *rows,
         ("DELETE FROM issuers WHERE survey = (SELECT id FROM surveys WHERE number = :number)", number),
-        (
-            "DELETE FROM tokens WHERE role IN ('reader', 'collector') AND id IN (SELECT token FROM token_surveys"
-            " GROUP BY token HAVING count(*) = 1 AND min(survey) = (SELECT id FROM surveys WHERE number = :number))",
-            number,
-        ),
+        (LINKS, number),
         ("DELETE FROM surveys WHERE number = :number", number),
     ]
 
