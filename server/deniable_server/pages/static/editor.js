@@ -30,6 +30,14 @@ const fields = (at) => [...document.querySelectorAll("[data-at]")].filter((each)
 const waitingFor = (at) => unsent.findLast((each) => each.op === "set" && each.at === at);
 const plain = (changes) => JSON.stringify(changes.map(({ tried, ...change }) => change));
 
+// While a finger or mouse button is down nothing on the page may move: the click would miss.
+let released = Promise.resolve();
+addEventListener("pointerdown", () => {
+  released = new Promise((resolve) => {
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(resolve), { once: true });
+  });
+}, { capture: true });
+
 // --- fields --------------------------------------------------------------------------------------------------------
 
 function valueOf(field) {
@@ -86,8 +94,9 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("focusout", (event) => {
   const field = event.target.closest?.("fieldset[data-at]") ?? event.target.closest?.("[data-at]");
-  if (field) left.add(field.dataset.at);
-  showFaults();
+  if (!field) return;
+  left.add(field.dataset.at);
+  released.then(showFaults);
 });
 
 // --- buttons -------------------------------------------------------------------------------------------------------
@@ -179,6 +188,7 @@ async function send() {
   const headers = { Accept: "application/json, application/problem+json" };
   const response = await fetch(editor.dataset.changes, { method: "POST", body, headers }).catch(() => null);
   const answer = await response?.json().catch(() => null);
+  await released;
   sending = false;
   if (response?.status === 404) return gone();
   if (response?.status === 401 || response?.status === 403) return signedOut();
@@ -199,7 +209,7 @@ async function send() {
     taken(answer);
   }
   keep();
-  if (unsent.length) soon();
+  if (unsent.length) wantsDrawing ? send() : soon();
   else if (saved.textContent === "Saving …") saved.textContent = "Saved";
 }
 
