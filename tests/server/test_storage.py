@@ -11,6 +11,7 @@ from deniable_server.storage import Storage
 from deniable_server.storage.sqlite.storage import SQLiteStorage
 from tests.helpers.draft_contract import *  # noqa: F403 -- its tests and fixtures
 from tests.helpers.invitation_contract import *  # noqa: F403 -- its tests and fixtures
+from tests.helpers.people_contract import *  # noqa: F403 -- its tests and fixtures
 from tests.helpers.storage_contract import *  # noqa: F403 -- its tests and fixtures
 from tests.helpers.storage_contract import TODAY, Open
 
