@@ -34,6 +34,10 @@ SURVEY = "/api/v1/surveys/campus-health"
 SUBMISSIONS = f"{SURVEY}/submissions"
 
 
+PAGES = ("sign_in", "surveys", "progress", "inviting", "dashboard", "people", "activity")
+"""Blueprints that are for people."""
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(database=str(tmp_path / "a.db"), max_body_bytes=100_000)
@@ -642,7 +646,7 @@ def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
     routes = {
         (re.sub("<(.*?)>", r"{\1}", rule.rule), method.lower())
         for rule in app.url_map.iter_rules()
-        if rule.endpoint.partition(".")[0] not in ("sign_in", "surveys", "progress", "inviting", "dashboard")
+        if rule.endpoint.partition(".")[0] not in PAGES
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
     assert routes == {(path, method) for path, methods in described["paths"].items() for method in methods}

@@ -59,7 +59,8 @@ def alter(file: Path, *statements: str) -> None:
 
 
 ADMIN = (
-    f"INSERT INTO tokens (id, role, label, digest, created_on) VALUES ('x', 'admin', '', '{'0' * 64}', '2026-01-01')"
+    "INSERT INTO tokens (id, role, label, digest, created_on, restricted)"
+    f" VALUES ('x', 'admin', '', '{'0' * 64}', '2026-01-01', 0)"
 )
 TRIGGER = "CREATE TRIGGER t AFTER INSERT ON inbox WHEN new.id > x'80' BEGIN DELETE FROM inbox WHERE id = new.id; END"
 

@@ -80,7 +80,7 @@ def test_what_is_refused_is_logged_without_who_it_was(
         "event=unknown-token way=form",
         "event=unknown-token way=link",
         f"event=signed-in {who}",
-        f"event=forbidden {who} needs=admin route=surveys.draft",
+        f"event=forbidden {who} needs=editor route=surveys.draft",
         f"event=foreign-form {who} route=surveys.share",
     ]
 

@@ -181,9 +181,9 @@ def test_the_archive_is_for_closed_surveys(admin: FlaskClient, app: Flask, lines
     ) == 2
 
 
-def test_only_admins_archive(http: FlaskClient, app: Flask) -> None:
+def test_analysts_archive_nothing(http: FlaskClient, app: Flask) -> None:
     """An analyst sees how far a survey is, and cannot put it away."""
     enter(http, app, "analyst")
     page = http.get(f"{SURVEY}/progress").text
-    assert "An admin can close it." in page and "archive" not in page
+    assert "An editor can close it." in page and "archive" not in page
     assert send(http, f"{SURVEY}/archive", f"{SURVEY}/progress", archived="1").status_code == 403

@@ -90,12 +90,14 @@ def test_every_form_has_to_be_ours(http: FlaskClient, app: Flask) -> None:
 
 
 def test_looking_changes_nothing(http: FlaskClient, app: Flask, tmp_path: Path) -> None:
-    """An admin's browser that opens every address there is leaves the database as it was."""
+    """An admin's browser that opens every address there is leaves the database as it was, but for the note of what was
+    downloaded.
+    """
     enter(http, app, "admin")
 
     def everything() -> list[str]:
         with sqlite3.connect(tmp_path / "a.db") as db:
-            return list(db.iterdump())
+            return [line for line in db.iterdump() if not line.startswith('INSERT INTO "activity"')]
 
     before = everything()
     for method, rule in routes(app):

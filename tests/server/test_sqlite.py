@@ -137,7 +137,7 @@ def test_every_column_is_explained(storage: SQLiteStorage, path: Path) -> None:
     """Each column of each table carries a comment in the database itself."""
     kept = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_*' AND name NOT GLOB 'sqlite_*'"
     tables = [sql for (sql,) in sqlite3.connect(path).execute(kept)]
-    assert len(tables) == 14
+    assert len(tables) == 16
     for table in tables:
         lines = [line.strip() for line in table.strip().splitlines()[1:-1]]
         columns = [line for line in lines if re.match(r"[a-z_]+ (TEXT|INTEGER|BLOB)", line)]
@@ -153,8 +153,8 @@ def test_the_schema_holds_its_own_invariants(storage: SQLiteStorage, survey: Pub
         "INSERT INTO sealed VALUES (1, randomblob(16), 'not json')",
         "INSERT INTO days VALUES (1, 'yesterday', 1)",
         "INSERT INTO days VALUES (1, '2026-01-01', 0)",
-        "INSERT INTO tokens VALUES ('a', 'king', '', printf('%064d', 0), '2026-01-01', NULL, NULL, NULL)",
-        "INSERT INTO tokens VALUES ('a', 'reader', '', printf('%064d', 0), '2026-01-01', NULL, NULL, NULL)",
+        "INSERT INTO tokens VALUES ('a', 'king', '', printf('%064d', 0), '2026-01-01', 0, NULL, NULL, '')",
+        "INSERT INTO tokens VALUES ('a', 'reader', '', printf('%064d', 0), '2026-01-01', 0, NULL, NULL, '')",
         "INSERT INTO tokens VALUES ('a', 'admin', '', printf('%064d', 0), '2026-01-01', 1, NULL, NULL, '')",
         "UPDATE surveys SET status = 'closed'",
         "UPDATE surveys SET status = 'half open'",

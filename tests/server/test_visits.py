@@ -250,7 +250,8 @@ def test_before_a_session_the_browser_says_where_a_form_is_from(http: FlaskClien
 
 # --- roles -----------------------------------------------------------------------------------------------------------
 
-FOR_ADMINS = ["/publish", "/surveys/campus-health/close", "/surveys/campus-health/hold"]
+FOR_ADMINS = ["/people", "/activity", "/activity.csv", "/surveys/campus-health/access"]
+FOR_EDITORS = ["/publish", "/surveys/campus-health/close", "/surveys/campus-health/hold"]
 FOR_ANALYSTS = [
     "/",
     "/surveys/campus-health/share",
@@ -266,14 +267,17 @@ FOR_READERS = [DASHBOARD, f"{DASHBOARD}/compare", f"{DASHBOARD}/crosstab", ESTIM
     [
         ("reader", FOR_READERS),
         ("analyst", FOR_READERS + FOR_ANALYSTS),
-        ("admin", FOR_READERS + FOR_ANALYSTS + FOR_ADMINS),
+        ("editor", FOR_READERS + FOR_ANALYSTS + FOR_EDITORS),
+        ("admin", FOR_READERS + FOR_ANALYSTS + FOR_EDITORS + FOR_ADMINS),
     ],
 )
 def test_each_role_sees_its_pages(http: FlaskClient, app: Flask, role: Role, sees: list[str]) -> None:
-    """A reader sees one survey's results, an analyst all and the reports, an admin everything; the rest is refused."""
-    enter(http, app, role, "campus-health" if role == "reader" else None)
+    """A reader sees one survey's results, an analyst all and the reports, an editor also changes surveys, an admin
+    everything; the rest is refused.
+    """
+    enter(http, app, role, *(["campus-health"] if role == "reader" else []))
     refused = {True: 303, False: 403}
-    for path in FOR_READERS + FOR_ANALYSTS + FOR_ADMINS:
+    for path in FOR_READERS + FOR_ANALYSTS + FOR_EDITORS + FOR_ADMINS:
         is_led_back = role == "reader" and not path.startswith("/api/")
         assert http.get(path, headers=BROWSER).status_code == (200 if path in sees else refused[is_led_back]), path
 

@@ -11,6 +11,7 @@ from deniable_server.storage.postgres.storage import PostgresStorage
 from tests.helpers.draft_contract import *  # noqa: F403 -- its tests and fixtures
 from tests.helpers.fieldwork_contract import *  # noqa: F403 -- its tests and fixtures
 from tests.helpers.invitation_contract import *  # noqa: F403 -- its tests and fixtures
+from tests.helpers.people_contract import *  # noqa: F403 -- its tests and fixtures
 from tests.helpers.postgres import Cluster
 from tests.helpers.storage_contract import *  # noqa: F403
 from tests.helpers.storage_contract import TODAY, Clock, Open

@@ -26,8 +26,8 @@ LINK_DAYS = (1, 7, 30, 90, 365)
 @shown_to("reader")
 def index() -> ResponseReturnValue:
     """The surveys that one may see. Readers of one survey need no list."""
-    if (start := home(holder())) != url_for("surveys.index"):
-        return redirect(start, 303)
+    if home(holder()) != url_for("surveys.index"):
+        return redirect(home(holder(), elsewhere=1), 303)
     words, archived = " ".join(request.args.get("q", "").split())[:100], request.args.get("archived") == "1"
     every = readable(holder())
     return page(
