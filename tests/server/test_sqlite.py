@@ -701,7 +701,7 @@ def test_of_a_deleted_survey_no_byte_is_left(tmp_path: Path, example: bytes) -> 
     codes = [secrets.token_bytes(32) for _ in range(3)]
     storages[0].invitations.add(published, codes)
     storages[0].invitations.take(published, codes[0], secrets.token_bytes(32))
-    storages[0].tokens.add(Token("aa", "reader", texts[3], "d" * 64, "2026-03-01", texts[0]))
+    storages[0].tokens.add(Token("aa", "reader", texts[3], "d" * 64, "2026-03-01", (texts[0],)))
     rows = [Row(secrets.token_bytes(16), "[0,[1],[]]") for _ in range(200)]
     for start in range(0, 180, 20):
         storages[1].accept(published, rows[start : start + 20], texts[2])
