@@ -362,6 +362,13 @@ def labels_of_tokens_in_the_log(
     original(self, level, event, token, {**about, **more})
 
 
+@instead_of(SecurityLog, "did")
+def activity_notes_what_collectors_do(
+    original: Any, self: SecurityLog, event: str, token: Any, *more: Any, **about: Any
+) -> None:
+    original(self, event, changed(token, role="reader") if token.role == "collector" else token, *more, **about)
+
+
 @instead_of(SecurityLog, "refused")
 def addresses_in_the_log(original: Any, self: SecurityLog, event: str, token: Any = None, **about: str) -> None:
     original(self, event, token, **about, address=(request.remote_addr if request else None) or "")
