@@ -10,6 +10,7 @@ import re
 import sqlite3
 import traceback
 from collections import Counter
+from dataclasses import replace as replaced
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -366,7 +367,7 @@ def labels_of_tokens_in_the_log(
 def activity_notes_what_collectors_do(
     original: Any, self: SecurityLog, event: str, token: Any, *more: Any, **about: Any
 ) -> None:
-    original(self, event, changed(token, role="reader") if token.role == "collector" else token, *more, **about)
+    original(self, event, replaced(token, role="reader") if token.role == "collector" else token, *more, **about)
 
 
 @instead_of(SecurityLog, "refused")
