@@ -38,8 +38,8 @@ from .wire import SOURCE, Nonsense, Reply, Wire
 
 SURVEY, CLOSED = "campus-health", "closed-survey"
 FLAGS = ("--trusted-proxies", "1", "--rate-limit", "100000000/minute")
-KEPT_APART = {"tokens", "sessions"}
-"""Tables that hostile forms may add to, with an admin's own session: links that are shared."""
+KEPT_APART = {"tokens", "token_surveys", "sessions", "activity"}
+"""Tables that hostile forms may add to, with an admin's own session: links that are shared, and what was done."""
 ANSWERS = {
     "vaped": True, "how_often": "every_day", "harassed": "declined", "substance": "cannabis",
     "support": ["doctor", "peers"], "stress": 4, "wellbeing": 2, "drinks": 12.5, "debt": 1200,

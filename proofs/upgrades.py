@@ -50,7 +50,7 @@ class Upgrades:
         tables = ("surveys", "inbox", "sealed", "sources", "statistics", "repeats", "days")
         with closing(sqlite3.connect(self._old, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode=WAL")
-            migrations.apply(Database(db), stop_before="m002_sessions_and_readers")
+            migrations.apply(Database(db), stop_before="m002_people")
             db.execute("ATTACH ? AS new", (str(self._folder / "new.db"),))
             db.execute("BEGIN")
             for table in tables:

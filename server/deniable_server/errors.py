@@ -212,7 +212,7 @@ class Withheld(ServerError):
 
 
 class HeldBack(ServerError):
-    """An admin holds the results of this survey back; the message says until when."""
+    """An editor holds the results of this survey back; the message says until when."""
 
     kind = Kind.HELD_BACK
 

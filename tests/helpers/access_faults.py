@@ -86,6 +86,27 @@ def a_reader_reads_every_survey(original: Any, token: Any, role: Any, survey: st
 
 
 @instead_of(auth, "may")
+def a_token_for_some_surveys_opens_others(original: Any, token: Any, role: Any, survey: str | None) -> bool:
+    return bool(original(token, role, None if token.role == "editor" else survey))
+
+
+@instead_of(auth, "readable")
+def lists_name_surveys_of_others(original: Any, token: Any) -> Any:
+    return here().storage.surveys()
+
+
+@instead_of(Tokens, "grant")
+def a_survey_is_given_to_links(original: Any, self: Tokens, token: str, survey: str) -> bool:
+    return self._write((tokens._ADD_SURVEY, {"token": token, "survey": survey})) > 0
+
+
+@instead_of(Tokens, "withdraw")
+def links_outlive_the_access_of_their_maker(original: Any, self: Tokens, token: str, survey: str) -> bool:
+    gone = "DELETE FROM token_surveys WHERE token = :token AND survey = :survey"
+    return self._write((gone, {"token": token, "survey": survey})) > 0
+
+
+@instead_of(auth, "may")
 def an_analyst_may_do_what_admins_may(original: Any, token: Any, role: Any, survey: str | None) -> bool:
     return bool(original(token, "analyst" if role in ("editor", "admin") else role, survey))
 

@@ -10,6 +10,7 @@ import re
 import sqlite3
 import traceback
 from collections import Counter
+from dataclasses import replace as replaced
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -360,6 +361,13 @@ def labels_of_tokens_in_the_log(
 ) -> None:
     more = {} if token is None else {"label": token.label}
     original(self, level, event, token, {**about, **more})
+
+
+@instead_of(SecurityLog, "did")
+def activity_notes_what_collectors_do(
+    original: Any, self: SecurityLog, event: str, token: Any, *more: Any, **about: Any
+) -> None:
+    original(self, event, replaced(token, role="reader") if token.role == "collector" else token, *more, **about)
 
 
 @instead_of(SecurityLog, "refused")

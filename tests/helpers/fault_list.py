@@ -23,6 +23,7 @@ _JOINT = "protocol/test_joint_exactly.py"
 _SECURITY = "server/test_security.py"
 _VISITS = "server/test_visits.py"
 _API = "server/test_api.py"
+_PEOPLE = "server/test_people.py"
 _EVENTS = "server/test_events.py"
 _SQLITE = "server/test_sqlite.py"
 _CONTRACT = "server/test_storage.py"
@@ -138,6 +139,10 @@ ACCESS: dict[Planted, tuple[str, ...]] = {
     access.a_link_outlives_its_makers_token: (f"{_SECURITY}::test_a_link_holds_no_longer_than_its_makers_token",),
     access.a_new_database_lets_an_admin_in: (f"{_SECURITY}::test_a_new_database_lets_nobody_in",),
     access.a_reader_reads_every_survey: (f"{_VISITS}::test_each_role_sees_its_pages",),
+    access.a_token_for_some_surveys_opens_others: (f"{_PEOPLE}::test_a_token_for_one_survey_opens_nothing_of_another",),
+    access.lists_name_surveys_of_others: (f"{_PEOPLE}::test_a_token_for_one_survey_opens_nothing_of_another",),
+    access.a_survey_is_given_to_links: (f"{_CONTRACT}::test_access_is_given_and_withdrawn",),
+    access.links_outlive_the_access_of_their_maker: (f"{_CONTRACT}::test_links_end_with_the_access_of_their_maker",),
     access.an_analyst_may_do_what_admins_may: (f"{_API}::test_an_analyst_may_not_publish_or_close",),
     access.a_reader_may_do_what_analysts_may: (f"{_VISITS}::test_each_role_sees_its_pages",),
     access.a_session_changes_things_by_the_interface_for_programs: (
@@ -248,6 +253,7 @@ DATA: dict[Planted, tuple[str, ...]] = {
     data.an_error_repeats_what_was_sent: (f"{_API}::test_an_error_never_repeats_what_was_sent",),
     data.a_bug_says_what_happened_inside: (f"{_API}::test_a_bug_is_a_500_that_says_nothing",),
     data.a_bug_is_logged_with_its_text: (f"{_API}::test_a_bug_is_a_500_that_says_nothing",),
+    data.activity_notes_what_collectors_do: (f"{_PEOPLE}::test_activity_has_nothing_of_respondents",),
     data.labels_of_tokens_in_the_log: (f"{_EVENTS}::test_what_people_with_tokens_do_is_logged",),
     data.addresses_in_the_log: (f"{_EVENTS}::test_what_is_refused_is_logged_without_who_it_was",),
     data.lines_of_the_log_can_be_forged: (f"{_EVENTS}::test_no_line_can_be_forged",),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from deniable_protocol import publish, randomize, survey_from_tree
 from deniable_server.cli import cli
 from deniable_server.errors import StorageError, SurveyClosed
 from deniable_server.storage import Accepted, Published, Session, Storage, Token, open_storage, transfer
+from deniable_server.storage.activity import Deed
 from deniable_server.storage.location import locate
 from deniable_server.storage.transfer import move
 from tests.helpers.servers import Server, ask, running
@@ -53,6 +55,8 @@ def filled(storage: Storage, example: bytes) -> tuple[Published, Published]:
     storage.tokens.add(Token("aa", "reader", "a link", "b" * 64, "2026-02-02", ("other",), "2099-01-01", "zz"))
     storage.tokens.begin(Session("c" * 64, "zz", 5, FAR, FAR), now=5, most=9)
     storage.tokens.begin(Session("d" * 64, "zz", 6, FAR + 1, FAR + 1), now=6, most=9)
+    for at in (9, 8, 7):
+        storage.activity.note(Deed(at, "zz", "the maker", "admin", "signed-in", None, {"at": str(at)}))
     for survey in (first, second):  # as if both were by invitation
         storage.invitations.ensure_key(survey.document.survey.id)
         storage.invitations.add(survey, [bytes([n]) * 32 for n in range(4)], uses=2)
@@ -93,6 +97,7 @@ def contents(database: str) -> dict[str, Any] | None:
             "surveys": storage.surveys(),
             "tokens": storage.tokens.all(),
             "sessions": [storage.tokens.sessions(token.id, 9) for token in storage.tokens.all()],
+            "activity": [replace(each, number=0) for each in storage.activity.every()],
         }
         for listed in storage.surveys():
             survey = storage.find(listed.id)
@@ -233,6 +238,8 @@ def check_a_wrong_copy_is_found(
         "UPDATE statistics SET counts = replace(counts, '[', '[1') WHERE source = 1",
         "UPDATE days SET accepted = accepted + 1",
         "DELETE FROM tokens WHERE id = 'aa'",
+        "DELETE FROM token_surveys WHERE token = 'aa'",
+        "UPDATE activity SET at = at + 1",
     ):
 
         @contextmanager
@@ -242,7 +249,7 @@ def check_a_wrong_copy_is_found(
 
                 def writes(statement: str, values: Any) -> None:
                     write(statement, values)
-                    if "INTO days" in statement or "INTO sessions" in statement:
+                    if any(f"INTO {table} " in statement for table in ("days", "sessions", "activity")):
                         write(spoil, [{}])
 
                 copied.write = writes
@@ -250,6 +257,6 @@ def check_a_wrong_copy_is_found(
 
         with monkeypatch.context() as planted:
             planted.setattr(kind, "filling", spoilt)
-            with pytest.raises(StorageError, match=r"differ|other tokens"):
+            with pytest.raises(StorageError, match=r"differ|other (tokens|token_surveys|activity) "):
                 move(locate(source), locate(target))
         assert contents(target) is None

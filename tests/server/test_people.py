@@ -173,7 +173,9 @@ def secret_in(page: TestResponse) -> str:
 def test_an_admin_gives_somebody_access(http: FlaskClient, app: Flask) -> None:
     """The token is shown once, with a sentence to send; it opens what was chosen; the list says who made it."""
     enter(http, app, "admin")
-    word = word_in(http.get("/people"))
+    form = http.get("/people")
+    assert 'value="some" checked' in form.text and 'value="all" checked' not in form.text
+    word = word_in(form)
     fields = {"word": word, "label": "Zoë", "role": "analyst", "reach": "some", "survey": [A], "days": "30"}
     page = http.post("/people", data=fields, headers=BROWSER)
     secret = secret_in(page)
@@ -263,7 +265,7 @@ def test_who_can_see_a_survey(http: FlaskClient, app: Flask) -> None:
 def said(http: FlaskClient, query: str = "") -> list[str]:
     """What the page Activity says, without the times."""
     page = http.get(f"/activity{query}").text
-    rows = re.findall(r"<tr><td>[\d :-]{19}</td><td>(.*?)</td><td>(.*?)</td></tr>", page)
+    rows = re.findall(r'<tr><td>[\d :-]{19}</td><td class="long">(.*?)</td><td class="long">(.*?)</td></tr>', page)
     return [re.sub("</?bdi>", "", f"{who} {what}") for who, what in rows]
 
 

@@ -137,7 +137,7 @@ class UnknownSurvey(ResultsError):
 
 
 class HeldBack(ResultsError):
-    """An admin holds the results back; the message says until when."""
+    """An editor holds the results back; the message says until when."""
 
 
 class QueryError(ResultsError):
@@ -159,7 +159,7 @@ _RESULTS_ERRORS: dict[str, tuple[type[ResultsError], str]] = {
         AccessDenied,
         "Give a token that is valid (deniable token create --role analyst), or ask for a new shared link",
     ),
-    "forbidden": (AccessDenied, "Ask an admin for a token of that role"),
+    "forbidden": (AccessDenied, "Ask an admin for access"),
     "not-found": (UnknownSurvey, "Check the id of the survey, and the address"),
     "held-back": (HeldBack, ""),
     "bad-parameter": (QueryError, ""),

@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import MultiDict
 
 from deniable_server.errors import BadAccess, BadLabel, Kind, Refusal
 from deniable_server.storage import Role, Token
@@ -107,7 +108,9 @@ def revoke(person: str) -> ResponseReturnValue:
 @shown_to("admin")
 def access(survey: str) -> ResponseReturnValue:
     published, storage = find(survey), here().storage
-    own = [token for token in storage.tokens.all() if not token.is_link and token.role != "collector"]
+    own = [
+        token for token in sorted(storage.tokens.all(), key=_by_name) if not token.is_link and token.role != "collector"
+    ]
     return page(
         "access.html",
         survey=published.document.survey,
@@ -187,21 +190,25 @@ def _index(code: int = 200, /, **values: Any) -> ResponseReturnValue:
     tokens = here().storage.tokens
     known = tokens.all()
     shown = {"problem": "", "made": None, "secret": "", **values}
-    given = request.form if shown["problem"] else {}
+    given = request.form if shown["problem"] else MultiDict[str, str]()
     return page(
         "people.html",
         code,
-        people=[(each, tokens.is_valid(each)) for each in known if not each.is_link],
-        links=[(each, tokens.is_valid(each)) for each in known if each.is_link],
+        people=[(each, tokens.is_valid(each)) for each in sorted(known, key=_by_name) if not each.is_link],
+        links=[(each, tokens.is_valid(each)) for each in sorted(known, key=_by_name) if each.is_link],
         labels={each.id: each.label or each.id for each in known},
         sessions=tokens.open_sessions(int(time.time())),
         address=url_for("sign_in.sign_in", _external=True),
         given=given,
         days=DAYS,
         most=MOST_DAYS,
-        **_choices(given.get("role", "analyst"), given.get("reach", "all"), request.form.getlist("survey")),
+        **_choices(given.get("role", "analyst"), given.get("reach", "some"), given.getlist("survey")),
         **shown,
     )
+
+
+def _by_name(token: Token) -> tuple[str, str]:
+    return token.label.lower(), token.id
 
 
 def _one(person: Token, code: int = 200, /, problem: str = "") -> ResponseReturnValue:

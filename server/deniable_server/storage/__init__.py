@@ -56,7 +56,7 @@ class State(NamedTuple):
     invitations: InvitationNumbers | None = None
 
     def check_shown(self) -> None:
-        """HeldBack where an admin holds the results of the survey back."""
+        """HeldBack where an editor holds the results of the survey back."""
         if self.results_from == 0 or self.status == "closed":
             return
         if self.results_from is None:
@@ -247,7 +247,7 @@ class Storage(ABC):
         """From how many submissions on the results of an open survey are shown; None: not before it is closed."""
 
     def check_shown(self, survey: Published) -> None:
-        """HeldBack where an admin holds the results of the survey back."""
+        """HeldBack where an editor holds the results of the survey back."""
         self.state(survey).check_shown()
 
     @abstractmethod

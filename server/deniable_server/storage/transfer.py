@@ -73,10 +73,10 @@ def copy(reading: Reading, target: Target, progress: Progress = lambda done: Non
             submissions += _copy_survey(view, number, _closed(row), target, progress)
     for table, columns in OTHERS.items():
         _write(target, table, columns, others[table])
-    if target.rows(_select("surveys", SURVEY)) != [tuple(_closed(row).values()) for _, *row in surveys] or any(
-        target.rows(_select(table, columns)) != others[table] for table, columns in OTHERS.items()
-    ):
-        raise StorageError(f"The copy has other surveys, {' or '.join(OTHERS)} than the source. Nothing was copied.")
+    wanted = {"surveys": [tuple(_closed(row).values()) for _, *row in surveys], **others}
+    for table, columns in {"surveys": SURVEY, **OTHERS}.items():
+        if target.rows(_select(table, columns)) != wanted[table]:
+            raise StorageError(f"The copy has other {table} than the source. Nothing was copied.")
     return Copied(len(surveys), submissions, len(others["tokens"]), len(others["sessions"]))
 
 
