@@ -9,6 +9,7 @@ from flask import Flask
 
 from . import layout
 from .dashboard import dashboard
+from .fieldwork import fieldwork
 from .invitations import inviting
 from .progress import progress
 from .sign_in import sign_in_pages
@@ -18,5 +19,5 @@ from .surveys import surveys
 def register(app: Flask) -> None:
     """All pages except the respondents', which has nothing in common with them."""
     layout.register(app)
-    for blueprint in (sign_in_pages, surveys, progress, inviting, dashboard):
+    for blueprint in (sign_in_pages, surveys, progress, fieldwork, inviting, dashboard):
         app.register_blueprint(blueprint)

@@ -33,6 +33,7 @@ def page(template: str, code: int = 200, /, **values: Any) -> Response:
         template,
         token=token,
         is_admin=token is not None and may(token, "admin", None),
+        is_editor=token is not None and may(token, "editor", None),
         is_analyst=token is not None and may(token, "analyst", None),
         word=form_word(),
         **values,

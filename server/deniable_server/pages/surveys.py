@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from deniable_protocol import Problem, SurveyError, parse_survey
+from deniable_protocol.checks import SURVEY_ID
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import plan_survey
@@ -28,7 +29,9 @@ from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import signed_in
 from deniable_server.web.context import compute, find, here
 
+from .fieldwork import schedule_in_words
 from .layout import page, shown_to
+from .message import messages
 from .progress import list_items, matching
 from .qr_code import svg_code
 
@@ -51,7 +54,13 @@ def index() -> ResponseReturnValue:
         in_archive=sum(each.archived_on is not None for each in every),
         words=words,
         archived=archived,
+        deleted=_deleted(request.args.get("deleted", "")),
     )
+
+
+def _deleted(survey: str) -> str | None:
+    """The id of a survey that was deleted just now: nothing else can be put on the page by a link."""
+    return survey if SURVEY_ID.fullmatch(survey) and here().storage.find(survey) is None else None
 
 
 # --- publishing ------------------------------------------------------------------------------------------------------
@@ -119,14 +128,14 @@ def _survey_text() -> str:
 
 
 @surveys.get("/surveys/<survey>/close")
-@shown_to("admin")
+@shown_to("editor")
 def ask_to_close(survey: str) -> ResponseReturnValue:
     published = find(survey)
     return page("close.html", survey=published.document.survey, status=here().storage.status(published))
 
 
 @surveys.post("/surveys/<survey>/close")
-@shown_to("admin")
+@shown_to("editor")
 def close(survey: str) -> ResponseReturnValue:
     here().close(find(survey), _holder())
     return redirect(url_for("dashboard.overview", survey=survey), 303)
@@ -136,13 +145,13 @@ def close(survey: str) -> ResponseReturnValue:
 
 
 @surveys.get("/surveys/<survey>/hold")
-@shown_to("admin")
+@shown_to("editor")
 def ask_to_hold(survey: str) -> ResponseReturnValue:
     return _holding(survey)
 
 
 @surveys.post("/surveys/<survey>/hold")
-@shown_to("admin")
+@shown_to("editor")
 def hold(survey: str) -> ResponseReturnValue:
     published = find(survey)
     number = request.form.get("number", "").replace(",", "").strip()
@@ -212,6 +221,12 @@ def _tokens(survey: str, role: Role) -> list[Token]:
     return [token for token in here().storage.tokens.all() if token.survey == survey and token.role == role]
 
 
+def _snippet(link: str) -> str:
+    """What puts the questionnaire on another page."""
+    script = url_for("static_files.deniable_js", _external=True)
+    return f'<script type="module" src="{script}"></script>\n<deniable-survey src="{link}"></deniable-survey>'
+
+
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:
     published = find(survey)
     storage = here().storage
@@ -222,6 +237,10 @@ def _sharing(survey: str, made: str | None = None, until: str | None = None) -> 
         digest=published.document.digest,
         link=link,
         code=svg_code(link),
+        snippet=_snippet(link),
+        messages=messages(published.document, link),
+        new=request.args.get("new") == "1",
+        schedule=schedule_in_words(storage.status(published), storage.fieldwork(published)),
         server=request.url_root.rstrip("/"),
         status=storage.status(published),
         links=[(token, storage.tokens.is_valid(token)) for token in _tokens(survey, "reader")],
