@@ -289,7 +289,7 @@ def test_every_route_keeps_the_role_that_it_states(http: FlaskClient, app: Flask
         ("POST", "/api/v1/surveys/<survey>/submissions"),
         ("POST", "/api/v1/surveys/<survey>/tokens"),
     }
-    assert len(stated) == 21
+    assert len(stated) == 23
 
 
 @pytest.mark.parametrize(("method", "path"), ADMIN)

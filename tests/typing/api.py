@@ -102,7 +102,7 @@ def errors_carry_what_helps(
     assert_type(
         (budget.account, budget.spent, budget.budget), tuple[protocol.Account, protocol.Account, protocol.Account]
     )
-    assert_type(refused.receipt, deniable.Receipt)
+    assert_type(refused.receipt, deniable.Receipt | None)
     assert_type(waiting.receipt, deniable.Receipt)
     assert_type((refused.status, refused.title, refused.detail), tuple[int | None, str, str])
     for error in (document, answer):

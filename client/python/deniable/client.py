@@ -21,7 +21,7 @@ from deniable_protocol.invitations import read_code
 from .address import parse_address
 from .budget import Budget, exact_budget, plain
 from .delivery import LAST_CHANCE, Delivery, chance
-from .errors import AddressError, AlreadyAnswered, NotDelivered, Refused, StateError
+from .errors import AddressError, AlreadyAnswered, NotDelivered, NotOpen, Refused, StateError
 from .loading import changed, load
 from .receipt import Receipt, receipt_of
 from .state import Entry, State, today
@@ -107,11 +107,11 @@ class Client:
             transport = HTTPTransport()
         self._closed = False
         self._state = State(state)
-        self._published, document = load(self._address, self._state, transport, self._timeout)
+        self._published, document, self._opens_at = load(self._address, self._state, transport, self._timeout)
         self._document = document.in_language(language)
         self._state.check_budget(self._document.content, self._document.account, self._budget)
         self._token: Token | None = None
-        if document.issuer is not None and self._state.find(document.content) is None:
+        if document.issuer is not None and self._opens_at is None and self._state.find(document.content) is None:
             self._token = token_for(
                 document, self._address.url, self._state, transport, invitation=invitation, timeout=self._timeout
             )
@@ -202,10 +202,12 @@ class Client:
         and delivery goes on in the background, in a later process if need be, for up to 14 days. With 0 it does not
         wait at all.
 
-        Raises AnswerError, AlreadyAnswered, BudgetExceeded or StateError when nothing was written, and Refused when
-        the server has refused the submission within the time.
+        Raises AnswerError, AlreadyAnswered, BudgetExceeded, StateError or NotOpen when nothing was written, and
+        Refused when the server has refused the submission within the time.
         """
         self._check_open()
+        if self._opens_at is not None and self.receipt is None:
+            raise NotOpen(self._opens_at)
         deadline = self._deadline(timeout)
         segments = {} if segments is None else segments
         if self._document.issuer is not None and self._token is None and (earlier := self.receipt) is not None:

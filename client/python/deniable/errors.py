@@ -10,6 +10,7 @@
     ├── AlreadyAnswered   this device has answered this survey before; carries the first receipt
     ├── BudgetExceeded    answering would spend more than the budget allows; nothing was written
     ├── Refused           the server will never accept this submission; carries its receipt
+    │   └── NotOpen           the survey opens later; nothing was written, and it can be answered then
     ├── NotDelivered      forgetting would lose a submission that waits; carries its receipt
     ├── StateError        the state file cannot be used: full, read-only, damaged, locked, or of a newer version
     └── ResultsError      results cannot be read; ``kind`` is the name of the problem in the HTTP interface
@@ -25,6 +26,7 @@ No message in this tree ever repeats an answer: messages end up in logs, and log
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from deniable_protocol import (
@@ -54,6 +56,7 @@ __all__ = [
     "InvitationError",
     "MissingPackage",
     "NotDelivered",
+    "NotOpen",
     "Problem",
     "QueryError",
     "Refused",
@@ -96,13 +99,25 @@ class BudgetExceeded(DeniableError):
 class Refused(DeniableError):
     """The server refused the submission for good, for the reason in ``title`` and ``detail``.
 
-    The ledger keeps what it spent: the reports have left the device.
+    The ledger keeps what it spent: the reports have left the device. ``receipt`` is None only where nothing has.
     """
 
-    def __init__(self, receipt: Receipt, status: int | None, title: str, detail: str) -> None:
+    def __init__(self, receipt: Receipt | None, status: int | None, title: str, detail: str) -> None:
         self.receipt, self.status, self.title, self.detail = receipt, status, title, detail
         reason = ": ".join(part for part in (title, detail) if part) or "it gave no reason"
         super().__init__(f"the server refused the submission for good: {reason}")
+
+
+class NotOpen(Refused):
+    """The survey opens at ``opens_at``. Nothing was randomised, written or sent: make a new client then."""
+
+    def __init__(self, opens_at: datetime) -> None:
+        self.opens_at = opens_at
+        super().__init__(None, None, "Survey not open yet", f"It opens at {opens_at:%Y-%m-%d %H:%M} UTC")
+        self.args = (f"the survey opens at {opens_at:%Y-%m-%d %H:%M} UTC. Nothing was sent; load it again then",)
+
+    def __reduce__(self) -> tuple[type[NotOpen], tuple[datetime]]:
+        return type(self), (self.opens_at,)
 
 
 class NotDelivered(DeniableError):

@@ -5,6 +5,9 @@ May not: accept a document that was not verified on this device, or one that dif
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import NamedTuple
+
 import msgspec
 
 from deniable_protocol import Document, DocumentError, Problem, verify
@@ -15,8 +18,16 @@ from .state import State
 from .transport import USER_AGENT, Response, Transport, describe
 
 
-def load(address: Address, state: State, transport: Transport, timeout: float) -> tuple[bytes, Document]:
-    """The published bytes and what they say, verified, and kept for when there is no network."""
+class Loaded(NamedTuple):
+    """The published bytes and what they say, and when the survey opens, if the server says that it is not open yet."""
+
+    published: bytes
+    document: Document
+    opens_at: datetime | None = None
+
+
+def load(address: Address, state: State, transport: Transport, timeout: float) -> Loaded:
+    """A survey, verified, and kept for when there is no network."""
     headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
     try:
         response = transport.send("GET", address.url, None, headers, timeout)
@@ -27,7 +38,17 @@ def load(address: Address, state: State, transport: Transport, timeout: float) -
     document = _check(response.body, address)
     if state.keep_document(address.url, document.content, response.body) != response.body:
         raise changed()
-    return response.body, document
+    return Loaded(response.body, document, _opening(response))
+
+
+def _opening(response: Response) -> datetime | None:
+    if response.header("Deniable-Status") != "scheduled":
+        return None
+    try:
+        opens_at = datetime.fromisoformat(response.header("Deniable-Opens"))
+    except ValueError:  # not the server's form: a submission will show
+        return None
+    return opens_at if opens_at.tzinfo else None
 
 
 def changed() -> DocumentError:
@@ -47,14 +68,14 @@ def _explain(response: Response, address: Address) -> str:
     return f"{response.summary}, which is not a survey"
 
 
-def _load_kept(address: Address, state: State, trouble: str) -> tuple[bytes, Document]:
+def _load_kept(address: Address, state: State, trouble: str) -> Loaded:
     published = state.document(address.url)
     if published is None:
         raise Unreachable(
             f"the survey at {address.url} cannot be loaded ({trouble}), and this device has no copy of it. "
             "Check the link and the network, then try again"
         )
-    return published, _check(published, address)
+    return Loaded(published, _check(published, address))
 
 
 def _check(published: bytes, address: Address) -> Document:

@@ -22,12 +22,13 @@ from .delivery import HEADERS, Turn, chance, remaining
 from .errors import Unreachable
 from .state import Asked, State
 from .transport import Transport, describe
-from .verdict import CLOSED, UNKNOWN, USED, Later, Refusal, Signed, TokenVerdict, judge_token
+from .verdict import CLOSED, NOT_OPEN, UNKNOWN, USED, Later, Refusal, Signed, TokenVerdict, judge_token
 
 _REFUSED = {
     UNKNOWN: ("unknown", "the server does not know this invitation, or it has expired. Ask for a new one"),
     USED: ("used", "this invitation was used already, perhaps on another device. Ask for a new one"),
     CLOSED: ("closed", "the survey no longer accepts submissions"),
+    NOT_OPEN: ("not_open", "the survey is not open yet. Open it again later: this device remembers the invitation"),
 }
 
 

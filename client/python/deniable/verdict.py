@@ -18,8 +18,9 @@ from .transport import Response, printable
 
 LONGEST_RETRY_AFTER = 3600.0
 _FINAL = frozenset({400, 409, 413, 415, 422})
-UNKNOWN, USED, CLOSED = (
-    f"urn:deniable:problem:{name}" for name in ("invitation-unknown", "invitation-used", "survey-closed")
+UNKNOWN, USED, CLOSED, NOT_OPEN = (
+    f"urn:deniable:problem:{name}"
+    for name in ("invitation-unknown", "invitation-used", "survey-closed", "survey-not-open")
 )
 
 
@@ -78,7 +79,9 @@ def judge(response: Response, now: float) -> Verdict:
             if answer.accepted + answer.duplicates == 1:
                 return Delivered()
         elif response.status in _FINAL:
-            return _refusal(response)
+            refusal = _refusal(response)
+            if refusal.kind != NOT_OPEN:  # its opening was put off: it is delivered once the survey is open
+                return refusal
     except (msgspec.DecodeError, RecursionError):
         pass
     return Later(response.summary, retry_after(response, now))

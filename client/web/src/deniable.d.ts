@@ -231,6 +231,8 @@ export class Client {
   readonly account: Account;
   readonly offline: boolean;
   readonly closed: boolean;
+  /** When the survey opens, if it was not open when it was loaded. */
+  readonly opens: Date | null;
   readonly persistent: boolean;
   /** Of the key that signs tokens, for people to compare; of a survey with invitations that is not answered yet. */
   readonly fingerprint: string | undefined;
@@ -303,6 +305,7 @@ export interface ReadyDetail {
   readonly survey: Survey;
   readonly digest: string;
   readonly closed: boolean;
+  readonly opens: Date | null;
   /** That of an earlier visit. */
   readonly receipt: Receipt | null;
 }

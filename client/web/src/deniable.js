@@ -74,11 +74,13 @@ export class Client {
     const { digest, content, epsilon, account } = document;
     if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
     client.#entry = { content, epsilon, delta: account.delta, address: url };
+    const header = (name) => response.headers?.get(`Deniable-${name}`);
+    const opens = header("Status") === "scheduled" ? new Date(header("Opens")) : null;
     const earlier = await enter(client.#entry, client.#budget);
     // Drawn before anything is asked, and kept: no answer and no reload can have an influence on it.
     const booklet = await keepSurvey(document, url, published, pinned || earlier, () => drawBooklet(document));
     if (document.issuer && earlier) await drop("tokens", content);
-    else if (document.issuer) {
+    else if (document.issuer && !opens) {
       // Before anything is asked: what entitles this device is fetched now, and spent much later.
       const ask = (body, read) => insist(`${url}/tokens`, body, milliseconds(timeout), read);
       client.#token = await (await invitations()).tokenFor(document, invitation ?? code, keepTokens, ask);
@@ -92,7 +94,8 @@ export class Client {
       epsilon,
       account,
       offline,
-      closed: response.headers?.get("Deniable-Status") === "closed",
+      closed: header("Status") === "closed",
+      opens,
       persistent: await isPersistent(),
       fingerprint: client.#token?.fingerprint,
       receipt: earlier ? receiptOf(earlier, url) : null,
@@ -115,6 +118,7 @@ export class Client {
     const patience = milliseconds(timeout);
     if (this.receipt) refuseSecond(this.receipt);
     if (this.closed) refuse("", "closed", "the survey no longer accepts submissions");
+    if (this.opens) refuse("", "not_open", "the survey was not open yet. Load it again when it is");
     if (!this.#entry) refuse("", "forgotten", "this device has forgotten the survey. Load it again");
     const submission = this.#document.randomize(answers, segments, { booklet: this.#booklet, token: this.#token });
     const body = JSON.stringify(submission);

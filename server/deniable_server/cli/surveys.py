@@ -18,6 +18,7 @@ from rich.text import Text
 from deniable_protocol import Document, SurveyError, verify
 from deniable_server.checks.audit import CONFIDENCE, Audit, Drawing, Finding, audit
 from deniable_server.planning import plan_survey, publish_survey
+from deniable_server.storage import Fieldwork, Listed
 from deniable_server.wording import account_in_words, channel_in_words, in_decimals, in_symbols, names_in_words
 
 from .common import (
@@ -36,15 +37,17 @@ from .common import (
     read_survey,
     say,
 )
+from .fieldwork import delete, in_words, schedule, times
 from .link import link
 
 
 @click.group(cls=Group)
 def survey() -> None:
-    """Check, compile, publish, list and close surveys."""
+    """Check, compile, publish, list, schedule, close and delete surveys."""
 
 
-survey.add_command(link)
+for command in (link, schedule, delete):
+    survey.add_command(command)
 
 
 @survey.command()
@@ -162,7 +165,7 @@ def list_(database: str, as_json: bool) -> None:
     with existing(database) as storage:
         surveys = storage.surveys()
     if as_json:
-        print_json({"surveys": [asdict(listed) for listed in surveys]})
+        print_json({"surveys": [_listed_tree(listed) for listed in surveys]})
         return
     if not surveys:
         say("No surveys yet. Publish one with  deniable survey publish FILE")
@@ -179,10 +182,20 @@ def list_(database: str, as_json: bool) -> None:
             Text(listed.title),
             listed.status,
             listed.published_on,
-            listed.closed_on or "",
+            listed.closed_on or ("" if _schedule(listed) == Fieldwork() else "\n".join(in_words(_schedule(listed)))),
             f"{listed.submissions:,}",
         )
     out.print(table)
+
+
+def _schedule(listed: Listed) -> Fieldwork:
+    return Fieldwork(listed.opens_at, listed.closes_at, listed.most)
+
+
+def _listed_tree(listed: Listed) -> dict[str, Any]:
+    """As in the HTTP interface."""
+    tree = asdict(listed) | times(_schedule(listed))
+    return {name: value for name, value in tree.items() if name not in ("draft", "most")}
 
 
 @survey.command()

@@ -11,6 +11,7 @@ from . import layout
 from .activity import activity_pages
 from .dashboard import dashboard
 from .drafts import drafts
+from .fieldwork import fieldwork
 from .invitations import inviting
 from .people import people
 from .preview import preview
@@ -23,6 +24,6 @@ def register(app: Flask) -> None:
     """All pages except the respondents', which has nothing in common with them."""
     layout.register(app)
     for blueprint in (
-        sign_in_pages, surveys, drafts, preview, progress, inviting, dashboard, people, activity_pages,
+        sign_in_pages, surveys, drafts, preview, progress, fieldwork, inviting, dashboard, people, activity_pages,
     ):  # fmt: skip
         app.register_blueprint(blueprint)

@@ -19,11 +19,12 @@ from deniable_server.planning import Wanted
 from deniable_server.planning.precision import precision
 from deniable_server.planning.sample_size import margin_of, respondents_for_margin
 from deniable_server.planning.words import NOTHING, about, points
-from deniable_server.storage import Listed
+from deniable_server.storage import Fieldwork, Listed
 from deniable_server.web.context import find, here
 
 from .charts import Empty
 from .day_charts import Days, days_chart
+from .fieldwork import closing_in_words, schedule_in_words, spoken
 from .layout import holder, page, shown_to
 from .sentences import capitalized, counted
 
@@ -64,6 +65,7 @@ class Item:
     reached: int | None
     days: Days | Empty
     next: Step
+    schedule: str | None = None
 
 
 # --- what is known, and what is next ----------------------------------------------------------------------------------
@@ -93,6 +95,7 @@ def steps(survey: Listed, ahead: Outlook, held: bool = False, invited: bool = Fa
     can answer.
     """
     n, expected, is_closed = survey.submissions, survey.expected, survey.status == "closed"
+    closes_itself = survey.closes_at is not None or survey.most is not None
     if expected is None:
         is_enough = ahead.margin is not None and ahead.margin <= ENOUGH
         waiting = "Wait for more answers"
@@ -101,6 +104,10 @@ def steps(survey: Listed, ahead: Outlook, held: bool = False, invited: bool = Fa
         waiting = f"Wait for {counted(expected - n, 'more answer')}" if n < expected else "Wait for answers"
     what = "their invitations" if invited else "the link"
     shared = f"Nobody has answered yet. Send people {what}." if not n else f"{counted(n, 'answer')} so far."
+    if survey.status == "scheduled" and survey.opens_at is not None:
+        shared = (
+            f"The survey opens on {spoken(survey.opens_at)}. You can send {what} before: the page says when it opens."
+        )
     wanted: list[tuple[Literal["share", "wait", "close", "read"], str, str, bool]] = [
         ("share", "Send invitations" if invited else "Share the link", shared, is_closed or n > 0),
         ("wait", waiting, margins_in_words(ahead, expected, n), is_closed or is_enough),
@@ -108,7 +115,11 @@ def steps(survey: Listed, ahead: Outlook, held: bool = False, invited: bool = Fa
             "close",
             "Close the survey",
             f"Closed on {survey.closed_on}."
+            if survey.closed_on
+            else "Its time is over. It is being closed."
             if is_closed
+            else f"It {closing_in_words(survey.closes_at, survey.most)}. You can close it sooner."
+            if closes_itself
             else "It then takes no more answers, and intervals get shorter: nobody needs to look again.",
             is_closed,
         ),
@@ -161,9 +172,18 @@ def list_items(surveys: Iterable[Listed]) -> list[Item]:
                 None if expected is None else min(100, 100 * n // expected),
                 days_chart(here().storage.days(published)),
                 next(step for step in each if step.state == "now"),
+                _schedule(survey),
             )
         )
     return items
+
+
+def _schedule(survey: Listed) -> str | None:
+    """When it opens and closes, if that is set."""
+    if survey.status == "closed" or (survey.opens_at, survey.closes_at, survey.most) == (None, None, None):
+        return None
+    kept = Fieldwork(survey.opens_at, survey.closes_at, survey.most)
+    return schedule_in_words(survey.status, kept)
 
 
 def matching(surveys: Iterable[Listed], words: str, *, archived: bool) -> list[Listed]:
@@ -184,8 +204,8 @@ def matching(surveys: Iterable[Listed], words: str, *, archived: bool) -> list[L
 @shown_to("analyst")
 def next_step(survey: str) -> ResponseReturnValue:
     published, storage = find(survey), here().storage
-    listed = next(each for each in storage.surveys() if each.id == survey)
-    held = listed.status == "open" and (until := storage.results_from(published)) != 0
+    listed = next(each for each in storage.surveys(test_runs=True) if each.id == survey)
+    held = listed.status != "closed" and (until := storage.results_from(published)) != 0
     held = held and (until is None or listed.submissions < until)
     link = url_for("respondent.survey_page", survey=survey, _external=True)
     return page(
@@ -206,7 +226,7 @@ def next_step(survey: str) -> ResponseReturnValue:
 def archive(survey: str) -> ResponseReturnValue:
     """Into the archive or, with ``archived=0``, back to the list."""
     published, archived = find(survey), request.form.get("archived") != "0"
-    if archived and here().storage.status(published) == "open":
+    if archived and here().storage.status(published) != "closed":
         raise Refusal(Kind.BAD_PARAMETER, "This survey is open. Close it before you put it into the archive.")
     here().archive(published, archived, holder())
     return redirect(url_for("surveys.index", archived=1 if archived else None), 303)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
+from deniable_protocol.checks import SURVEY_ID
 from deniable_server import editing
 from deniable_server.errors import Kind, Refusal
 from deniable_server.storage import Role, Token
@@ -13,7 +14,9 @@ from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import may_edit, readable
 from deniable_server.web.context import find, here
 
+from .fieldwork import schedule_in_words
 from .layout import holder, home, page, shown_to
+from .message import messages
 from .progress import list_items, matching
 from .qr_code import svg_code
 
@@ -38,6 +41,7 @@ def index() -> ResponseReturnValue:
         words=words,
         archived=archived,
         drafts=_drafts(),
+        deleted=_deleted(request.args.get("deleted", "")),
     )
 
 
@@ -46,6 +50,11 @@ def _drafts() -> list[tuple[Draft, str]]:
     token = holder()
     mine = [draft for draft in here().storage.drafts.all() if may_edit(token, draft.maker)]
     return [(draft, editing.read(draft.content).title) for draft in mine]
+
+
+def _deleted(survey: str) -> str | None:
+    """The id of a survey that was deleted just now: nothing else can be put on the page by a link."""
+    return survey if SURVEY_ID.fullmatch(survey) and here().storage.find(survey) is None else None
 
 
 # --- closing ---------------------------------------------------------------------------------------------------------
@@ -141,6 +150,12 @@ def _tokens(survey: str, role: Role) -> list[Token]:
     return [token for token in here().storage.tokens.all() if token.surveys == (survey,) and token.role == role]
 
 
+def _snippet(link: str) -> str:
+    """What puts the questionnaire on another page."""
+    script = url_for("static_files.deniable_js", _external=True)
+    return f'<script type="module" src="{script}"></script>\n<deniable-survey src="{link}"></deniable-survey>'
+
+
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:
     published = find(survey)
     storage = here().storage
@@ -151,6 +166,10 @@ def _sharing(survey: str, made: str | None = None, until: str | None = None) -> 
         digest=published.document.digest,
         link=link,
         code=svg_code(link),
+        snippet=_snippet(link),
+        messages=messages(published.document, link),
+        new=request.args.get("new") == "1",
+        schedule=schedule_in_words(storage.status(published), storage.fieldwork(published)),
         server=request.url_root.rstrip("/"),
         status=storage.status(published),
         links=[(token, storage.tokens.is_valid(token)) for token in _tokens(survey, "reader")],

@@ -13,7 +13,7 @@ from deniable_protocol.invitations import digest_of_code
 from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
-from deniable_server.storage import Published, Storage, Token, utc_today
+from deniable_server.storage import Fieldwork, Published, Storage, Token, utc_today
 from deniable_server.storage.base import refuse_another
 from deniable_server.storage.invitations import make_invitations
 
@@ -91,6 +91,16 @@ class AppState:
         """Close a survey, and note who did."""
         self.storage.close_survey(published)
         self.events.did("survey-closed", token, survey=published.document.survey.id)
+
+    def schedule(self, published: Published, fieldwork: Fieldwork, token: Token) -> None:
+        """Set when a survey opens and closes and where it stops, and note who did."""
+        self.storage.schedule(published, fieldwork)
+        self.events.did("survey-scheduled", token, survey=published.document.survey.id)
+
+    def delete(self, published: Published, token: Token) -> None:
+        """Delete a survey for good, and note who did."""
+        self.storage.delete_survey(published)
+        self.events.did("survey-deleted", token, survey=published.document.survey.id)
 
     def archive(self, published: Published, archived: bool, token: Token) -> None:
         """Put a survey into the archive, or take it out, and note who did."""

@@ -92,7 +92,7 @@ class Revoked(Struct, frozen=True):
     takes=(TokenRequest,),
     gives=TokenSignature,
     status=201,
-    problems=(*SENT, Kind.INVITATION_UNKNOWN, Kind.INVITATION_USED, Kind.CLOSED, Kind.RATE_LIMIT),
+    problems=(*SENT, Kind.INVITATION_UNKNOWN, Kind.INVITATION_USED, Kind.CLOSED, Kind.NOT_OPEN, Kind.RATE_LIMIT),
 )
 def post_token(survey: str) -> ResponseReturnValue:
     state = here()

@@ -138,7 +138,7 @@ _LOOPBACK = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?")
 
 def sharing(allowed: tuple[str, ...], origin: str | None) -> list[tuple[str, str]]:
     """The headers by which a page of this origin may read a response, if it may."""
-    headers = [("Access-Control-Expose-Headers", "Deniable-Digest, Deniable-Status, Retry-After")]
+    headers = [("Access-Control-Expose-Headers", "Deniable-Digest, Deniable-Status, Deniable-Opens, Retry-After")]
     if "*" in allowed:
         headers.append(("Access-Control-Allow-Origin", "*"))
     else:

@@ -71,6 +71,7 @@ def acknowledgement(stored: Accepted) -> tuple[bytes, list[tuple[str, str]]]:
         Kind.CONFLICT,
         Kind.WRONG_DIGEST,
         Kind.CLOSED,
+        Kind.NOT_OPEN,
         Kind.TOO_LARGE,
         Kind.MEDIA_TYPE,
         Kind.INVALID,

@@ -1,8 +1,10 @@
-"""Surveys over HTTP: read the published document, plan, publish, close, list."""
+"""Surveys over HTTP: read the published document, plan, publish, schedule, close, delete, list."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict as fields_of
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from flask import Blueprint, Response, request
@@ -15,7 +17,8 @@ from deniable_protocol.checks import strict_json
 from deniable_protocol.document import MAX_BYTES
 from deniable_server.errors import Kind, NotJSON, Refusal
 from deniable_server.planning import SurveyPlan, plan_survey, warn_of_exposure
-from deniable_server.storage import Listed
+from deniable_server.storage import Fieldwork, Listed, Status
+from deniable_server.storage.fieldwork import moment
 
 from .auth import acting, readable
 from .context import as_json, compute, find, here, read_body
@@ -24,16 +27,19 @@ from .routes import route
 surveys = Blueprint("api", __name__)
 
 TOML = "application/toml"
-MAX_HOLD = 1_000  # bytes
+MAX_SMALL = 1_000  # bytes
 
 
 class PublishedSurvey(Struct, frozen=True):
-    """What holding back or closing gives back. ``held_until``: as in Hold."""
+    """What scheduling, holding back or closing gives back. ``held_until``: as in Hold; the rest as in Schedule."""
 
     id: str
     digest: str
-    status: str
+    status: Status
     held_until: Literal["closed"] | int
+    opens_at: str | None
+    closes_at: str | None
+    stop_at: int | None
 
 
 class NewSurvey(PublishedSurvey, frozen=True):
@@ -48,17 +54,51 @@ class Hold(Struct, frozen=True, forbid_unknown_fields=True):
     until: Literal["closed"] | Annotated[int, Meta(ge=0, le=10**12)]
 
 
+class Schedule(Struct, frozen=True, forbid_unknown_fields=True):
+    """When a survey opens and closes, such as 2026-11-23T08:00:00Z, and at how many submissions it is closed. What is
+    left out or null: it is open at once; until somebody closes it; any number.
+    """
+
+    opens_at: Annotated[datetime, Meta(tz=True)] | None = None
+    closes_at: Annotated[datetime, Meta(tz=True)] | None = None
+    stop_at: int | None = None
+
+
+class DeletedSurvey(Struct, frozen=True):
+    """What deleting gives back: the id of the survey that is gone."""
+
+    deleted: str
+
+
+class SurveyInList(Struct, frozen=True):
+    """A survey in the list. ``expected``: how many respondents were planned for. Times as in Schedule."""
+
+    id: str
+    title: str
+    digest: str
+    status: Status
+    submissions: int
+    published_on: str
+    closed_on: str | None
+    expected: int | None
+    archived_on: str | None
+    opens_at: str | None
+    closes_at: str | None
+    stop_at: int | None
+
+
 class SurveyList(Struct, frozen=True):
     """Surveys."""
 
-    surveys: list[Listed]
+    surveys: list[SurveyInList]
 
 
 @route(
     surveys,
     "GET",
     "/surveys/<survey>",
-    "The published document, byte for byte; its SHA-256 is in Deniable-Digest, open or closed in Deniable-Status.",
+    "The published document, byte for byte; its SHA-256 is in Deniable-Digest; scheduled, open or closed in "
+    "Deniable-Status. Of a scheduled survey, Deniable-Opens says when it opens.",
     gives=dict,
 )
 def get_survey(survey: str) -> ResponseReturnValue:
@@ -66,7 +106,10 @@ def get_survey(survey: str) -> ResponseReturnValue:
     response = Response(published.raw, content_type="application/json")
     response.headers["Deniable-Digest"] = published.document.digest
     # So that a page can say it before somebody has filled in all of it. A submission is judged when it comes.
-    response.headers["Deniable-Status"] = here().storage.status(published)
+    storage = here().storage
+    response.headers["Deniable-Status"] = status = storage.status(published)
+    if status == "scheduled" and (opens_at := storage.fieldwork(published).opens_at) is not None:
+        response.headers["Deniable-Opens"] = moment(opens_at)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -103,6 +146,51 @@ def post_survey() -> ResponseReturnValue:
 @route(
     surveys,
     "POST",
+    "/surveys/<survey>/schedule",
+    "Set when a survey opens and closes, and at how many submissions it is closed. What is left out is removed.",
+    role="editor",
+    takes=(Schedule,),
+    gives=PublishedSurvey,
+    problems=(
+        Kind.NOT_JSON,
+        Kind.INCOMPLETE,
+        Kind.CLOSED,
+        Kind.TOO_LARGE,
+        Kind.MEDIA_TYPE,
+        Kind.INVALID,
+        Kind.UNAVAILABLE,
+    ),
+)
+def schedule_survey(survey: str) -> ResponseReturnValue:
+    published = find(survey)
+    tree = _sent_json(MAX_SMALL)
+    try:
+        sent = convert(tree, Schedule)
+    except ValidationError:
+        example = '{"opens_at": "2026-11-23T08:00:00Z", "closes_at": null, "stop_at": 500}'
+        raise Refusal(Kind.INVALID, f"Send  {example}.  Times say their zone, as Z or +01:00.") from None
+    opens_at, closes_at = (None if time is None else int(time.timestamp()) for time in (sent.opens_at, sent.closes_at))
+    here().schedule(published, Fieldwork(opens_at, closes_at, sent.stop_at), acting())
+    return as_json(_described(survey))
+
+
+@route(
+    surveys,
+    "DELETE",
+    "/surveys/<survey>",
+    "Delete a survey for good: its submissions, statistics, invitations and links. This cannot be undone.",
+    role="admin",
+    gives=DeletedSurvey,
+    problems=(Kind.UNAVAILABLE,),
+)
+def delete_survey(survey: str) -> ResponseReturnValue:
+    here().delete(find(survey), acting())
+    return as_json(DeletedSurvey(survey))
+
+
+@route(
+    surveys,
+    "POST",
     "/surveys/<survey>/close",
     "Close a survey: it takes no more submissions, and the order in which they came is wiped from the files.",
     role="editor",
@@ -126,7 +214,7 @@ def close_survey(survey: str) -> ResponseReturnValue:
 )
 def hold_results(survey: str) -> ResponseReturnValue:
     published = find(survey)
-    tree = _sent_json(MAX_HOLD)
+    tree = _sent_json(MAX_SMALL)
     try:
         until = convert(tree, Hold).until
     except ValidationError:
@@ -144,7 +232,7 @@ def hold_results(survey: str) -> ResponseReturnValue:
     gives=SurveyList,
 )
 def list_surveys() -> ResponseReturnValue:
-    return as_json(SurveyList(readable(acting())))
+    return as_json(SurveyList([_listed(each) for each in readable(acting())]))
 
 
 @route(
@@ -178,7 +266,23 @@ def _sent_json(limit: int, kinds: Sequence[str] = ("application/json",)) -> Any:
 def _described(survey: str) -> PublishedSurvey:
     published = find(survey)
     storage = here().storage
-    until = storage.results_from(published)
+    until, fieldwork = storage.results_from(published), storage.fieldwork(published)
     return PublishedSurvey(
-        survey, published.document.digest, storage.status(published), "closed" if until is None else until
+        survey,
+        published.document.digest,
+        storage.status(published),
+        "closed" if until is None else until,
+        _time(fieldwork.opens_at),
+        _time(fieldwork.closes_at),
+        fieldwork.most,
     )
+
+
+def _listed(listed: Listed) -> SurveyInList:
+    fields = fields_of(listed)
+    fields |= {"opens_at": _time(listed.opens_at), "closes_at": _time(listed.closes_at), "stop_at": listed.most}
+    return SurveyInList(**{name: fields[name] for name in SurveyInList.__struct_fields__})
+
+
+def _time(seconds: int | None) -> str | None:
+    return None if seconds is None else moment(seconds)

@@ -33,6 +33,8 @@ export function judge(response, now) {
     if (status === 200 || status === 201) {
       const { accepted, duplicates } = tree;
       if (isCount(accepted) && isCount(duplicates) && accepted + duplicates === 1) return { status: "delivered" };
+    } else if (tree?.type === "urn:deniable:problem:survey-not-open") {
+      // Only a wrong clock or a changed schedule gets here: it is delivered once the survey is open.
     } else if ([400, 409, 413, 415, 422].includes(status) && type === "application/problem+json" && isTable(tree)) {
       const [kind, title, detail] = ["type", "title", "detail"].map((key) => printable(tree[key] ?? ""));
       return { status: "refused", refusal: { type: kind, title, detail } };

@@ -7,7 +7,7 @@
 // answer on), logo (the address of a picture, on the survey's own server), budget (the most that this device may spend: an
 // epsilon, or an epsilon and a delta with a space between them).
 // Properties: texts (see texts.js), budget (as for Client; stronger than the attribute), preview (see preview.js).
-// Events, on the element: deniable-ready {survey, digest, closed, receipt}, deniable-language {language, direction, title},
+// Events, on the element: deniable-ready {survey, digest, closed, opens, receipt}, deniable-language {language, direction, title},
 // deniable-submitted {receipt}, deniable-failed {reason}, deniable-removed {}.
 //
 // May not: keep an answer beyond the page's own life. Answers are in the controls, and nowhere else. They are emptied when
@@ -135,10 +135,11 @@ class Questionnaire {
       const best = bestLanguage(this.#wanted(languages), languages) ?? texts.language;
       await this.#speak(best, host.getAttribute("lang") || best);
       if (attempt !== this.#attempt) return;
-      const { survey, digest, closed, receipt } = client;
-      this.#announce("ready", { survey, digest, closed, receipt });
+      const { survey, digest, closed, opens, receipt } = client;
+      this.#announce("ready", { survey, digest, closed, opens, receipt });
       if (receipt) this.#showThanks(receipt, { before: true });
       else if (closed) this.#showFailure("closed");
+      else if (opens) this.#showFailure("not_open", { time: this.#texts.time(opens) });
       else this.#begin();
       if (again && !receipt) this.#focusHeading();
     } catch (error) {
@@ -473,7 +474,7 @@ class Questionnaire {
     this.#showFailure(name);
   }
 
-  #showFailure(name) {
+  #showFailure(name, values) {
     // What the server has refused for good is settled: going back could only make a second submission.
     const final = ["closed", "refused", "expired", "already_answered", "unsure"].includes(name);
     const actions = [];
@@ -484,7 +485,7 @@ class Questionnaire {
           this.#focusHeading();
         }),
       );
-    else if (["unreachable", "storage", "unexpected", "unsure"].includes(name))
+    else if (["unreachable", "storage", "unexpected", "unsure", "not_open"].includes(name))
       actions.push(button(this.#say("button.again"), () => this.load()));
     if (this.#receipt) actions.push(this.#removeButton());
     const asked = Boolean(this.#form);
@@ -495,7 +496,7 @@ class Questionnaire {
       make(
         "div",
         { role: "alert" },
-        this.#heading(this.#say(`failure.${name}.title`)),
+        this.#heading(this.#say(`failure.${name}.title`, values)),
         make("p", {}, this.#say(`failure.${name}.text`)),
       ),
       actions.length ? make("p", { class: "actions" }, ...actions) : null,

@@ -85,6 +85,11 @@ export class Texts {
     return this.say(name) !== undefined;
   }
 
+  /** A moment, where the reader is. */
+  time(date) {
+    return date.toLocaleString(this.#locale, { dateStyle: "full", timeStyle: "short" });
+  }
+
   number(value) {
     return this.#numbers.format(value);
   }

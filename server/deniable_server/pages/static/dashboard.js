@@ -7,10 +7,31 @@ const TROUBLE = "The server could not be reached. Trying again.";
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    const field = button.parentElement.querySelector("input");
+    const field = button.parentElement.querySelector("input, textarea");
     field.select();
     await navigator.clipboard?.writeText(field.value);
     button.textContent = "Copied";
+  });
+}
+
+// Times are shown, and typed, where the reader is. Without this script they are in UTC, and the page says so.
+for (const time of document.querySelectorAll("main time[datetime]")) {
+  const words = { weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit" };
+  time.textContent = new Date(time.dateTime).toLocaleString("en-GB", { ...words, timeZoneName: "short" });
+}
+const times = document.querySelector("form[data-times]");
+if (times) {
+  const fields = times.querySelectorAll("input[type=datetime-local]");
+  for (const field of fields) {
+    const date = new Date(`${field.value}Z`);
+    if (field.value) field.value = new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  }
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  document.getElementById("zone").textContent = `Times are in your time zone: ${timeZone}.`;
+  times.addEventListener("formdata", ({ formData }) => {
+    for (const { name, value } of fields) {
+      if (value) formData.set(name, new Date(value).toISOString().slice(0, 16));
+    }
   });
 }
 

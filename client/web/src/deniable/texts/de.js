@@ -443,6 +443,10 @@ export default {
       title: "Diese Umfrage ist geschlossen",
       text: "Sie nimmt keine Antworten mehr an, und von Ihnen wurde nichts gespeichert.",
     },
+    not_open: {
+      title: "Diese Umfrage beginnt am {time}",
+      text: "Noch kann niemand antworten, und von Ihnen wurde nichts gespeichert. Bitte kommen Sie dann wieder.",
+    },
     storage: {
       title: "Dieses Gerät konnte nicht speichern, was gesendet werden soll",
       text:

@@ -430,6 +430,10 @@ export default {
       title: "This survey is closed",
       text: "It no longer accepts answers, and nothing of yours was stored.",
     },
+    not_open: {
+      title: "This survey opens on {time}",
+      text: "You cannot answer it yet. Nothing of yours was stored. Please come back then.",
+    },
     storage: {
       title: "This device could not save what is to be sent",
       text:

@@ -428,6 +428,10 @@ export default {
       title: "Esta encuesta está cerrada",
       text: "Ya no acepta respuestas, y no se guardó nada suyo.",
     },
+    not_open: {
+      title: "Esta encuesta se abre el {time}",
+      text: "Todavía no se puede responder, y no se guardó nada suyo. Vuelva entonces, por favor.",
+    },
     storage: {
       title: "Este dispositivo no pudo guardar lo que se va a enviar",
       text:

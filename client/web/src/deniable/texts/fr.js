@@ -439,6 +439,10 @@ export default {
       title: "Cette enquête est close",
       text: "Elle n’accepte plus de réponses, et rien de vous n’a été enregistré.",
     },
+    not_open: {
+      title: "Cette enquête ouvre le {time}",
+      text: "On ne peut pas encore y répondre, et rien de vous n’a été enregistré. Revenez à ce moment-là.",
+    },
     storage: {
       title: "Cet appareil n’a pas pu enregistrer ce qui doit être envoyé",
       text:
