@@ -52,7 +52,7 @@ def restore(source: Path, database: str, key_file: Path | None, unauthenticated:
     key = None if unauthenticated else _key_of_backup(database, key_file)
     location.restore(source, key)
     with existing(database) as storage:
-        surveys, tokens = storage.surveys(), storage.tokens.all()
+        surveys, tokens = storage.surveys(test_runs=True), storage.tokens.all()
     total = sum(listed.submissions for listed in surveys)
     if as_json:
         file = next((str(file) for file in location.files()), None)
@@ -94,7 +94,7 @@ def move(source: str, target: str, as_json: bool) -> None:
     anything fails, the new one has nothing in it. Devices keep what they could not send, and send it later.
     """
     with existing(source) as storage:
-        total = sum(listed.submissions for listed in storage.surveys())
+        total = sum(listed.submissions for listed in storage.surveys(test_runs=True))
     with progress_bar("Copying and checking", 2 * total) as progress:
         copied = move_database(locate(source), locate(target), progress)
     if as_json:

@@ -57,7 +57,7 @@ def simulate(
     """
     with existing(database) as storage:
         published = find_survey(storage, survey_id)
-        listed = next(one for one in storage.surveys() if one.id == survey_id)
+        listed = next(one for one in storage.surveys(test_runs=True) if one.id == survey_id)
         if listed.submissions and not add:
             raise SimulationError(
                 f"{survey_id} already has {listed.submissions:,} submissions, and made-up ones cannot be separated "

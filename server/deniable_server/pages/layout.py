@@ -29,12 +29,16 @@ def page(template: str, code: int = 200, /, **values: Any) -> Response:
         token = signed_in()
     except StorageError:  # a page that says so can still be shown
         token = None
+    # Any page that shows a survey says whether it is a test run: no page can forget to. A view has found the survey.
+    known = here().storage.known(values["survey"].id) if "survey" in values else None
     html = render_template(
         template,
         token=token,
         is_admin=token is not None and may(token, "admin", None),
+        is_editor=token is not None and may(token, "editor", None),
         is_analyst=token is not None and may(token, "analyst", None),
         word=form_word(),
+        tested=known and known.draft,
         **values,
     )
     return as_page(html, code)

@@ -138,12 +138,12 @@ def hold_results(survey: str) -> ResponseReturnValue:
     surveys,
     "GET",
     "/surveys",
-    "All surveys, with their status and number of submissions.",
+    "All surveys, with their status and number of submissions. A test run has the number of its draft.",
     role="analyst",
     gives=SurveyList,
 )
 def list_surveys() -> ResponseReturnValue:
-    return as_json(SurveyList(here().storage.surveys()))
+    return as_json(SurveyList(here().storage.surveys(test_runs=True)))
 
 
 @route(
