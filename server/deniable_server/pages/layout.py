@@ -34,6 +34,8 @@ def render(template: str, /, **values: Any) -> str:
         token = signed_in()
     except StorageError:  # a page that says so can still be shown
         token = None
+    # Any page that shows a survey says whether it is a test run: no page can forget to. A view has found the survey.
+    known = here().storage.known(values["survey"].id) if "survey" in values else None
     return render_template(
         template,
         token=token,
@@ -43,6 +45,7 @@ def render(template: str, /, **values: Any) -> str:
         is_analyst=token is not None and may(token, "analyst", None),
         home=None if token is None else home(token),
         word=form_word(),
+        tested=known and known.draft,
         **values,
     )
 

@@ -1,9 +1,10 @@
-"""What a draft will look like: the real questionnaire in a frame that sends nothing.
+"""Trying a draft: a preview, which sends nothing, and a test run, whose answers are kept apart until it ends.
 
-The frame has the document in its page, and a policy that lets it connect to nothing. Only a script of that page makes a
-preview of the questionnaire: no address of /s/ does.
+The preview is the real questionnaire in a frame. The frame has the document in its page, and a policy that lets it
+connect to nothing. Only a script of that page makes a preview of the questionnaire: no address of /s/ does. A test run
+is a survey of its own with a random id.
 
-May not: publish, or change a draft.
+May not: change a draft.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from msgspec.structs import replace
 
@@ -19,11 +20,14 @@ from deniable_protocol import Document, Survey, SurveyError, verify
 from deniable_server import editing
 from deniable_server.editing.faults import language_name
 from deniable_server.planning import publish_survey
+from deniable_server.storage import Token
 from deniable_server.storage.drafts import Draft
+from deniable_server.web.auth import signed_in
 from deniable_server.web.context import compute, here
 
 from .drafts import find_draft
 from .layout import POLICY, as_page, page, shown_to
+from .qr_code import Code, svg_code
 from .respondent import page_texts
 
 preview = Blueprint("preview", __name__, template_folder="templates")
@@ -48,6 +52,17 @@ class Booklet(NamedTuple):
 
 
 @dataclass(frozen=True)
+class TestRun:
+    """A test run as it is shown. ``changed``: the draft is another survey by now."""
+
+    id: str
+    link: str
+    code: Code
+    answers: int
+    changed: bool
+
+
+@dataclass(frozen=True)
 class Choice:
     """How the questionnaire is shown. ``booklet``: None where one is drawn, as for each respondent."""
 
@@ -69,9 +84,9 @@ def show(number: int) -> ResponseReturnValue:
     try:
         document = _document(draft)
     except SurveyError as error:
-        response = page("preview.html", number=number, editor=_editor(number), faults=_faults(draft, error))
+        faults, run = _faults(draft, error), _test_run(number, None)
+        response = page("preview.html", number=number, editor=_editor(number), faults=faults, run=run)
     else:
-        chosen = _chosen(document)
         response = page(
             "preview.html",
             number=number,
@@ -83,8 +98,9 @@ def show(number: int) -> ResponseReturnValue:
             total=len(document.survey.questions),
             widths=WIDTHS,
             screens=SCREENS,
-            chosen=chosen,
+            chosen=_chosen(document),
             invited=editing.survey_in(draft.content).invitations,
+            run=_test_run(number, document),
         )
     response.headers["Content-Security-Policy"] = OUTER_POLICY
     return response
@@ -105,6 +121,44 @@ def frame(number: int) -> ResponseReturnValue:
     response = as_page(render_template("preview-frame.html", **shown))
     response.headers["Content-Security-Policy"] = FRAME_POLICY
     return response
+
+
+@preview.post("/drafts/<int:number>/test")
+@shown_to("editor")
+def start(number: int) -> ResponseReturnValue:
+    """A new test run; the answers of an earlier one are deleted."""
+    here().start_test_run(number, survey_to_try(find_draft(number)), _holder())
+    return _back(number)
+
+
+@preview.post("/drafts/<int:number>/test/end")
+@shown_to("editor")
+def end(number: int) -> ResponseReturnValue:
+    here().end_test_run(find_draft(number).number, _holder())
+    return _back(number)
+
+
+def _holder() -> Token:
+    token = signed_in()
+    assert token is not None
+    return token
+
+
+def _back(number: int) -> ResponseReturnValue:
+    return redirect(url_for("preview.show", number=number, _anchor="testing"), 303)
+
+
+def _test_run(number: int, document: Document | None) -> TestRun | None:
+    """The test run of a draft, compared with what the draft would publish now."""
+    found = here().storage.test_run(number)
+    if found is None:
+        return None
+    tested = found.document.survey
+    # Kiosk: the same device can answer again and again.
+    address = url_for("respondent.survey_page", survey=tested.id, kiosk="", _external=True)
+    link = f"{address.removesuffix('=')}#{found.document.digest}"
+    changed = document is None or replace(document.survey, id=tested.id) != tested
+    return TestRun(tested.id, link, svg_code(link), here().storage.state(found).submissions, changed)
 
 
 def booklets_of(document: Document) -> list[Booklet]:

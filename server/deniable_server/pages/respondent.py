@@ -37,6 +37,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "Without it, only your true answers could be sent, and we do not do that. Please turn on JavaScript, or skip "
         "this survey.",
         "failed": "The survey cannot be shown: a part of this page did not arrive. Please load the page again.",
+        "test_run": "Test run. These answers are deleted when the survey is published.",
     },
     "es": {
         "missing": "No hay ninguna encuesta en esta dirección",
@@ -47,6 +48,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "programa que carga esta página. Sin él solo se podrían enviar sus respuestas verdaderas, y eso no lo hacemos. "
         "Active JavaScript o no responda a esta encuesta.",
         "failed": "No se puede mostrar la encuesta: falta una parte de esta página. Vuelva a cargarla.",
+        "test_run": "Prueba. Estas respuestas se borran cuando se publique la encuesta.",
     },
     "fr": {
         "missing": "Il n’y a pas d’enquête à cette adresse",
@@ -57,6 +59,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "cette page charge. Sans lui, seules vos vraies réponses pourraient être envoyées, et nous ne le faisons pas. "
         "Activez JavaScript, ou ne répondez pas à cette enquête.",
         "failed": "L’enquête ne peut pas s’afficher : une partie de cette page n’est pas arrivée. Rechargez la page.",
+        "test_run": "Essai. Ces réponses seront supprimées à la publication de l’enquête.",
     },
     "de": {
         "missing": "Unter dieser Adresse gibt es keine Umfrage",
@@ -68,6 +71,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "tun wir nicht. Bitte schalten Sie JavaScript ein, oder lassen Sie diese Umfrage aus.",
         "failed": "Die Umfrage kann nicht angezeigt werden: Ein Teil dieser Seite ist nicht angekommen. Bitte laden "
         "Sie die Seite neu.",
+        "test_run": "Testlauf. Diese Antworten werden gelöscht, wenn die Umfrage veröffentlicht wird.",
     },
     "ar": {
         "missing": "لا يوجد استبيان في هذا العنوان",
@@ -77,6 +81,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "no_script_text": "تُمزج إجاباتك بالصدفة على جهازك أنت، بواسطة برنامج صغير تحمّله هذه الصفحة. ومن دونه لا "
         "يمكن إلا إرسال إجاباتك الحقيقية، ونحن لا نفعل ذلك. يُرجى تشغيل JavaScript أو ترك هذا الاستبيان.",
         "failed": "لا يمكن عرض الاستبيان: لم يصل جزء من هذه الصفحة. يُرجى إعادة تحميل الصفحة.",
+        "test_run": "تجربة. تُحذف هذه الإجابات عند نشر الاستبيان.",
     },
 }
 """What the page says by itself, by language; everything else is the questionnaire's."""
@@ -93,7 +98,8 @@ def survey_page(survey: str) -> ResponseReturnValue:
     language = asked if asked in languages or asked in TEXTS else None
     document = document.in_language(language or "")
     modes = [mode for mode in MODES if mode in request.args]
-    return _page(200, [language] if language else languages, document=document, modes=modes, asked=language)
+    wanted = [language] if language else languages
+    return _page(200, wanted, document=document, modes=modes, asked=language, tested=published.draft)
 
 
 def _page(status: int, wanted: Sequence[str], **values: Any) -> Response:
@@ -109,4 +115,5 @@ def _page(status: int, wanted: Sequence[str], **values: Any) -> Response:
 def page_texts(wanted: Sequence[str]) -> dict[str, Any]:
     """What the template says by itself, in the first of these languages that there is, or in English."""
     language = best_language(wanted, [*TEXTS]) or "en"
-    return {"language": language, "direction": "rtl" if language == "ar" else "ltr", "texts": TEXTS[language]}
+    direction = "rtl" if language == "ar" else "ltr"
+    return {"language": language, "direction": direction, "texts": TEXTS[language], "every_text": TEXTS}

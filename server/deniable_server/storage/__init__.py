@@ -76,12 +76,13 @@ class Row(NamedTuple):
 @dataclass(frozen=True)
 class Published:
     """A published survey, which never changes. ``number`` is the backend's short name for it, ``raw`` the published
-    bytes.
+    bytes, ``draft`` the number of the draft that it is a test run of.
     """
 
     number: int
     raw: bytes
     document: Document
+    draft: int | None = None
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,8 @@ class DatabaseStorage(Storage):
         if found is None:
             self._surveys.pop(survey, None)
             return None
-        self._surveys[survey] = Published(*found, verify(found[1]))
+        number, raw, draft = found
+        self._surveys[survey] = Published(number, raw, verify(raw), draft)
         return self._surveys[survey]
 
     def test_run(self, draft: int) -> Published | None:

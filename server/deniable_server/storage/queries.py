@@ -90,10 +90,10 @@ class Read:
         return ((submission, read_content(content)) for submission, content in self._rows)
 
 
-def survey(view: View, id_: str) -> tuple[int, bytes] | None:
-    """The number and the published document of a survey."""
-    found = view.rows("SELECT number, document FROM surveys WHERE id = :id", id=id_)
-    return (found[0][0], bytes(found[0][1])) if found else None
+def survey(view: View, id_: str) -> tuple[int, bytes, int | None] | None:
+    """The number and the published document of a survey, and the number of the draft that it is a test run of."""
+    found = view.rows("SELECT number, document, draft FROM surveys WHERE id = :id", id=id_)
+    return (found[0][0], bytes(found[0][1]), found[0][2]) if found else None
 
 
 def number_of(view: View, id_: str) -> int | None:

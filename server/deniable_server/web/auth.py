@@ -42,9 +42,9 @@ def may(token: Token, role: Role, survey: str | None) -> bool:
     return _RANKS[token.role] >= _RANKS[role] and (survey is None or token.is_for(survey))
 
 
-def readable(token: Token) -> list[Listed]:
+def readable(token: Token, *, test_runs: bool = False) -> list[Listed]:
     """The surveys that the holder of a token may see."""
-    return [each for each in here().storage.surveys() if may(token, "reader", each.id)]
+    return [each for each in here().storage.surveys(test_runs=test_runs) if may(token, "reader", each.id)]
 
 
 def may_edit(token: Token, maker: str | None) -> bool:

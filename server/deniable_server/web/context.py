@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 from flask import Response, current_app, request
+from msgspec.structs import replace
 
 from deniable_protocol import Survey, verify
 from deniable_protocol.invitations import digest_of_code
@@ -86,6 +88,24 @@ class AppState:
             _refuse_others(token, survey.id)
             refuse_another(known.raw, verify(compute(publish_survey, survey)))
         return known is not None
+
+    def start_test_run(self, draft: int, survey: Survey, token: Token) -> None:
+        """Publish the survey of a draft as a test run, in the place of an earlier one, and note who did."""
+        document = compute(publish_survey, replace(survey, id=f"test-{secrets.token_hex(5)}"))
+        self.end_test_run(draft, token)
+        self.storage.publish(document, draft=draft)
+        self.events.did("test-run-started", token, survey=verify(document).survey.id)
+        if self.storage.drafts.find(draft) is None:  # published or deleted just now: nobody would ever end this run
+            self.end_test_run(draft, token)
+
+    def end_test_run(self, draft: int, token: Token) -> None:
+        """Delete the test run of a draft with its answers, if there is one, and note who did. Where the draft goes as
+        well, it goes first: then none is started in between.
+        """
+        found = self.storage.test_run(draft)
+        if found is not None:
+            self.storage.delete_survey(found)
+            self.events.did("test-run-ended", token, survey=found.document.survey.id)
 
     def close(self, published: Published, token: Token) -> None:
         """Close a survey, and note who did."""

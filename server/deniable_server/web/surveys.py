@@ -227,12 +227,12 @@ def hold_results(survey: str) -> ResponseReturnValue:
     surveys,
     "GET",
     "/surveys",
-    "The surveys that the access token is for, with their status and number of submissions.",
+    "The surveys that the access token is for, with their status and number of submissions. A test run has its draft.",
     role="analyst",
     gives=SurveyList,
 )
 def list_surveys() -> ResponseReturnValue:
-    return as_json(SurveyList([_listed(each) for each in readable(acting())]))
+    return as_json(SurveyList([_listed(each) for each in readable(acting(), test_runs=True)]))
 
 
 @route(
