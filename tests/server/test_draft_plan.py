@@ -33,7 +33,7 @@ def test_the_panel_shows_every_template(app: Flask, name: str) -> None:
         assert f'data-place="{question.place}"' in html and question.within in html
     assert html.count("costs most") == 1
     for stop in what_would_help(survey, survey.respondents).stops:
-        assert f'<td class="number">{stop.people}</td>' in html
+        assert f"<strong>{stop.people}</strong> people for ±" in html
     assert "What would help" in html and html.count("aria-current") == 1
 
 
@@ -41,7 +41,7 @@ def test_the_first_answer_needs_no_help(app: Flask) -> None:
     """Before it is known what would help, everything else is there."""
     html = shown(app, EXAMPLE, 300, helped=False)
     assert "With 300 people you will know" in html and "Balanced (recommended)" in html
-    assert "What would help" not in html and "People for" not in html
+    assert "What would help" not in html and "people for ±" not in html
 
 
 def test_without_a_number_of_people_there_are_no_margins(app: Flask) -> None:
