@@ -50,8 +50,8 @@ class LiveQuestion(msgspec.Struct, frozen=True):
     """One question, by its place in the survey.
 
     ``within`` is its margin in words, empty if nobody said how many people are expected. ``asked`` is how many of 100
-    people are asked it. ``cost`` is the part of all that people report on that it takes; ``costs_most`` if that is the
-    most, and clearly more than the average.
+    people are asked it. ``cost`` is the part of all that people report on that it takes, with its follow-ups;
+    ``costs_most`` if that is the most, and clearly more than the average.
     """
 
     place: int
@@ -182,19 +182,22 @@ def _questions(survey: Survey, plan: Planned, wanted: Wanted) -> list[LiveQuesti
 
 
 def _costs(document: Document) -> list[float]:
-    """The part of all that people report on that each question takes: what a booklet has is shared by its items.
-
-    If everybody is asked everything, no question takes anything from another.
+    """The part of all that people report on that each question takes with its follow-ups, which go if it does. What a
+    booklet has is shared by its items. If everybody is asked everything, no question takes anything from another.
     """
-    places = {question.id: place for place, question in enumerate(document.survey.questions)}
+    survey = document.survey
+    places = {question.id: place for place, question in enumerate(survey.questions)}
     costs = [0.0] * len(places)
-    if document.survey.epsilon is None:
+    if survey.epsilon is None:
         return costs
     total = sum(booklet.weight for booklet in document.booklets)
     for number, booklet in enumerate(document.booklets):
         items = [item for part in document.parts_of(number) for item in part.items]
         for item in items:
             costs[places[item.question.id]] += booklet.weight / total / len(items)
+    for question in reversed(survey.questions):  # a follow-up comes after what it depends on
+        if question.show_if is not None:
+            costs[places[question.show_if.question]] += costs[places[question.id]]
     return costs
 
 
