@@ -41,6 +41,9 @@ PAGES = {
     "sharing": f"{RESULTS}/share",
     "where one is signed in": "/sessions",
     "publishing": "/publish",
+    "who can see a survey": f"{RESULTS}/access",
+    "people": "/people",
+    "activity": "/activity",
     "closing": f"{RESULTS}/close",
     "holding results back": f"{RESULTS}/hold",
     "an address that is not there": "/nowhere",
@@ -109,6 +112,47 @@ def test_no_page_is_hard_to_use(browser: Browser, server: Server, scheme: str) -
     context.close()
 
 
+def test_access_is_given_on_a_page(browser: Browser, context: BrowserContext, server: Server) -> None:
+    """An admin makes an access token, copies it, and revokes it after it was used: axe finds nothing on the way."""
+    page = context.new_page()
+    faults = Faults(page)
+    sign_in(page, server)
+    page.get_by_role("link", name="People").click()
+    page.get_by_label("Who it is for").fill("Zoë")
+    page.get_by_label("reader sees").check()
+    page.get_by_role("checkbox", name="Campus health 2026 campus-health").check()
+    page.get_by_role("button", name="Make an access token").click()
+    secret = page.get_by_label("New access token").input_value()
+    assert (
+        page.get_by_label("A sentence to send")
+        .input_value()
+        .endswith(f"/sign-in and paste this access token: {secret}")
+    )
+    expect(page.get_by_role("button", name="Copy")).to_have_count(2)
+    assert violations(page) == []
+    zoe = browser.new_context()
+    hers = zoe.new_page()
+    hers.goto(f"{server.base}/sign-in")
+    hers.get_by_label("Your access token").fill(secret)
+    hers.keyboard.press("Enter")
+    hers.wait_for_url(f"**{RESULTS}")
+    page.get_by_role("link", name="Change the access of Zoë").click()
+    expect(page.get_by_role("checkbox", name="Campus health 2026 campus-health")).to_be_checked()
+    assert violations(page) == []
+    page.get_by_role("link", name="Back to people").click()
+    page.get_by_role("link", name="Revoke the access of Zoë").click()
+    expect(page.get_by_role("main")).to_contain_text("1 open session ends with it.")
+    assert violations(page) == []
+    page.get_by_role("button", name="Revoke for good").click()
+    expect(page.get_by_role("main")).not_to_contain_text("Zoë")
+    hers.reload()
+    hers.wait_for_url("**/sign-in?**")
+    page.get_by_role("link", name="Activity").click()
+    expect(page.get_by_role("row").nth(1)).to_contain_text("revoked the access of Zoë")
+    assert faults == []
+    zoe.close()
+
+
 def test_the_plan_and_a_refused_survey_are_easy_to_use(context: BrowserContext, server: Server) -> None:
     """The plan shown before publishing, and the errors of a faulty survey, pass axe as well."""
     page = context.new_page()
@@ -144,6 +188,9 @@ def test_hostile_texts_run_nothing(context: BrowserContext, server: Server) -> N
         "/surveys/hostile/compare?question=one&by=segment",
         "/surveys/hostile/crosstab?rows=one&columns=segment",
         "/surveys/hostile/share",
+        "/surveys/hostile/access",
+        "/people",
+        "/activity",
         "/surveys/hostile/close",
         "/surveys/hostile/hold",
     ):

@@ -109,6 +109,22 @@ def test_a_tokens_life() -> None:
     assert len(plain.stdout.split()) == 1 and "not shown again" in plain.stderr
 
 
+def test_a_token_for_some_surveys(place: Path) -> None:
+    """Each --survey adds one; none means all; a reader without one, and a survey that is not there, are errors."""
+    toml = 'id = "b1"\ntitle = "B"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "Q?"\nepsilon = 1\n'
+    (place / "b.toml").write_text(toml)
+    for file in (EXAMPLE, "b.toml"):
+        run("survey", "publish", file)
+    for surveys in (["campus-health", "b1"], []):
+        options = [option for survey in surveys for option in ("--survey", survey)]
+        run("token", "create", "--role", "editor", *options, "--label", str(len(surveys)))
+    listed = {token["label"]: token["surveys"] for token in json.loads(run("token", "list", "--json").stdout)["tokens"]}
+    assert listed == {"2": ["b1", "campus-health"], "0": None}
+    assert "campus-health" in (shown := run("token", "list").stdout) and "all" in shown
+    assert "choose at least one" in said(run("token", "create", "--role", "reader", status=2))
+    assert "No survey has the id x" in said(run("token", "create", "--role", "reader", "--survey", "x", status=1))
+
+
 # --- simulation and estimates ----------------------------------------------------------------------------------------
 
 

@@ -64,7 +64,7 @@ def list_(database: str, as_json: bool) -> None:
     """List all tokens, without their secrets."""
     with existing(database) as storage:
         tokens = storage.tokens.all()
-    columns = ("id", "role", "surveys", "label", "created_on", "expires_on", "made_by")
+    columns = ("id", "role", "surveys", "label", "created_on", "expires_on")
     rows: list[dict[str, Any]] = [{column: getattr(token, column) for column in columns} for token in tokens]
     if as_json:
         print_json({"tokens": rows})
@@ -72,7 +72,7 @@ def list_(database: str, as_json: bool) -> None:
     if not rows:
         say("No tokens; make one with  deniable token create --role analyst")
         return
-    grid = Grid("Id", "Role", "Surveys", "Label", "Made on", "Valid to the end of", "Made by")
+    grid = Grid("Id", "Role", "Surveys", "Label", "Made on", "Valid to the end of")
     for row in rows:
         surveys = "all" if row["surveys"] is None else ", ".join(row["surveys"]) or "none"
         grid.add_row(*(Text(value or "") for value in (row | {"surveys": surveys}).values()))
