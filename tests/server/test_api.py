@@ -642,7 +642,7 @@ def test_the_api_describes_itself(http: FlaskClient, app: Flask) -> None:
     routes = {
         (re.sub("<(.*?)>", r"{\1}", rule.rule), method.lower())
         for rule in app.url_map.iter_rules()
-        if rule.endpoint.partition(".")[0] not in ("sign_in", "surveys", "progress", "inviting", "dashboard")
+        if rule.endpoint.partition(".")[0] not in ("sign_in", "surveys", "preview", "progress", "inviting", "dashboard")
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
     assert routes == {(path, method) for path, methods in described["paths"].items() for method in methods}
@@ -673,7 +673,7 @@ def test_every_route_and_setting_is_documented(root: Path, app: Flask) -> None:
     """docs/api.md names every route and every kind of problem, docs/operating.md every setting."""
     api = (root / "docs" / "api.md").read_text("utf-8")
     for rule in app.url_map.iter_rules():
-        assert re.sub("<(.*?)>", r"{\1}", rule.rule.replace("<survey>", "<id>")) in api, rule.rule
+        assert re.sub("<(?:int:)?(.*?)>", r"{\1}", rule.rule.replace("<survey>", "<id>")) in api, rule.rule
     for kind in Kind:
         assert f"`{kind.slug}`" in api, kind
     operating = (root / "docs" / "operating.md").read_text("utf-8")

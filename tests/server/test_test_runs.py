@@ -224,7 +224,8 @@ def test_a_run_of_a_draft_that_goes_is_not_left_behind(
 def test_an_incomplete_draft_has_no_run(app: Flask, editor: FlaskClient) -> None:
     """It is refused with what is missing, and nothing is published."""
     draft = storage_of(app).drafts.create(editing.write(editing.Sketch()))
-    assert "Start a test run" not in (page := editor.get(f"/drafts/{draft}/preview")).text
+    page = editor.get(f"/drafts/{draft}/preview")
+    assert "Start a test run" not in page.text
     refused = editor.post(f"/drafts/{draft}/test", data={"word": word_in(page)})
     assert refused.status_code == 422 and json.loads(refused.text)["errors"]
     assert storage_of(app).test_run(draft) is None

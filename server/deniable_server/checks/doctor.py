@@ -57,7 +57,12 @@ def _database(settings: Settings) -> Iterator[Finding]:
 
 def _clock(storage: Storage) -> Finding:
     today = utc_today()
-    days = [day for listed in storage.surveys(test_runs=True) if (found := storage.find(listed.id)) for day in storage.days(found)]
+    days = [
+        day
+        for listed in storage.surveys(test_runs=True)
+        if (found := storage.find(listed.id))
+        for day in storage.days(found)
+    ]
     if today < NOT_BEFORE:
         return Finding("clock", "problem", f"it shows {today}: set it, or counts per day will be wrong")
     if days and max(days) > today:
