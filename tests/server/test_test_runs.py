@@ -23,17 +23,6 @@ ONLY_REAL = {"/surveys/<survey>/invitations"}
 """Pages of surveys with invitations: a test run has none."""
 
 
-@pytest.fixture
-def draft(app: Flask) -> int:
-    return new_draft(storage_of(app))
-
-
-@pytest.fixture
-def editor(app: Flask, http: FlaskClient) -> FlaskClient:
-    enter(http, app, "editor")
-    return http
-
-
 def start(http: FlaskClient, app: Flask, draft: int) -> Published:
     """Start a test run on the page."""
     page = f"/drafts/{draft}/preview"
