@@ -9,7 +9,8 @@ from typing import Any
 from deniable_server import editing
 from deniable_server.storage import Storage
 
-HOSTILE = "\"><script>document.title='run'</script><img src=x onerror=\"document.title='run'\"> \u05d0\u05d1\u05d2 'quoted' {{ 7 * 7 }}"
+SCRIPT = "document.title='run'"
+HOSTILE = f'"><script>{SCRIPT}</script><img src=x onerror="{SCRIPT}"> \u05d0\u05d1\u05d2 \'quoted\' {{{{ 7 * 7 }}}}'
 """A text that runs where somebody forgets to escape it, with words from right to left."""
 
 

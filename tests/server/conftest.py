@@ -16,7 +16,9 @@ from deniable_protocol import randomize
 from deniable_server import create_app, simulate
 from deniable_server.settings import Settings
 from deniable_server.web import computing
+from tests.helpers.drafts import new_draft
 from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import enter
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -43,6 +45,19 @@ def app(settings: Settings, example: bytes) -> Iterator[Flask]:
 @pytest.fixture
 def http(app: Flask) -> FlaskClient:
     return app.test_client()
+
+
+@pytest.fixture
+def draft(app: Flask) -> int:
+    """The number of a draft of the example survey."""
+    return new_draft(storage_of(app))
+
+
+@pytest.fixture
+def editor(app: Flask, http: FlaskClient) -> FlaskClient:
+    """A browser in which an editor is signed in."""
+    enter(http, app, "editor")
+    return http
 
 
 @pytest.fixture

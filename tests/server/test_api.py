@@ -34,7 +34,9 @@ SURVEY = "/api/v1/surveys/campus-health"
 SUBMISSIONS = f"{SURVEY}/submissions"
 
 
-PAGES = ("sign_in", "surveys", "progress", "inviting", "dashboard", "people", "activity")
+PAGES = (
+    "sign_in", "surveys", "drafts", "preview", "progress", "fieldwork", "inviting", "dashboard", "people", "activity",
+)  # fmt: skip
 """Blueprints that are for people."""
 
 
@@ -677,7 +679,7 @@ def test_every_route_and_setting_is_documented(root: Path, app: Flask) -> None:
     """docs/api.md names every route and every kind of problem, docs/operating.md every setting."""
     api = (root / "docs" / "api.md").read_text("utf-8")
     for rule in app.url_map.iter_rules():
-        assert re.sub("<(.*?)>", r"{\1}", rule.rule.replace("<survey>", "<id>")) in api, rule.rule
+        assert re.sub("<(?:int:)?(.*?)>", r"{\1}", rule.rule.replace("<survey>", "<id>")) in api, rule.rule
     for kind in Kind:
         assert f"`{kind.slug}`" in api, kind
     operating = (root / "docs" / "operating.md").read_text("utf-8")

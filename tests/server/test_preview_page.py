@@ -34,17 +34,6 @@ class Attributes(HTMLParser):
             self.found.append(dict(attrs))
 
 
-@pytest.fixture
-def draft(app: Flask) -> int:
-    return new_draft(storage_of(app))
-
-
-@pytest.fixture
-def editor(app: Flask, http: FlaskClient) -> FlaskClient:
-    enter(http, app, "editor")
-    return http
-
-
 def in_frame(http: FlaskClient, address: str) -> dict[str, str | None]:
     """The attributes of the questionnaire in a frame."""
     response = http.get(address)

@@ -11,7 +11,19 @@ import pytest
 import deniable_server
 
 SERVER = Path(deniable_server.__file__).parent
-FOLDERS = {"analysis", "checks", "cli", "editing", "estimator", "export", "pages", "planning", "serving", "storage", "web"}
+FOLDERS = {
+    "analysis",
+    "checks",
+    "cli",
+    "editing",
+    "estimator",
+    "export",
+    "pages",
+    "planning",
+    "serving",
+    "storage",
+    "web",
+}
 
 # They play the respondent: the audit runs the shipped randomisers, the simulation answers through the client, and what
 # verifies a server asks it as a client does. The command line shows the version; and the server serves the one copy of

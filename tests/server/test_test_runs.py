@@ -23,17 +23,6 @@ ONLY_REAL = {"/surveys/<survey>/invitations"}
 """Pages of surveys with invitations: a test run has none."""
 
 
-@pytest.fixture
-def draft(app: Flask) -> int:
-    return new_draft(storage_of(app))
-
-
-@pytest.fixture
-def editor(app: Flask, http: FlaskClient) -> FlaskClient:
-    enter(http, app, "editor")
-    return http
-
-
 def start(http: FlaskClient, app: Flask, draft: int) -> Published:
     """Start a test run on the page."""
     page = f"/drafts/{draft}/preview"
@@ -224,7 +213,8 @@ def test_a_run_of_a_draft_that_goes_is_not_left_behind(
 def test_an_incomplete_draft_has_no_run(app: Flask, editor: FlaskClient) -> None:
     """It is refused with what is missing, and nothing is published."""
     draft = storage_of(app).drafts.create(editing.write(editing.Sketch()))
-    assert "Start a test run" not in (page := editor.get(f"/drafts/{draft}/preview")).text
+    page = editor.get(f"/drafts/{draft}/preview")
+    assert "Start a test run" not in page.text
     refused = editor.post(f"/drafts/{draft}/test", data={"word": word_in(page)})
     assert refused.status_code == 422 and json.loads(refused.text)["errors"]
     assert storage_of(app).test_run(draft) is None

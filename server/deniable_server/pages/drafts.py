@@ -236,8 +236,8 @@ def take_file(number: int) -> ResponseReturnValue:
 @shown_to("editor")
 def delete(number: int) -> ResponseReturnValue:
     draft = find_draft(number)
-    _end_test(number)
     here().storage.drafts.delete(number)
+    here().end_test_run(number, holder())
     here().events.did("draft-deleted", holder(), draft=str(draft.number))
     return redirect(url_for("surveys.index"), 303)
 
@@ -270,8 +270,8 @@ def publish(number: int) -> ResponseReturnValue:
         return _plan(draft, sketch, "Another survey has this address already. Choose another one in the editor.")
     except SurveyError:
         return redirect(url_for("drafts.edit", number=number, check=1), 303)
-    _end_test(number)
     here().storage.drafts.delete(number)
+    here().end_test_run(number, holder())
     return redirect(url_for("surveys.sharing", survey=survey.id, new=1), 303)
 
 
@@ -302,13 +302,6 @@ def _plan(draft: Draft, sketch: Sketch, problem: str = "") -> ResponseReturnValu
 
 def _ids() -> list[str]:
     return [survey.id for survey in here().storage.surveys()]
-
-
-def _end_test(number: int) -> None:
-    """Delete the test run of a draft, with its answers."""
-    run = here().storage.test_run(number)
-    if run is not None:
-        here().storage.delete_survey(run)
 
 
 # --- what they share --------------------------------------------------------------------------------------------------

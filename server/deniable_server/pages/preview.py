@@ -20,13 +20,11 @@ from deniable_protocol import Document, Survey, SurveyError, verify
 from deniable_server import editing
 from deniable_server.editing.faults import language_name
 from deniable_server.planning import publish_survey
-from deniable_server.storage import Token
 from deniable_server.storage.drafts import Draft
-from deniable_server.web.auth import signed_in
 from deniable_server.web.context import compute, here
 
 from .drafts import find_draft
-from .layout import POLICY, as_page, page, shown_to
+from .layout import POLICY, as_page, holder, page, shown_to
 from .qr_code import Code, svg_code
 from .respondent import page_texts
 
@@ -85,14 +83,13 @@ def show(number: int) -> ResponseReturnValue:
         document = _document(draft)
     except SurveyError as error:
         faults, run = _faults(draft, error), _test_run(number, None)
-        response = page("preview.html", number=number, editor=_editor(number), faults=faults, run=run)
+        response = page("preview.html", draft=draft, sketch=editing.read(draft.content), faults=faults, run=run)
     else:
         response = page(
             "preview.html",
-            number=number,
-            editor=_editor(number),
+            draft=draft,
+            sketch=editing.read(draft.content),
             faults=[],
-            title=document.survey.title,
             languages=[(tag, language_name(tag)) for tag in document.survey.languages],
             booklets=booklets_of(document),
             total=len(document.survey.questions),
@@ -110,7 +107,7 @@ def show(number: int) -> ResponseReturnValue:
 @shown_to("editor")
 def frame(number: int) -> ResponseReturnValue:
     draft = find_draft(number)
-    shown = {"editor": _editor(number), "faults": [], "logo": here().logo, **page_texts([])}
+    shown = {"editor": url_for("drafts.edit", number=number), "faults": [], "logo": here().logo, **page_texts([])}
     try:
         raw = _published(draft)
     except SurveyError as error:
@@ -127,21 +124,15 @@ def frame(number: int) -> ResponseReturnValue:
 @shown_to("editor")
 def start(number: int) -> ResponseReturnValue:
     """A new test run; the answers of an earlier one are deleted."""
-    here().start_test_run(number, survey_to_try(find_draft(number)), _holder())
+    here().start_test_run(number, survey_to_try(find_draft(number)), holder())
     return _back(number)
 
 
 @preview.post("/drafts/<int:number>/test/end")
 @shown_to("editor")
 def end(number: int) -> ResponseReturnValue:
-    here().end_test_run(find_draft(number).number, _holder())
+    here().end_test_run(find_draft(number).number, holder())
     return _back(number)
-
-
-def _holder() -> Token:
-    token = signed_in()
-    assert token is not None
-    return token
 
 
 def _back(number: int) -> ResponseReturnValue:
@@ -194,7 +185,3 @@ def _chosen(document: Document) -> Choice:
         screens if screens in SCREENS else "steps",
         width if width in WIDTHS else "phone",
     )
-
-
-def _editor(number: int) -> str:
-    return f"{request.script_root}/drafts/{number}"

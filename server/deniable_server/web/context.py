@@ -81,20 +81,15 @@ class AppState:
         self.events.did("survey-published", token, survey=survey.id)
         return created
 
-    def is_published(self, survey: Survey, token: Token) -> bool:
-        """What ``publish`` would find, without publishing."""
-        known = self.storage.find(survey.id)
-        if known is not None:
-            _refuse_others(token, survey.id)
-            refuse_another(known.raw, verify(compute(publish_survey, survey)))
-        return known is not None
 
     def start_test_run(self, draft: int, survey: Survey, token: Token) -> None:
         """Publish the survey of a draft as a test run, in the place of an earlier one, and note who did."""
         document = compute(publish_survey, replace(survey, id=f"test-{secrets.token_hex(5)}"))
         self.end_test_run(draft, token)
         self.storage.publish(document, draft=draft)
-        self.events.did("test-run-started", token, survey=verify(document).survey.id)
+        run = verify(document).survey.id
+        self.storage.tokens.grant(token.id, run)
+        self.events.did("test-run-started", token, survey=run)
         if self.storage.drafts.find(draft) is None:  # published or deleted just now: nobody would ever end this run
             self.end_test_run(draft, token)
 
