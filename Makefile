@@ -80,6 +80,8 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/accuracy.py --json figures/accuracy.json
 	$(BIN)/python bench/distribution.py --json figures/distribution.json
 	$(BIN)/python bench/design.py --json figures/design.json
+	$(BIN)/python bench/live_plan.py --json figures/live_plan.json
+	$(BIN)/python bench/templates.py --json figures/templates.json
 	$(BIN)/python bench/joint_coverage.py --json figures/joint_coverage.json
 	$(BIN)/python bench/joint_accuracy.py --json figures/joint_accuracy.json
 	$(BIN)/python bench/anytime.py --json figures/anytime.json
