@@ -16,7 +16,6 @@ from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
 from deniable_server.storage import Fieldwork, Published, Storage, Token, utc_today
-from deniable_server.storage.base import refuse_another
 from deniable_server.storage.invitations import make_invitations
 
 from .computing import Computing
@@ -80,7 +79,6 @@ class AppState:
             _refuse_others(token, survey.id)
         self.events.did("survey-published", token, survey=survey.id)
         return created
-
 
     def start_test_run(self, draft: int, survey: Survey, token: Token) -> None:
         """Publish the survey of a draft as a test run, in the place of an earlier one, and note who did."""
