@@ -28,8 +28,8 @@ from deniable_server.editing.sketch import SEGMENT, Item, Sketch, has_answers
 from deniable_server.editing.templates import TEMPLATES, template
 from deniable_server.editing.trees import answers_of, can_decline, measure_of
 from deniable_server.errors import Kind, Refusal, SurveyDiffers, Unavailable
-from deniable_server.planning import plan_survey
-from deniable_server.planning.live import STOPS, live_plan
+from deniable_server.planning import live_plan, plan_survey, what_would_help
+from deniable_server.planning.live import STOPS
 from deniable_server.planning.words import (
     DESIGNS,
     chance,
@@ -195,14 +195,17 @@ def change(number: int) -> ResponseReturnValue:
 @drafts.get("/drafts/<int:number>/plan")
 @shown_to("editor")
 def live(number: int) -> ResponseReturnValue:
-    """What the survey will be able to show: the part of the page beside the questions."""
+    """What the survey will be able to show: the part of the page beside the questions. With ``help=1`` also what would
+    make it better, which takes longer: the page asks for that when nobody types.
+    """
     sketch = editing.read(find_draft(number).content)
     try:
         survey = survey_from_tree(_planned(sketch))
         plan = compute(live_plan, survey, survey.respondents)
+        helped = compute(what_would_help, survey, survey.respondents) if request.args.get("help") == "1" else None
     except SurveyError as error:
         return page("draft-no-plan.html", faults=editing.faults_of(sketch, error), started=bool(sketch.questions))
-    return page("draft-plan.html", plan=plan, sketch=sketch)
+    return page("draft-plan.html", plan=plan, help=helped)
 
 
 @drafts.get("/drafts/<int:number>/file")
@@ -285,8 +288,10 @@ def _plan(draft: Draft, sketch: Sketch, problem: str = "") -> ResponseReturnValu
         "plan.html",
         409 if problem else 200,
         draft=draft,
+        sketch=sketch,
         problem=problem,
         survey=survey,
+        languages=[language_name(tag) for tag in sketch.languages],
         plan=plan,
         others=[(*DESIGNS[other.design], other) for other in plan.alternatives if other.design in COMPARED],
         shuffled=shuffled_in_words(plan),

@@ -5,8 +5,10 @@
 // nothing.
 
 const AFTER_TYPING = 500; // milliseconds without a key until what was typed is sent
+const AT_ONCE = 50; // the same for what only the plan depends on: people watch it while they move the slider
 const LOOK_EVERY = 5_000; // milliseconds between two looks at what others did
 const TRY_AGAIN = 3_000;
+const HELP_AFTER = 800; // milliseconds without a change until the page asks what would help
 
 const editor = document.getElementById("editor");
 const sketch = document.getElementById("sketch");
@@ -75,7 +77,7 @@ function typed(field) {
     document.getElementById("draft-title").textContent = value || "New survey";
   }
   keep();
-  soon();
+  soon(sketch.contains(field) ? AFTER_TYPING : AT_ONCE);
 }
 
 document.addEventListener("input", (event) => {
@@ -173,9 +175,9 @@ function keep() {
   if (unsent.length) saved.textContent = "Saving …";
 }
 
-function soon() {
+function soon(after = AFTER_TYPING) {
   clearTimeout(timer);
-  timer = setTimeout(send, AFTER_TYPING);
+  timer = setTimeout(send, after);
 }
 
 async function send() {
@@ -417,19 +419,34 @@ function showFaults() {
 // --- the plan, and what others do ----------------------------------------------------------------------------------
 
 let planning = 0;
+let helping;
 
-async function plan() {
+/** The figures come at once; what would help takes longer, and is asked for when nothing has changed for a while. */
+async function plan(address = editor.dataset.plan) {
   const mine = ++planning;
-  const response = await fetch(editor.dataset.plan).catch(() => null);
-  if (!response?.ok || response.redirected || mine !== planning) return;
+  clearTimeout(helping);
+  const response = await fetch(address).catch(() => null);
+  if (!response?.ok || response.redirected) return;
   const text = await response.text();
   if (mine !== planning) return;
   const page = new DOMParser().parseFromString(text, "text/html");
   const place = document.getElementById("plan");
-  const open = new Set([...place.querySelectorAll("details[open]")].map((details) => details.id));
-  place.replaceChildren(...page.body.childNodes);
-  for (const details of place.querySelectorAll("details[id]")) details.open = open.has(details.id);
-  place.dataset.version = version;
+  keepHelp(place, page.body);
+  patchChildren(place, page.body);
+  const glance = document.getElementById("glance");
+  glance.textContent = place.querySelector(".draft-headline")?.textContent ?? "";
+  glance.hidden = !glance.textContent;
+  if (address === editor.dataset.plan) helping = setTimeout(plan, HELP_AFTER, `${address}?help=1`);
+}
+
+/** As long as the survey shows the same, what would help is the same, too: it does not blink at every word. */
+function keepHelp(old, fresh) {
+  const headline = (root) => root.querySelector(".draft-headline")?.textContent;
+  if (headline(old) !== headline(fresh)) return;
+  for (const empty of fresh.querySelectorAll("[data-later]:empty")) {
+    const known = old.querySelector(`[data-later="${empty.dataset.later}"]`);
+    if (known) empty.append(...[...known.childNodes].map((each) => each.cloneNode(true)));
+  }
 }
 
 async function look(now = false) {
