@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 import tomli_w
+from msgspec import ValidationError, convert
 
 from deniable_protocol import Problem, SurveyError, survey_from_tree
 from deniable_protocol.checks import DECLINED, plain
@@ -22,6 +23,39 @@ AS_THEY_ARE = ("epsilon", "mechanism", "delta")
 """Fields of a question that the editor does not show. A file can have them, and keeps them."""
 NOT_A_SKETCH = ("type", "unknown")
 """Reasons for which a file cannot be edited further. Whatever else is wrong can be put right in the editor."""
+
+_Text: TypeAlias = str | dict[str, str]
+
+
+class _Option(TypedDict, total=False):
+    code: str
+    text: _Text
+
+
+class _Question(TypedDict, total=False):
+    id: str
+    type: str
+    text: _Text
+    options: list[_Option]
+    labels: list[_Text]
+    bins: list[Any]
+    unit: _Text
+    show_if: dict[str, list[str]]
+
+
+class _File(TypedDict, total=False):
+    """The shape of a survey file. Where something else is wrong, the protocol does not look at all of it."""
+
+    id: str
+    languages: list[str]
+    title: _Text
+    asked_by: _Text
+    contact: _Text
+    notice: _Text
+    closing: _Text
+    together: list[list[str]]
+    segments: list[_Question]
+    questions: list[_Question]
 
 
 # --- to a file --------------------------------------------------------------------------------------------------------
@@ -105,24 +139,33 @@ def _question(sketch: Sketch, ids: dict[str, str], item: Item) -> dict[str, Any]
     elif has_answers(item):
         tree["options"] = _options(sketch, item)
     if item.type == "number":
-        tree |= {name: _number(fields[name]) for name in ("min", "max") if str(fields.get(name, "")).strip()}
+        tree |= _ends(item)
         if any(map(str.strip, fields.get("unit", {}).values())):
             tree["unit"] = _text(sketch, fields["unit"])
         if fields.get("price"):
             tree["price"] = True
     if item.type in ("scale", "number") and measure_of(item) != DEFAULT_MEASURE[item.type]:
         tree["measure"] = measure_of(item)
-    if item.type == "number" and measure_of(item) == "shares" and str(fields.get("bins", "")).strip():
-        tree["bins"] = [_number(each) for each in re.split(r"[;\s]+|,\s*", fields["bins"].strip()) if each]
+    if item.type == "number" and measure_of(item) == "shares" and (bins := _bins(item)):
+        tree["bins"] = bins
     return tree
+
+
+def _ends(item: Item) -> dict[str, object]:
+    return {name: _number(item.fields[name]) for name in ("min", "max") if str(item.fields.get(name, "")).strip()}
+
+
+def _bins(item: Item) -> list[object]:
+    return [_number(each) for each in re.split(r"[;\s]+|,\s*", str(item.fields.get("bins", "")).strip()) if each]
 
 
 DEFAULT_MEASURE = {"scale": "shares", "number": "mean"}
 
 
 def measure_of(item: Item) -> str:
-    """What is estimated: shares, or a mean."""
-    return str(item.fields.get("measure") or DEFAULT_MEASURE.get(item.type, "shares"))
+    """What is estimated: shares, or a mean. What was chosen for another type makes no difference."""
+    default = DEFAULT_MEASURE.get(item.type)
+    return "shares" if default is None else str(item.fields.get("measure") or default)
 
 
 def can_decline(item: Item) -> bool:
@@ -135,26 +178,30 @@ def answers_of(sketch: Sketch, item: Item) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if item.type == "yes_no":
         found = [("yes", "Yes"), ("no", "No")]
-    elif item.type in ("choice", "scale") and measure_of(item) == "shares":
+    elif item.type in ("choice", "multi_choice", "scale") and measure_of(item) == "shares":
         found = [(answer.key, sketch.main(answer.text)) for answer in item.answers]
     elif item.type == "number" and measure_of(item) == "shares":
-        tree = _question(sketch, {item.key: "x"}, item)
-        edges = [tree.get("min"), *tree.get("bins", []), tree.get("max")]
-        if all(isinstance(edge, int | Decimal) for edge in edges):
-            names = [plain(float(edge)) for edge in edges]
+        ends = _ends(item)
+        edges = [ends.get("min"), *_bins(item), ends.get("max")]
+        numbers = [plain(float(edge)) for edge in edges if isinstance(edge, int | Decimal)]
+        if len(numbers) == len(edges):
+            names = [*dict.fromkeys(numbers)]  # a range that begins where all do is no other one
             found = [(f"{low}..{high}", f"{low} to {high}") for low, high in pairwise(names)]
-    if found and item.fields.get("decline"):
+    if found and item.fields.get("decline") and can_decline(item):
         found.append((DECLINED, "Prefer not to say"))
     return found
 
 
-def _conditions(sketch: Sketch, item: Item) -> list[str]:
-    """The codes after which a question is asked, in the order of the answers."""
+def among_of(sketch: Sketch, item: Item) -> list[str]:
+    """After which answers a question is asked, of those that there are, in their order."""
     parent = sketch.find(item.after)
-    if parent is None:
-        return [*item.among]
-    codes = codes_of(sketch, parent)
-    return [codes.get(key, key) for key, _ in answers_of(sketch, parent) if key in item.among]
+    return [*item.among] if parent is None else [key for key, _ in answers_of(sketch, parent) if key in item.among]
+
+
+def _conditions(sketch: Sketch, item: Item) -> list[str]:
+    parent = sketch.find(item.after)
+    codes = {} if parent is None else codes_of(sketch, parent)
+    return [codes.get(key, key) for key in among_of(sketch, item)]
 
 
 def _reference(sketch: Sketch, ids: dict[str, str], name: str) -> str:
@@ -182,12 +229,12 @@ def _text(sketch: Sketch, texts: Texts) -> str | dict[str, str]:
 def _number(text: object) -> object:
     """A number as people type it: 2.5 or 2,5, and 10,000. Anything else stays text, and is found wrong later."""
     typed = str(text).strip()
-    if re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", typed):
+    if re.fullmatch(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+", typed):
         typed = typed.replace(",", "")
     typed = typed.replace(",", ".")
-    if re.fullmatch(r"[+-]?\d{1,15}", typed):
+    if re.fullmatch(r"[+-]?[0-9]{1,16}", typed):
         return int(typed)
-    return Decimal(typed) if re.fullmatch(r"[+-]?\d{1,15}\.\d{1,15}", typed) else text
+    return Decimal(typed) if re.fullmatch(r"[+-]?[0-9]{1,16}\.[0-9]{1,400}", typed) else text
 
 
 # --- from a file ------------------------------------------------------------------------------------------------------
@@ -209,9 +256,10 @@ def from_tree(tree: dict[str, Any]) -> Sketch:
     try:
         survey_from_tree(tree)
     except SurveyError as error:
-        wrong = [each for each in error.problems if each.reason in NOT_A_SKETCH and not each.place.endswith("show_if")]
+        wrong = [each for each in error.problems if each.reason in NOT_A_SKETCH and not _names_a_question(each)]
         if wrong:
             raise SurveyError(wrong) from None
+        _check_shape(tree)
     languages = [*tree.get("languages", ())]
     sketch = Sketch(languages=languages)
     sketch.id = tree.get("id", "")
@@ -227,6 +275,20 @@ def from_tree(tree: dict[str, Any]) -> Sketch:
             item.among = [_key_of(keys.get(name), code) for code in codes]
     sketch.together = [[_joined(keys, name) for name in pair] for pair in tree.get("together", ())]
     return sketch
+
+
+def _names_a_question(problem: Problem) -> bool:
+    """Whether this is about a question that is not there: the editor can choose another."""
+    return problem.reason == "unknown" and re.search(r"\.show_if\.|^together\[", problem.place) is not None
+
+
+def _check_shape(tree: dict[str, Any]) -> None:
+    """SurveyError where a file has something else than tables, lists and texts where they are to be."""
+    try:
+        convert(tree, _File)
+    except ValidationError as error:
+        place = re.search(r"`\$\.?(\S*)`$", str(error))
+        raise SurveyError([Problem(place[1] if place else "", "type", "is not written as a survey has it")]) from None
 
 
 def _item(sketch: Sketch, tree: dict[str, Any]) -> Item:
@@ -253,7 +315,7 @@ def _typed(number: object) -> str:
 
 
 def _as_is(value: object) -> object:
-    return str(value) if isinstance(value, Decimal | float) else value
+    return plain(value) if isinstance(value, Decimal | float) else value
 
 
 def _key_of(item: Item | None, code: str) -> str:
