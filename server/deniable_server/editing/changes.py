@@ -16,6 +16,7 @@ from deniable_protocol.questions import QUESTIONS
 from deniable_protocol.survey import MAX_LENGTH
 
 from .sketch import SEGMENT, TEXTS, Answer, Item, Removed, Sketch, Texts, new_item, new_key
+from .trees import among_of, measure_of
 
 MOST_ITEMS = 300
 """Questions, and segments. A survey has fewer; what is too much can be written, and is marked."""
@@ -95,7 +96,8 @@ def _insert(sketch: Sketch, item: Item, place: int, key: str) -> None:
     items = sketch.items_like(item)
     if len(items) >= MOST_ITEMS:
         raise BadChange(f"A draft has room for {MOST_ITEMS} questions.")
-    item.key = key if key.isalnum() and key.isascii() and len(key) <= 20 and not sketch.find(key) else new_key()
+    used = {item.key for item in sketch.items} | {removed.item.key for removed in sketch.removed}
+    item.key = key if key.isalnum() and key.isascii() and len(key) <= 20 and key not in used else new_key()
     items.insert(place, item)
 
 
@@ -149,10 +151,20 @@ def _set(sketch: Sketch, change: Change) -> Conflict | None:
         now = value_at(sketch, change.at)
     except KeyError:
         return None  # its question is gone
-    if now not in (change.was, change.value):
+    if now != change.value and _tidy(sketch, change.at, now) != _tidy(sketch, change.at, change.was):
         return Conflict(change.at, now)
     _put(sketch, change.at, change.value)
     return None
+
+
+def _tidy(sketch: Sketch, at: str, value: Any) -> Any:
+    """Without the spaces and empty lines that a browser still has, and that are not kept: they are no difference."""
+    if not isinstance(value, str):
+        return value
+    lines = [line.strip() for line in value.split("\n")]
+    if at.endswith(f".answers:{sketch.tags[0]}"):
+        lines = [line for line in lines if line]
+    return "\n".join(lines).rstrip("\n")
 
 
 def value_at(sketch: Sketch, at: str) -> Any:
@@ -170,8 +182,12 @@ def value_at(sketch: Sketch, at: str) -> Any:
         item = sketch.find(key)
         if item is None:
             raise KeyError(key)
-        if field in ("type", "id", "after", "among"):
+        if field in ("type", "id", "after"):
             return getattr(item, field)
+        if field == "among":
+            return among_of(sketch, item)
+        if field == "measure":
+            return measure_of(item)
         if field == "text":
             return item.text.get(tag, "")
         if field == "unit":
@@ -245,7 +261,8 @@ def _write(sketch: Sketch, texts: Texts, tag: str, value: str) -> None:
 
 def _put_answers(sketch: Sketch, item: Item, tag: str, lines: list[str]) -> None:
     """Answers are written as lines. In the main language a line keeps the answer that it was, wherever it is now: the
-    one with the same text, or else the first that no line has. In other languages lines are in the same order.
+    one with the same text, or else the first that no line has. An empty line is an answer that waits for its text in
+    this language. In other languages lines are in the same order.
     """
     if tag not in sketch.tags:
         raise BadChange("The survey is not in this language.")
@@ -253,19 +270,30 @@ def _put_answers(sketch: Sketch, item: Item, tag: str, lines: list[str]) -> None
         for place, answer in enumerate(item.answers):
             answer.text[tag] = lines[place].strip() if place < len(lines) else ""
         return
-    written = [line.strip() for line in lines if line.strip()]
-    if len(written) > MOST_ITEMS:
+    written = "\n".join(line.strip() for line in lines).rstrip("\n").split("\n")
+    if len([*filter(None, written)]) > MOST_ITEMS:
         raise BadChange(f"A question has room for {MOST_ITEMS} answers.")
-    left = [*item.answers]
-    found: list[Answer | None] = []
-    for line in written:
-        same = next((answer for answer in left if answer.text.get(tag, "") == line), None)
-        if same is not None:
-            left.remove(same)
-        found.append(same)
-    item.answers = [answer or (left.pop(0) if left else Answer(new_key())) for answer in found]
-    for answer, line in zip(item.answers, written, strict=True):
-        answer.text[tag] = line
+    # Answers at the end that wait for their text in this language have no line that anybody sees.
+    shown = max((place for place, answer in enumerate(item.answers, 1) if answer.text.get(tag)), default=0)
+    shown = max(shown, len(written))
+    left, unseen = item.answers[:shown], item.answers[shown:]
+    found = {place: same for place, line in enumerate(written) if line and (same := _taken(left, tag, line))}
+    for place, line in enumerate(written):
+        if place not in found and line:
+            found[place] = left.pop(0) if left else Answer(new_key())
+        elif place not in found and (waiting := _taken(left, tag, "")):
+            found[place] = waiting
+    for place, answer in found.items():
+        answer.text[tag] = written[place]
+    item.answers = [found[place] for place in sorted(found)] + unseen
+
+
+def _taken(left: list[Answer], tag: str, line: str) -> Answer | None:
+    """The first answer with this text, which is left no more."""
+    same = next((answer for answer in left if answer.text.get(tag, "") == line), None)
+    if same is not None:
+        left.remove(same)
+    return same
 
 
 def _speak(sketch: Sketch, tags: Any) -> None:
