@@ -10,9 +10,10 @@ import re
 from typing import NamedTuple
 
 from deniable_protocol import Problem, SurveyError, survey_from_tree
+from deniable_protocol.survey import MAX_QUESTIONS
 
 from .sketch import SEGMENT, Item, Sketch
-from .trees import to_tree
+from .trees import answers_of, to_tree
 
 LANGUAGES = {
     "ar": "Arabic", "bn": "Bengali", "bg": "Bulgarian", "ca": "Catalan", "zh": "Chinese", "hr": "Croatian",
@@ -89,8 +90,7 @@ def _of_survey(sketch: Sketch, problem: Problem) -> Fault:
         tag = rest or sketch.tags[0]
         return Fault(f"{name}:{tag}", _in_language(sketch, tag, problem) or _SURVEY[name])
     if name == "questions":
-        few = not sketch.questions
-        return Fault("questions", "Add at least one question." if few else "A survey has at most 200 questions.")
+        return Fault("questions", _number_of_questions(sketch, problem))
     if name == "segments":
         if problem.reason == "size":
             return Fault("segments", _sentence(problem.message))
@@ -100,7 +100,19 @@ def _of_survey(sketch: Sketch, problem: Problem) -> Fault:
     return Fault(name, _SURVEY.get(name, _sentence(problem.message)))
 
 
+def _number_of_questions(sketch: Sketch, problem: Problem) -> str:
+    if not sketch.questions:
+        return "Add at least one question."
+    if len(sketch.questions) > MAX_QUESTIONS:
+        return f"A survey has at most {MAX_QUESTIONS} questions."
+    return _sentence(problem.message)
+
+
 def _together(sketch: Sketch, problem: Problem) -> str:
+    if problem.place == "together":
+        if problem.reason == "conflict":
+            return "To compare questions, choose one ε for the whole survey. The questions of this one have their own."
+        return "That is too many: ask for fewer comparisons."
     if problem.reason == "paths":
         return f"{_combinations(problem)} Compare fewer questions at once, or give them fewer answers."
     if problem.reason == "unknown":
@@ -121,11 +133,15 @@ def _of_item(sketch: Sketch, item: Item, place: str, problem: Problem) -> Fault:
         return Fault(f"{item.key}.text:{tag}", _in_language(sketch, tag, problem) or "Write the question.")
     if name in ("options", "labels"):
         return _of_answers(sketch, item, field, rest, problem)
+    if name in _ONLY_IN_FILES:
+        return Fault(f"{item.key}.type", _ONLY_IN_FILES[name])
     if name == "unit":
         tag = rest or sketch.tags[0]
         return Fault(f"{item.key}.unit:{tag}", _in_language(sketch, tag, problem) or "Write the unit.")
     if name == "show_if":
-        unchosen = problem.reason not in _DEPENDS and problem.reason != "paths"
+        parent = sketch.find(item.after)
+        offered = parent is not None and bool(answers_of(sketch, parent))
+        unchosen = offered and problem.reason not in _DEPENDS and problem.reason != "paths"
         return Fault(f"{item.key}.{'among' if unchosen else 'after'}", _depends(problem))
     return Fault(f"{item.key}.{name}", _ITEM.get(name) or _sentence(problem.message))
 
@@ -139,6 +155,14 @@ _ITEM = {
     "price": "A price is 0 or more: the smallest answer must not be below 0.",
     "type": "Choose a type.",
 }
+
+
+_ONLY_IN_FILES = {
+    "epsilon": "Either the survey has an ε, or each question has its own. Put this right in the file.",
+    "mechanism": "The mechanism that the file names does not go with this type. Put this right in the file.",
+    "delta": "The δ that the file names does not go with this question. Put this right in the file.",
+}
+"""Fields that the editor does not show."""
 
 
 def _of_answers(sketch: Sketch, item: Item, field: str, rest: str, problem: Problem) -> Fault:
@@ -156,7 +180,8 @@ def _of_answers(sketch: Sketch, item: Item, field: str, rest: str, problem: Prob
     number = int(place[1]) + 1
     if problem.reason == "format":
         return Fault(f"{item.key}.answers:{tag}", f"Answer {number} {problem.message}. Type it again.")
-    return Fault(f"{item.key}.answers:{tag}", f"Answer {number} has no text in {language_name(tag)}.")
+    where = f" in {language_name(tag)}" if tag else ""
+    return Fault(f"{item.key}.answers:{tag}", f"Answer {number} has no text{where}.")
 
 
 _DEPENDS = {
