@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
-from msgspec import Struct, ValidationError
+from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 from werkzeug.exceptions import RequestEntityTooLarge
 
@@ -178,8 +179,8 @@ def change(number: int) -> ResponseReturnValue:
     """Make these changes, in their order."""
     try:
         changes = _CHANGES.decode(request.form.get("changes", ""))
-    except ValidationError as error:
-        raise Refusal(Kind.BAD_PARAMETER, f"These are no changes to a draft: {error}.") from None
+    except (DecodeError, RecursionError):  # the second, of what is nested deeply
+        raise Refusal(Kind.BAD_PARAMETER, "These are no changes to a draft.") from None
     by = holder().label
     conflicts: list[editing.Conflict] = []
 
@@ -221,14 +222,14 @@ def file(number: int) -> ResponseReturnValue:
 def take_file(number: int) -> ResponseReturnValue:
     """Replace all of a draft with what is in a file. Refused where somebody has changed the draft meanwhile."""
     draft = find_draft(number)
-    sketch, text = editing.read(draft.content), request.form.get("text", "")
+    sketch, text, seen = editing.read(draft.content), request.form.get("text", ""), request.form.get("version", 0, int)
     try:
         text = _file_text()
         taken = editing.from_toml(text)
     except SurveyError as error:
-        return _file(draft, sketch, text, error.problems)
+        return _file(replace(draft, version=seen), sketch, text, error.problems)
     taken.by, taken.done = holder().label, sketch.done
-    if not here().storage.drafts.save(number, editing.write(taken), int(request.form.get("version", "0") or 0)):
+    if seen != draft.version or not here().storage.drafts.save(number, editing.write(taken), seen):
         draft = find_draft(number)
         message = f"{sketch.by or 'Somebody'} has changed the draft since you opened this page. Your text is below."
         return _file(draft, sketch, text, [Problem("", "conflict", f"{message} Apply it again to replace theirs")])

@@ -17,6 +17,8 @@ from .queries import View
 from .tokens import Writing
 
 DRAFT = ("number", "content", "version", "maker", "changed_on")
+MOST = 10**9
+"""The largest number of a draft."""
 _COLUMNS = "number, content, version, maker, CAST(changed_on AS TEXT)"
 
 
@@ -45,7 +47,7 @@ class Drafts:
         """Keep a new draft; returns its number. That is random, so that no number is ever used for another draft: a
         browser may still have changes to one that is gone.
         """
-        number = 1 + secrets.randbelow(10**9)
+        number = 1 + secrets.randbelow(MOST)
         added = (
             "INSERT INTO drafts (number, content, version, maker, changed_on)"
             " VALUES (:number, :content, 1, :maker, :today)"
@@ -55,6 +57,8 @@ class Drafts:
 
     def find(self, number: int) -> Draft | None:
         """The draft of this number."""
+        if number > MOST:  # no database takes numbers of any size
+            return None
         found = self._rows(f"SELECT {_COLUMNS} FROM drafts WHERE number = :number", number=number)  # noqa: S608 -- our own words
         return found[0] if found else None
 

@@ -1,0 +1,539 @@
+"""The pages of drafts: beginning, writing by several people at once, the file, and publishing."""
+
+from __future__ import annotations
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from html import unescape
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from deniable_protocol import publish, survey_from_tree
+from deniable_server import editing
+from deniable_server.editing import Sketch
+from deniable_server.editing.templates import TEMPLATES, template
+from deniable_server.storage import Role
+from deniable_server.storage.drafts import Draft
+from tests.helpers.drafts import HOSTILE, SCRIPT, example_tree, hostile_tree, new_draft
+from tests.helpers.servers import storage_of
+from tests.helpers.sign_in import BROWSER, enter, send, word_in
+
+CANARY = "Zebra crossing at noon"
+"""A text that is in a draft and nowhere else."""
+QUESTION = {"id": "q", "type": "yes_no", "text": "Q?"}
+ENGLISH: dict[str, Any] = {
+    "questions": [QUESTION],
+    "segments": [],
+    "together": [],
+    "notice": "N",
+    "closing": "C",
+    "asked_by": "A",
+    "contact": "B",
+}
+"""What makes a small survey in one language of the example."""
+
+
+@pytest.fixture
+def app(app: Flask) -> Flask:
+    """With a second survey."""
+    tree = {"id": "other", "title": "Other", "questions": [QUESTION | {"epsilon": 1}]}
+    storage_of(app).publish(publish(survey_from_tree(tree)))
+    return app
+
+
+def found(app: Flask, number: int) -> Draft:
+    draft = storage_of(app).drafts.find(number)
+    assert draft is not None
+    return draft
+
+
+def sketch_of(app: Flask, number: int) -> Sketch:
+    return editing.read(found(app, number).content)
+
+
+def number_in(response: TestResponse) -> int:
+    """The draft that this leads to."""
+    assert response.status_code == 303, response.text
+    led = re.fullmatch(r"/drafts/(\d+)", response.location)
+    assert led is not None, response.location
+    return int(led[1])
+
+
+def begin(http: FlaskClient, **fields: str) -> TestResponse:
+    return send(http, "/surveys/new", "/surveys/new", **fields)
+
+
+def word(http: FlaskClient) -> str:
+    return word_in(http.get("/surveys/new"))
+
+
+def changing(http: FlaskClient, number: int, *changes: dict[str, Any], **fields: str) -> TestResponse:
+    """Send changes, as the script of the page does."""
+    numbered = [{"id": f"{hash(json.dumps(each))}", **each} for each in changes]
+    data = {"word": word(http), "changes": json.dumps(numbered), "version": "1", **fields}
+    return http.post(f"/drafts/{number}/changes", data=data, headers={**BROWSER, "Accept": "application/json"})
+
+
+def title(value: str, was: str = "Campus health 2026") -> dict[str, Any]:
+    return {"op": "set", "at": "title:en", "value": value, "was": was}
+
+
+# --- beginning --------------------------------------------------------------------------------------------------------
+
+
+def test_a_draft_begins_empty(app: Flask, editor: FlaskClient) -> None:
+    """In English, with a moderate ε, and with nothing that anybody would have to delete. It opens."""
+    number = number_in(begin(editor, start="empty"))
+    sketch = sketch_of(app, number)
+    assert (sketch.questions, sketch.texts, sketch.languages, float(sketch.epsilon)) == ([], {}, ["en"], 2)
+    assert sketch.by == "test" and found(app, number).maker == storage_of(app).tokens.all()[0].id
+    assert editor.get(f"/drafts/{number}").status_code == 200
+    assert f'href="/drafts/{number}"' in editor.get("/").text
+
+
+def test_a_draft_begins_with_a_template(app: Flask, editor: FlaskClient) -> None:
+    """It has all of its questions, could be published, and gets an id of its own from its title."""
+    for name, *_ in TEMPLATES:
+        number = number_in(begin(editor, start=name))
+        sketch = sketch_of(app, number)
+        assert sketch.id == "" and editing.faults_in(sketch) == []
+        expected = editing.to_tree(editing.from_toml(template(name)))
+        assert {**editing.to_tree(sketch), "id": expected["id"]} == expected
+        assert sketch.title in editor.get(f"/drafts/{number}").text.replace("&#39;", "'")
+
+
+def test_a_draft_begins_with_a_file(app: Flask, editor: FlaskClient) -> None:
+    """One that was chosen, as Windows writes it, or a text that was pasted."""
+    text = editing.to_toml(editing.from_tree(example_tree()))
+    chosen = (BytesIO(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()), "survey.toml")
+    data = {"word": word(editor), "start": "file", "text": "nonsense", "file": chosen}
+    for response in (editor.post("/surveys/new", data=data, headers=BROWSER), begin(editor, start="file", text=text)):
+        assert editing.to_toml(sketch_of(app, number_in(response))) == text
+
+
+def test_a_bad_file_is_refused_with_all_that_is_wrong(app: Flask, editor: FlaskClient) -> None:
+    """Each fault with its place; no draft is made."""
+    refused = begin(editor, start="file", text='id = 1\ntitle = "T"\ncolour = "red"\n[[questions]]\nid = 2\n')
+    assert refused.status_code == 422
+    for place in ("<code>id</code>", "<code>colour</code>", "<code>questions[0].id</code>"):
+        assert place in refused.text
+    chosen = (BytesIO(b"\xff\xfe\x00"), "survey.toml")
+    data = {"word": word(editor), "start": "file", "file": chosen}
+    refused = editor.post("/surveys/new", data=data, headers=BROWSER)
+    assert refused.status_code == 422 and "UTF-8" in refused.text
+    assert storage_of(app).drafts.all() == []
+
+
+def test_a_file_of_another_shape_is_no_error_of_the_server(editor: FlaskClient, draft: int) -> None:
+    """A list where a table is to be, next to something else that is wrong."""
+    text = 'id = "x1"\ntitle = "T"\n[[questions]]\nid = "a"\ntype = "choice"\ntext = "A"\noptions = ["a"]\n'
+    assert begin(editor, start="file", text=text).status_code == 422
+    page = f"/drafts/{draft}/file"
+    assert send(editor, page, page, text=text, version="1").status_code == 422
+
+
+def test_a_copy_of_a_published_survey(app: Flask, editor: FlaskClient) -> None:
+    """It has everything, under another id: publishing it makes a second survey."""
+    number = number_in(send(editor, "/surveys/campus-health/copy", "/surveys/new"))
+    tree = example_tree() | {"id": "campus-health-2026"}
+    assert editing.to_tree(sketch_of(app, number)) == editing.to_tree(
+        editing.from_tree({key: value for key, value in tree.items() if key != "respondents"})
+    )
+    page = f"/drafts/{number}/publish"
+    assert send(editor, page, page, version="1").location == "/surveys/campus-health-2026/share?new=1"
+
+
+# --- who may ----------------------------------------------------------------------------------------------------------
+
+PAGES = ("", "/changes", "/plan", "/file", "/publish")
+DEEDS = ("/changes", "/file", "/delete", "/publish")
+
+
+@pytest.mark.parametrize("role", ["reader", "analyst"])
+def test_readers_and_analysts_see_no_drafts(app: Flask, http: FlaskClient, role: Role) -> None:
+    """They are refused or led to what they may see, change nothing, and find no draft in their list."""
+    number = new_draft(storage_of(app), title=CANARY, languages=["en"], **ENGLISH)
+    enter(http, app, role, *(["campus-health", "other"] if role == "reader" else []))
+    own, before = word_in(http.get("/sign-in")), found(app, number)
+    paths = [("GET", f"/drafts/{number}{page}") for page in PAGES] + [("GET", "/surveys/new"), ("GET", "/")]
+    paths += [("POST", f"/drafts/{number}{page}") for page in DEEDS]
+    paths += [("POST", "/surveys/new"), ("POST", "/surveys/campus-health/copy")]
+    for method, path in paths:
+        response = http.open(path, method=method, headers=BROWSER, data={"word": own} if method == "POST" else None)
+        refused = response.status_code == 403 or (role == "reader" and response.status_code == 303)
+        assert (refused or path == "/") and CANARY not in response.text, (method, path, response.status_code)
+    assert storage_of(app).drafts.all() == [before]
+
+
+def test_an_editor_of_some_surveys_sees_own_drafts_only(app: Flask, http: FlaskClient, draft: int) -> None:
+    """Those of others are as if they were not there: by address, in lists, and for each change. Admins see all."""
+    storage = storage_of(app)
+    enter(http, app, "editor", "campus-health")
+    mine = number_in(begin(http, start="empty"))
+    own, listed, before = word(http), http.get("/").text, found(app, draft)
+    assert f"/drafts/{mine}" in listed and f"/drafts/{draft}" not in listed
+    for page in PAGES:
+        assert http.get(f"/drafts/{draft}{page}").status_code == 404
+    for page in DEEDS:
+        data = {"word": own, "changes": json.dumps([{"id": "1", **title("Mine")}]), "version": "1"}
+        assert http.post(f"/drafts/{draft}{page}", data=data, headers=BROWSER).status_code == 404, page
+    assert found(app, draft) == before
+    assert http.get(f"/drafts/{mine}").status_code == 200
+    admin = app.test_client()
+    enter(admin, app, "admin")
+    assert {f"/drafts/{each.number}" in admin.get("/").text for each in storage.drafts.all()} == {True}
+    assert {admin.get(f"/drafts/{number}").status_code for number in (mine, draft)} == {200}
+
+
+def test_an_editor_of_some_surveys_cannot_copy_others(app: Flask, http: FlaskClient) -> None:
+    """Nor publish over them: such an id is taken."""
+    (other,) = [number_of(app, http)]
+    assert send(http, "/surveys/campus-health/copy", "/surveys/new").status_code == 403
+    page = f"/drafts/{other}/publish"
+    refused = send(http, page, page, version="1")
+    assert refused.status_code == 409 and "Another survey has this address already" in refused.text
+    assert {each.id for each in storage_of(app).surveys()} == {"campus-health", "other"}
+
+
+def number_of(app: Flask, http: FlaskClient) -> int:
+    """A draft of an editor of one survey, with the id of another."""
+    enter(http, app, "editor", "other")
+    return number_in(
+        begin(http, start="file", text=editing.to_toml(editing.from_tree(example_tree() | {"title": "X"})))
+    )
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_is_saved_and_answered(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """With the version, what is still wrong by field, and what is missing by language; sent again, it counts once."""
+    item = sketch_of(app, draft).questions[0].key
+    made = [title(""), {"op": "add", "type": "yes_no", "key": item, "new": "mine"}]
+    for _ in range(2):
+        answer = changing(editor, draft, *made).get_json()
+    assert answer["version"] == 2 == found(app, draft).version and answer["conflicts"] == []
+    assert answer["faults"]["title:en"] == "Give the survey a title." and "mine.text:en" in answer["faults"]
+    assert answer["by"] == "test" and answer["missing"]["es"] == 0
+    assert sketch_of(app, draft).questions[1].key == "mine"
+
+
+def test_a_conflict_is_answered_and_nothing_is_overwritten(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """What the same request changes elsewhere is kept."""
+    changing(editor, draft, title("Bob's"))
+    stricter = {"op": "set", "at": "epsilon", "value": "1.0", "was": sketch_of(app, draft).epsilon}
+    answer = changing(editor, draft, title("Ann's"), stricter).get_json()
+    assert answer["conflicts"] == [{"at": "title:en", "theirs": "Bob's"}]
+    assert (sketch_of(app, draft).title, sketch_of(app, draft).epsilon) == ("Bob's", "1.0")
+
+
+def test_others_are_told_what_changed(editor: FlaskClient, draft: int) -> None:
+    """Nothing while nothing has changed; then the page's own part, drawn again."""
+    path = f"/drafts/{draft}/changes"
+    assert editor.get(f"{path}?since=1").status_code == 204
+    changing(editor, draft, title(CANARY))
+    answer = editor.get(f"{path}?since=1").get_json()
+    assert answer["version"] == 2 and CANARY in answer["editor"]
+    assert changing(editor, draft, version="2").get_json()["editor"] is None
+    assert CANARY in changing(editor, draft, version="1").get_json()["editor"]
+
+
+def test_twenty_who_write_at_once_lose_nothing(app: Flask, draft: int) -> None:
+    """Each adds a question and writes its text, in a browser of their own: all of them are there, and once."""
+    browsers = []
+    for _ in range(4):
+        browsers.append(app.test_client())
+        enter(browsers[-1], app, "editor")
+    words = [word(http) for http in browsers]
+    before = len(sketch_of(app, draft).questions)
+
+    def write(number: int) -> int:
+        mine = [
+            {"id": f"a{number}", "op": "add", "type": "yes_no", "new": f"n{number}"},
+            {"id": f"b{number}", "op": "set", "at": f"n{number}.text:en", "value": f"Number {number}?", "was": ""},
+        ]
+        data = {"word": words[number % 4], "changes": json.dumps(mine), "version": "1"}
+        # A client of its own for each thread, with the session of one of the four.
+        http = app.test_client()
+        cookie = browsers[number % 4].get_cookie("deniable")
+        assert cookie is not None
+        http.set_cookie("deniable", cookie.value)
+        return http.post(f"/drafts/{draft}/changes", data=data, headers=BROWSER).status_code
+
+    with ThreadPoolExecutor(20) as pool:
+        assert set(pool.map(write, range(20))) == {200}
+    written = [item.text.get("en") for item in sketch_of(app, draft).questions]
+    assert len(written) == before + 20 and {f"Number {number}?" for number in range(20)} < {*written}
+    assert found(app, draft).version == 21
+
+
+def test_changes_need_the_word_of_the_page(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """Another site cannot send them; nor delete or publish a draft, or replace it by a file."""
+    before = found(app, draft)
+    for page in (*DEEDS, "/test"):
+        data = {"changes": json.dumps([{"id": "1", **title("Theirs")}]), "version": "1", "text": "x"}
+        assert editor.post(f"/drafts/{draft}{page}", data=data, headers=BROWSER).status_code == 403, page
+        foreign = {**BROWSER, "Sec-Fetch-Site": "cross-site"}
+        data["word"] = word(editor)
+        assert editor.post(f"/drafts/{draft}{page}", data=data, headers=foreign).status_code == 403, page
+    assert found(app, draft) == before
+
+
+def test_when_the_session_is_over_the_page_is_told(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """By 401, so that it keeps what was typed and asks to sign in; the same changes are made afterwards."""
+    own, before = word(editor), found(app, draft)
+    data = {"word": own, "changes": json.dumps([{"id": "1", **title(CANARY)}]), "version": "1"}
+    editor.delete_cookie("deniable")
+    assert editor.post(f"/drafts/{draft}/changes", data=data, headers=BROWSER).status_code == 401
+    assert found(app, draft) == before
+    enter(editor, app, "editor")
+    assert changing(editor, draft, {"id": "1", **title(CANARY)}).status_code == 200
+    assert sketch_of(app, draft).title == CANARY
+
+
+def test_of_a_deleted_draft_the_page_is_told(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """By 404, for changes that come too late, for what others did, and for numbers that no database has."""
+    assert send(editor, f"/drafts/{draft}/delete", f"/drafts/{draft}").location == "/"
+    assert changing(editor, draft, title("Late")).status_code == 404
+    assert editor.get(f"/drafts/{draft}/changes?since=1").status_code == 404
+    assert storage_of(app).drafts.all() == []
+    for number in (0, 2**31, 2**63, 10**40):
+        assert editor.get(f"/drafts/{number}").status_code == 404
+
+
+NO_CHANGES = [
+    "",
+    "nonsense",
+    "{}",
+    "[1]",
+    '[{"id": "1"}]',
+    '[{"id": "1", "op": "explode"}]',
+    '[{"id": "1", "op": "set", "colour": "red"}]',
+    '[{"id": "1", "op": "set", "value": "\\ud800"}]',
+    '[{"id": "1", "op": "set", "value": ' + "[" * 10_000 + "]" * 10_000 + "}]",
+    '[{"id": "1", "op": "move", "place": 1e400}]',
+    '[{"id": "1", "op": "set", "at": "nothing"}]',
+    '[{"id": "1", "op": "set", "at": "title:fr", "was": "", "value": "x"}]',
+    '[{"id": "1", "op": "set", "at": "epsilon", "was": "4.0", "value": 7}, {"id": "2", "op": "add", "type": "x"}]',
+    '[{"id": "1", "op": "pair", "keys": ["one"]}]',
+]
+
+
+def test_what_no_editor_sends_is_refused(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """In words, without repeating what was sent; nothing of the request is made."""
+    before, own = found(app, draft), word(editor)
+    for changes in NO_CHANGES:
+        data = {"word": own, "changes": changes, "version": "1"}
+        refused = editor.post(f"/drafts/{draft}/changes", data=data)
+        assert refused.status_code == 400 and len(refused.text) < 400, changes[:80]
+        assert found(app, draft) == before
+
+
+def test_a_draft_has_room_for_two_million_characters(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """More is refused, and nothing of it is kept."""
+    storage = storage_of(app)
+    sketch = sketch_of(app, draft)
+    sketch.texts["notice"] = {"en": "x" * 1_999_000}
+    assert storage.drafts.save(draft, editing.write(sketch), 1)
+    refused = changing(editor, draft, *({"op": "add", "type": "yes_no", "new": f"n{each}"} for each in range(50)))
+    assert refused.status_code == 413 and found(app, draft).version == 2
+
+
+def test_a_draft_of_two_hundred_questions(app: Flask, editor: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change of a text is saved without drawing the page again, checks the survey once, and is answered in few
+    characters.
+    """
+    questions = [{"id": f"q{n}", "type": "yes_no", "text": f"Question {n}?"} for n in range(200)]
+    number = new_draft(storage_of(app), ENGLISH | {"id": "long", "title": "L", "epsilon": 2, "questions": questions})
+    key, checked = sketch_of(app, number).questions[199].key, []
+    original = editing.faults_in
+
+    def faults_in(sketch: Sketch) -> Any:
+        checked.append(sketch)
+        return original(sketch)
+
+    monkeypatch.setattr(editing, "faults_in", faults_in)
+    answer = changing(editor, number, {"op": "set", "at": f"{key}.text:", "value": "Last?", "was": "Question 199?"})
+    assert answer.status_code == 200 and len(checked) == 1 and len(answer.text) < 500
+    assert sketch_of(app, number).questions[199].text[""] == "Last?"
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_file_is_applied(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """What the page shows is the draft. Applied with another title, that is all that is different."""
+    page = f"/drafts/{draft}/file"
+    text = text_in(editor.get(page))
+    assert text == editing.to_toml(sketch_of(app, draft))
+    applied = send(editor, page, page, text=text.replace("Campus health 2026", CANARY), version="1")
+    assert applied.location == f"/drafts/{draft}"
+    assert text_in(editor.get(page)) == text.replace("Campus health 2026", CANARY)
+    assert sketch_of(app, draft).by == "test" and found(app, draft).version == 2
+
+
+def text_in(response: TestResponse) -> str:
+    area = re.search(r'<textarea id="text"[^>]*>\n(.*?)</textarea>', response.text, re.DOTALL)
+    version = re.search(r'name="version" value="(\d+)"', response.text)
+    assert area is not None and version is not None
+    return unescape(area[1])
+
+
+def test_a_file_does_not_replace_what_somebody_else_changed(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """It is refused with the text kept, also where the text was wrong at first; applied once more, it is taken."""
+    page = f"/drafts/{draft}/file"
+    text = text_in(editor.get(page)).replace("Campus health 2026", "Mine")
+    changing(editor, draft, title("Theirs"))
+    wrong = send(editor, page, page, text=f"{text}?", version="1")
+    assert wrong.status_code == 422 and text_in(wrong) == f"{text}?" and 'name="version" value="1"' in wrong.text
+    refused = send(editor, page, page, text=text, version="1")
+    assert refused.status_code == 422 and "has changed the draft since you opened this page" in refused.text
+    assert text_in(refused) == text and 'name="version" value="2"' in refused.text
+    assert sketch_of(app, draft).title == "Theirs"
+    for version in ("x", "", "-1", "9" * 30):
+        assert send(editor, page, page, text=text, version=version).status_code == 422
+    assert send(editor, page, page, text=text, version="2").status_code == 303
+    assert sketch_of(app, draft).title == "Mine"
+
+
+def test_a_change_that_was_made_before_the_file_is_not_made_again(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """A browser that sends it once more, because it heard no answer, does not undo the file."""
+    late = {"id": "late", "op": "add", "type": "yes_no"}
+    changing(editor, draft, late)
+    page = f"/drafts/{draft}/file"
+    send(editor, page, page, text=editing.to_toml(editing.from_tree(example_tree())), version="2")
+    changing(editor, draft, late)
+    assert len(sketch_of(app, draft).questions) == len(example_tree()["questions"])
+
+
+# --- publishing -------------------------------------------------------------------------------------------------------
+
+
+def test_publishing_ends_at_what_to_send(app: Flask, editor: FlaskClient) -> None:
+    """The draft and its test run are gone, and the page has the link, its QR code, the snippet and a text to send."""
+    number = new_draft(storage_of(app), title="Brand new", id="")
+    send(editor, f"/drafts/{number}/test", f"/drafts/{number}/preview")
+    assert storage_of(app).test_run(number) is not None
+    page = f"/drafts/{number}/publish"
+    assert "What you will know" in editor.get(page).text
+    published = send(editor, page, page, version="1")
+    assert published.location == "/surveys/brand-new/share?new=1"
+    survey = storage_of(app).find("brand-new")
+    assert survey is not None and survey.document.survey.title == "Brand new"
+    assert storage_of(app).test_run(number) is None and storage_of(app).drafts.all() == []
+    assert [each.id for each in storage_of(app).surveys(test_runs=True) if each.id.startswith("test-")] == []
+    share = unescape(editor.get(published.location).text)
+    link = f"http://localhost/s/brand-new#{survey.document.digest}"
+    for part in ("Your survey is published", link, 'aria-label="QR code', f'<deniable-survey src="{link}">', "mailto:"):
+        assert part in share
+    assert editor.get(page).status_code == 404
+
+
+def test_an_incomplete_draft_goes_back_to_the_editor(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """Which then shows what is missing. Nothing is published, and the draft is still there."""
+    changing(editor, draft, title(""))
+    back = f"/drafts/{draft}?check=1"
+    page = f"/drafts/{draft}/publish"
+    assert editor.get(page).location == back
+    refused = editor.post(page, data={"word": word(editor), "version": "2"}, headers=BROWSER)
+    assert refused.location == back and "data-checking" in editor.get(back).text
+    assert {each.id for each in storage_of(app).surveys()} == {"campus-health", "other"}
+    assert found(app, draft).version == 2
+
+
+def test_what_was_not_looked_at_is_not_published(app: Flask, editor: FlaskClient) -> None:
+    """Where somebody has changed the draft since the plan was shown, it is shown again, with who did."""
+    number = new_draft(storage_of(app), id="mine")
+    changing(editor, number, title("Changed"))
+    page = f"/drafts/{number}/publish"
+    for version in ("1", "", "x"):
+        refused = send(editor, page, page, version=version)
+        assert refused.status_code == 409 and "test has changed the draft since. Look again." in refused.text
+    assert storage_of(app).find("mine") is None and found(app, number).version == 2
+    assert send(editor, page, page, version="2").status_code == 303
+
+
+def test_an_address_that_is_taken_is_said(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """One that somebody chose is refused; one that is made from the title gives way."""
+    changing(editor, draft, title("Another title"))
+    page = f"/drafts/{draft}/publish"
+    refused = send(editor, page, page, version="2")
+    assert refused.status_code == 409 and "Another survey has this address already" in refused.text
+    changing(editor, draft, {"op": "set", "at": "id", "value": "", "was": "campus-health"})
+    changing(editor, draft, title("Campus health", "Another title"))
+    assert send(editor, page, page, version="4").location == "/surveys/campus-health-2/share?new=1"
+
+
+# --- what is noted, and hostile texts ---------------------------------------------------------------------------------
+
+
+def test_what_people_do_with_drafts_is_noted_without_its_texts(
+    app: Flask, editor: FlaskClient, lines: pytest.LogCaptureFixture
+) -> None:
+    """In the log and on the page Activity: beginning, deleting and publishing, with the number or the id."""
+    texts = ENGLISH | {"title": CANARY, "id": "noted", "questions": [QUESTION | {"text": CANARY}]}
+    text = editing.to_toml(editing.from_tree(example_tree() | texts))
+    gone, kept = (number_in(begin(editor, start="file", text=text)) for _ in range(2))
+    changing(editor, gone, title("Other", CANARY))
+    send(editor, f"/drafts/{gone}/delete", f"/drafts/{gone}")
+    page = f"/drafts/{kept}/publish"
+    assert send(editor, page, page, version="1").status_code == 303
+    logged = [re.sub(r"at=\S+ | token=\S+ role=\S+", "", line) for line in lines.messages if "event=" in line]
+    assert logged == [
+        f"event=draft-made draft={gone}",
+        f"event=draft-made draft={kept}",
+        f"event=draft-deleted draft={gone}",
+        "event=survey-published survey=noted",
+    ]
+    deeds = storage_of(app).activity.newest()
+    assert [deed.event for deed in deeds][:4] == ["survey-published", "draft-deleted", "draft-made", "draft-made"]
+    assert CANARY not in lines.text + str(deeds)
+
+
+def test_hostile_texts_stay_texts(app: Flask, editor: FlaskClient) -> None:
+    """On every page of a draft, in every part that is drawn later, and after a mistake: no text becomes an
+    element, an attribute or a template, and every policy forbids what is inline.
+    """
+    number = new_draft(storage_of(app), hostile_tree())
+    sketch = sketch_of(app, number)
+    first, second = sketch.questions[0].key, sketch.segments[0].key
+    changing(
+        editor,
+        number,
+        {"op": "copy", "key": first, "new": "twin"},
+        {"op": "set", "at": "twin.after", "value": first, "was": ""},
+        {"op": "pair", "keys": [first, "twin"]},
+        {"op": "remove", "key": second},
+        {"op": "set", "at": "languages", "value": ["en"], "was": []},
+    )
+    file, publishing = f"/drafts/{number}/file", f"/drafts/{number}/publish"
+    pages = [editor.get(f"/drafts/{number}{page}") for page in ("", "/file", "/plan", "?check=1")] + [editor.get("/")]
+    pages.append(begin(editor, start="file", text=f'"{HOSTILE_KEY}" = 1\n[[questions]]\nid = "{HOSTILE_KEY}"\n'))
+    pages.append(send(editor, file, file, text=HOSTILE, version="1"))
+    changing(editor, number, {"op": "set", "at": "twin.after", "value": "", "was": first})
+    pages += [editor.get(publishing), send(editor, publishing, publishing, version="1")]
+    assert [page.status_code for page in pages] == [200] * 5 + [422, 422, 200, 409]
+    for page in pages:
+        check_markup(page.text)
+        policy = page.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'") and "unsafe" not in policy
+        assert page.headers["Cache-Control"] == "no-store"
+    drawn = editor.get(f"/drafts/{number}/changes?since=0").get_json()["editor"]
+    check_markup(drawn)
+    assert "&lt;script&gt;" in drawn and "{{ 7 * 7 }}" in drawn
+
+
+HOSTILE_KEY = f"<script>{SCRIPT}</script><img src=x onerror={SCRIPT}>"
+
+
+def check_markup(html: str) -> None:
+    """Only our own elements: scripts with an address, no pictures, and nothing that runs or styles in place."""
+    assert "<img" not in html and not re.search(r"<script(?![^>]*\ssrc=)|<style", html)
+    tags = re.findall(r"<[a-z][^<>]*>", re.sub(r'"[^"]*"', '""', re.sub(r"'[^'<>]*'", "''", html)))
+    assert not [tag for tag in tags if re.search(r"\son\w+=|\sstyle=", tag)]
