@@ -217,13 +217,27 @@ def test_a_test_run_belongs_to_its_draft(storage: Storage, survey: Published, tm
 def test_of_a_deleted_survey_nothing_is_there(
     storage: Storage, reopen: Open, survey: Published, example_answers: dict
 ) -> None:
-    """On another server as well, which has answered for it before; the other survey keeps everything."""
+    """On another server as well, which has answered for it before; the other survey keeps everything. Links to its
+    results and its collectors go with it. People keep their access tokens, which are no longer for it.
+    """
     storage.publish(publish(survey_from_tree(OTHER)))
     rest = found_in(storage, "other")
     storage.accept(rest, [Row(bytes(16), "[0,[1],[]]")])
-    for name, about in (("r", "campus-health"), ("o", "other")):
-        storage.tokens.add(Token(name, "reader", "", name * 64, "2026-03-01", about))
-    storage.tokens.add(Token("a", "admin", "", "c" * 64, "2026-03-01"))
+    day, gone, kept = "2026-03-01", "campus-health", "other"
+    for token in (
+        Token("admin", "admin", "", "a" * 64, day),
+        Token("hr", "reader", "Ann", "b" * 64, day, (gone,)),
+        Token("editor", "editor", "Bob", "c" * 64, day, (gone, kept)),
+        *(
+            Token(f"link-{survey}", "reader", "", str(n) * 64, day, (survey,), None, "admin")
+            for n, survey in enumerate((gone, kept))
+        ),
+        *(
+            Token(f"kiosk-{survey}", "collector", "kiosk", str(n) * 64, day, (survey,))
+            for n, survey in enumerate((gone, kept), 2)
+        ),
+    ):
+        storage.tokens.add(token)
     other = reopen()
     known = found_in(other)
     rows = rows_of(survey, example_answers, 130)
@@ -233,7 +247,9 @@ def test_of_a_deleted_survey_nothing_is_there(
     for server in (storage, other):
         assert server.find("campus-health") is None
         assert [listed.id for listed in server.surveys()] == ["other"]
-        assert sorted(token.id for token in server.tokens.all()) == ["a", "o"]
+        assert {token.id: token.surveys for token in server.tokens.all()} == {
+            "admin": None, "hr": (), "editor": (kept,), "link-other": (kept,), "kiosk-other": (kept,),
+        }  # fmt: skip
         assert server.days(rest) == {TODAY: 1} and server.recount(rest).submissions == 1
         assert server.verify() == []
     with pytest.raises(SurveyGone):

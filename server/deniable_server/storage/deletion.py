@@ -21,17 +21,17 @@ WITH_TRACES = (*BY_NUMBER, "issuers", "sessions", "token_surveys", "tokens", "su
 """All tables that are shared between surveys and have, or had, rows of a deleted one."""
 
 LINKS = (
-    "DELETE FROM tokens WHERE role IN ('reader', 'collector') AND id IN (SELECT token FROM token_surveys"
+    "DELETE FROM tokens WHERE (maker IS NOT NULL OR role = 'collector') AND id IN (SELECT token FROM token_surveys"
     " GROUP BY token HAVING count(*) = 1 AND min(survey) = (SELECT id FROM surveys WHERE number = :number))"
 )
-"""Access tokens for one survey alone that are nobody's own."""
+"""Links and collectors of one survey alone: access tokens that are nobody's own."""
 DELETED = "SELECT number FROM deletions"
 
 
 def deletion(survey: Published, apart: tuple[str, ...] = ()) -> list[Statement]:
     """The statements that delete the rows of a survey. Links to its results and collectors of it alone go too, with
-    their sessions; people keep their access tokens. ``apart``: tables with its
-    submissions, where they are not dropped. The last one deletes the survey itself.
+    their sessions; people keep their access tokens, which are no longer for it. ``apart``: tables with its submissions,
+    where they are not dropped. The last one deletes the survey itself.
     """
     number = {"number": survey.number}
     rows: list[Statement] = [(f"DELETE FROM {table} WHERE survey = :number", number) for table in (*apart, *BY_NUMBER)]  # noqa: S608 -- our own names
