@@ -197,9 +197,10 @@ def test_the_public_names_are_pinned() -> None:
     """What ``import deniable`` offers changes on purpose or not at all."""
     assert sorted(deniable.__all__) == [
         "AccessDenied", "AddressError", "AlreadyAnswered", "AnswerError", "BudgetExceeded", "Client", "DeniableError",
-        "DocumentError", "HTTPTransport", "HeldBack", "InvitationError", "MissingPackage", "NotDelivered", "Problem",
-        "QueryError", "Receipt", "Refused", "Response", "Results", "ResultsError", "Sent", "StateError", "Submission",
-        "TokenError", "Transport", "UnknownSurvey", "Unreachable", "WSGITransport", "__version__", "randomize",
+        "DocumentError", "HTTPTransport", "HeldBack", "InvitationError", "MissingPackage", "NotDelivered", "NotOpen",
+        "Problem", "QueryError", "Receipt", "Refused", "Response", "Results", "ResultsError", "Sent", "StateError",
+        "Submission", "TokenError", "Transport", "UnknownSurvey", "Unreachable", "WSGITransport", "__version__",
+        "randomize",
     ]  # fmt: skip
     assert all(hasattr(deniable, name) for name in deniable.__all__)
     assert all(hasattr(deniable_protocol, name) for name in deniable_protocol.__all__)

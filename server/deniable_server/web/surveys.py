@@ -71,7 +71,9 @@ class DeletedSurvey(Struct, frozen=True):
 
 
 class SurveyInList(Struct, frozen=True):
-    """A survey in the list. ``expected``: how many respondents were planned for. Times as in Schedule."""
+    """A survey in the list. ``expected``: how many respondents were planned for. Times as in Schedule. ``draft``: the
+    number of the draft that it is a test run of.
+    """
 
     id: str
     title: str
@@ -85,6 +87,7 @@ class SurveyInList(Struct, frozen=True):
     opens_at: str | None
     closes_at: str | None
     stop_at: int | None
+    draft: int | None
 
 
 class SurveyList(Struct, frozen=True):
