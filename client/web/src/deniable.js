@@ -2,7 +2,17 @@
 //
 // May not: write, log or send an answer. submit() randomises first, and hands on nothing but the randomised submission.
 
-import { atMost, describe, hurry, insist, receiptOf, receipts, refuseSecond, send } from "./deniable/delivery.js";
+import {
+  atMost,
+  describe,
+  hurry,
+  insist,
+  moment,
+  receiptOf,
+  receipts,
+  refuseSecond,
+  send,
+} from "./deniable/delivery.js";
 import {
   drop,
   enter,
@@ -75,7 +85,7 @@ export class Client {
     if (document.survey.id !== survey) refuse("survey.id", "mismatch", `the link is for the survey ${survey}`);
     client.#entry = { content, epsilon, delta: account.delta, address: url };
     const header = (name) => response.headers?.get(`Deniable-${name}`);
-    const opens = header("Status") === "scheduled" ? new Date(header("Opens")) : null;
+    const opens = header("Status") === "scheduled" ? moment(header("Opens")) : null;
     const earlier = await enter(client.#entry, client.#budget);
     // Drawn before anything is asked, and kept: no answer and no reload can have an influence on it.
     const booklet = await keepSurvey(document, url, published, pinned || earlier, () => drawBooklet(document));

@@ -46,6 +46,9 @@ export function judge(response, now) {
   return { trouble: describe(response), reached: true, after };
 }
 
+/** A time that a response names. */
+export const moment = (value) => new Date(value);
+
 /** The milliseconds that a response asks to wait, given in seconds or as a date, and at most an hour. */
 export function retryAfter(value, now) {
   const asked = /^\d+$/.test(value.trim()) ? value * 1000 : Date.parse(value) - now;
