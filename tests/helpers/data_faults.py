@@ -44,7 +44,7 @@ from deniable_server.web.security_log import SecurityLog
 from deniable_server.web.submission_reader import SubmissionReader
 from tests.helpers.planting import constant, in_source, instead_of, replace
 
-survey_pages = import_module("deniable_server.pages.surveys")  # the package has a blueprint of that name
+draft_pages = import_module("deniable_server.pages.drafts")  # the package has a blueprint of that name
 
 # --- submissions -----------------------------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ def half_a_batch_is_stored(
 
 
 def an_uploaded_survey_of_any_size() -> None:
-    constant(survey_pages, "MAX_BYTES", 2**24)
+    constant(draft_pages, "MAX_BYTES", 2**24)
 
 
 @instead_of(base, "refuse_another")
