@@ -46,7 +46,7 @@ def test_every_template_can_be_published(name: str) -> None:
 def test_every_template_is_a_good_start(name: str) -> None:
     """Six to twelve questions, one with a follow-up, some that one may decline unless an app answers, a planned
     cross-tab, a segment, a number of people, and texts in brackets that have to be changed. Why it has its epsilon is
-    next to it.
+    next to it, and those who choose it read the same epsilon and number.
     """
     survey, text = parse_survey(template(name)), template(name)
     assert 6 <= len(survey.questions) <= 12 and survey.together and 1 <= len(survey.segments) <= 2
@@ -54,6 +54,8 @@ def test_every_template_is_a_good_start(name: str) -> None:
     assert any(question.decline for question in survey.questions) or name == "product-telemetry"
     assert all("[" in (each or "") for each in (survey.asked_by, survey.contact, survey.notice))
     assert text.split("\nepsilon = ")[0].splitlines()[-1].startswith("# ")
+    (shown,) = [each.protection for each in TEMPLATES if each.name == name]
+    assert shown.startswith(f"ε = {survey.exact_epsilon},") and f"For about {survey.respondents:,} " in shown
 
 
 @pytest.mark.parametrize("name", ["workplace", "campus-health", "drug-use"])

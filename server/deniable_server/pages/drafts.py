@@ -103,7 +103,7 @@ def begin() -> ResponseReturnValue:
             sketch = editing.from_toml(template(start))
             sketch.id = ""  # each survey gets its own, from its title
         else:
-            sketch = Sketch(languages=["en"], epsilon="2.0")
+            sketch = Sketch(languages=["en"], epsilon="2")
     except SurveyError as error:
         return _beginning(error.problems)
     return _begun(sketch)

@@ -132,9 +132,9 @@ def _shown(session: str) -> Token | None:
     if found is None:
         return None
     token, kept = found
-    # A page that refreshes itself is not a person who is there. Browsers send different headers for the two.
-    opened = request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
-    if opened and kept.idle_at < now + IDLE_SECONDS - NOTED_SECONDS:
+    # A page that refreshes itself is not a person who is there: it only reads, and browsers say that nobody opened it.
+    present = request.method == "POST" or request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
+    if present and kept.idle_at < now + IDLE_SECONDS - NOTED_SECONDS:
         with suppress(StorageError):  # what cannot be written now, the next page writes
             _storage().tokens.used(session, now + IDLE_SECONDS)
     return token

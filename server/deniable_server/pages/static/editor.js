@@ -14,31 +14,44 @@ const editor = document.getElementById("editor");
 const sketch = document.getElementById("sketch");
 const saved = document.getElementById("saved");
 const trouble = document.getElementById("trouble");
-const kept = `deniable-draft-${editor.dataset.number}`;
+const ours = `deniable-draft-${editor.dataset.number}-`;
 
 let version = editor.dataset.version;
 let word = editor.dataset.word;
 let faults = JSON.parse(editor.dataset.faults);
-// What is from an earlier visit may be on the server already: it is sent again as it is.
-let unsent = JSON.parse(localStorage.getItem(kept) ?? "[]").map((change) => ({ ...change, tried: true }));
+let unsent = earlier();
 let [sending, timer, wantsDrawing, pressed] = [false, null, false, null];
 let showAll = "checking" in editor.dataset;
 const left = new Set(); // fields that somebody has been in: only these complain
 const seen = new Map(); // what the server has in each field, as far as this page knows
 const disputed = new Set(); // fields that somebody else has changed, until it is decided
 
+/** What could not be sent in an earlier visit. It may be on the server all the same, so it is sent again as it is. */
+function earlier() {
+  const changes = new Map();
+  for (const key of Object.keys(localStorage).filter((each) => each.startsWith(ours))) {
+    for (const change of JSON.parse(localStorage.getItem(key))) changes.set(change.id, { ...change, tried: true });
+    localStorage.removeItem(key);
+  }
+  return [...changes.values()];
+}
+
 const random = () => `c${[...crypto.getRandomValues(new Uint8Array(8))].map((n) => n.toString(16).padStart(2, "0")).join("")}`;
+const kept = ours + random(); // each tab has its own
 const fields = (at) => [...document.querySelectorAll("[data-at]")].filter((each) => each.dataset.at === at);
 const waitingFor = (at) => unsent.findLast((each) => each.op === "set" && each.at === at);
 const plain = (changes) => JSON.stringify(changes.map(({ tried, ...change }) => change));
 
-// While a finger or mouse button is down nothing on the page may move: the click would miss.
+// While a finger or mouse button is down nothing on the page may move: the click would miss. After a tap, browsers send
+// what a mouse would have done.
 let released = Promise.resolve();
-addEventListener("pointerdown", () => {
-  released = new Promise((resolve) => {
-    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(resolve), { once: true });
-  });
-}, { capture: true });
+for (const [down, up] of [["pointerdown", "pointerup"], ["mousedown", "mouseup"]]) {
+  addEventListener(down, () => {
+    released = new Promise((resolve) => {
+      for (const name of [up, "pointercancel"]) addEventListener(name, () => setTimeout(resolve), { once: true });
+    });
+  }, { capture: true });
+}
 
 // --- fields --------------------------------------------------------------------------------------------------------
 
@@ -185,21 +198,27 @@ async function send() {
   if (sending || !unsent.length) return;
   sending = true;
   const batch = [...unsent];
+  const drawing = wantsDrawing;
+  wantsDrawing = false; // what is pressed from now on may want it again
   for (const change of batch) change.tried = true;
-  const body = new URLSearchParams({ word, version, draw: wantsDrawing ? "1" : "0", changes: plain(batch) });
+  const body = new URLSearchParams({ word, version, draw: drawing ? "1" : "0", changes: plain(batch) });
   const headers = { Accept: "application/json, application/problem+json" };
   const response = await fetch(editor.dataset.changes, { method: "POST", body, headers }).catch(() => null);
   const answer = await response?.json().catch(() => null);
   await released;
   sending = false;
   if (response?.status === 404) return gone();
-  if (response?.status === 401 || response?.status === 403) return signedOut();
+  if (response?.status === 401 || response?.status === 403) {
+    wantsDrawing ||= drawing;
+    return signedOut();
+  }
   if (response?.status === 400 || response?.status === 413) {
     // Not accepted, and it never will be: said, and not tried for ever. The fields show what the server has.
     unsent = unsent.filter((change) => !batch.includes(change));
     await look(true);
     say(answer.detail);
   } else if (!response?.ok || !answer) {
+    wantsDrawing ||= drawing;
     saved.textContent = "Not saved yet";
     say("The server cannot be reached. What you write is kept in this browser, and saved as soon as it is back.");
     timer = setTimeout(send, TRY_AGAIN);
@@ -212,7 +231,7 @@ async function send() {
   }
   keep();
   if (unsent.length) wantsDrawing ? send() : soon();
-  else if (saved.textContent === "Saving …") saved.textContent = "Saved";
+  else if (!saved.textContent.startsWith("Saved")) tell("Saved");
 }
 
 /** Take in what the server says. */
@@ -223,7 +242,7 @@ function taken(answer) {
     const number = answer.missing[place.dataset.missing];
     if (number !== undefined) place.textContent = `${number} text${number === 1 ? "" : "s"} missing`;
   }
-  for (const conflict of answer.conflicts) dispute(conflict, answer.by);
+  for (const conflict of answer.conflicts) dispute(conflict);
   for (const [at, value] of Object.entries(answer.panel)) {
     if (waitingFor(at)) continue;
     seen.set(at, value);
@@ -237,8 +256,14 @@ function taken(answer) {
 /** Bring the questions up to date. Only what differs changes: the keyboard, what is open and what is being typed stay. */
 function draw(html) {
   const fresh = new DOMParser().parseFromString(`<form>${html}</form>`, "text/html").querySelector("form");
+  const active = document.activeElement;
+  const [start, end] = [active?.selectionStart, active?.selectionEnd];
   patchChildren(sketch, fresh);
-  wantsDrawing = false;
+  if (active !== document.activeElement && active?.isConnected) {
+    // Somebody else has moved what one is writing in: that takes the keyboard from it.
+    active.focus({ preventScroll: true });
+    if (typeof start === "number") active.setSelectionRange(start, end);
+  }
   for (const field of sketch.querySelectorAll("[data-at]")) {
     const { at } = field.dataset;
     const twin = [...fresh.querySelectorAll("[data-at]")].find((each) => each.dataset.at === at);
@@ -294,7 +319,7 @@ function goOn({ change, way }) {
     // The same button again, as long as there is somewhere to go.
     const button = item.querySelector(`[data-way="${way}"]:not(:disabled)`) ?? item.querySelector("[data-way]:not(:disabled)");
     button?.focus();
-    tell(`Moved to place ${change.place + 1}.`);
+    tell(`Saved. This is number ${change.place + 1} now.`);
   }
   if (change.op === "remove") offer(change);
   if (change.op === "restore") item?.querySelector("h3").focus();
@@ -335,6 +360,7 @@ function signedOut() {
   // As soon as there is a session again, its form word comes with the page.
   timer = setTimeout(async () => {
     const page = await fetch(location.href, { redirect: "manual", headers: { Accept: "text/html" } }).catch(() => null);
+    if (page?.status === 403) return lost("You may not change this draft any more.");
     const text = page?.ok ? await page.text() : "";
     const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("editor");
     if (!fresh) return signedOut();
@@ -343,22 +369,29 @@ function signedOut() {
   }, TRY_AGAIN);
 }
 
-function gone() {
+const gone = () => lost("This draft was published or deleted by somebody else.");
+
+/** Nothing more can be saved. */
+function lost(why) {
   const text = unsent.filter((change) => change.op === "set").map((change) => change.value).join("\n");
   const area = Object.assign(document.createElement("textarea"), { readOnly: true, value: text, rows: 4 });
   area.setAttribute("aria-label", "What was not saved");
-  say("This draft was published or deleted by somebody else. What you wrote last could not be saved; here it is:", area);
+  if (text) say(`${why} What you wrote last could not be saved; here it is:`, area);
+  else say(why);
+  tell("");
   localStorage.removeItem(kept);
   clearTimeout(timer);
+  clearInterval(looking);
+  unsent = [];
 }
 
 /** Two people wrote in the same field: both texts are there, and one is chosen. */
-function dispute({ at, theirs }, by) {
+function dispute({ at, theirs }) {
   const [field] = fields(at);
   seen.set(at, theirs);
   if (!field || field.matches("fieldset, [type=checkbox], [type=range], select")) {
     for (const each of fields(at)) put(each, theirs);
-    tell(`${by || "Somebody else"} chose something else here at the same time. Choose again if you do not agree.`);
+    tell("Saved. Somebody else chose something else at the same time, and you see it now.");
     return;
   }
   disputed.add(at);
@@ -370,7 +403,7 @@ function dispute({ at, theirs }, by) {
     Object.assign(button.dataset, { take: place ? "theirs" : "mine", of: at });
     return button;
   });
-  box.append(`${by || "Somebody else"} wrote here at the same time:`, text, ...buttons);
+  box.append("Somebody else wrote here at the same time:", text, ...buttons);
   field.closest(".field").append(box);
 }
 
@@ -418,25 +451,33 @@ function showFaults() {
 
 // --- the plan, and what others do ----------------------------------------------------------------------------------
 
-let planning = 0;
-let helping;
+let [planning, outdated, helping] = [false, false, null];
 
-/** The figures come at once; what would help takes longer, and is asked for when nothing has changed for a while. */
-async function plan(address = editor.dataset.plan) {
-  const mine = ++planning;
+/** The figures come at once; what would help takes longer, and is asked for when nothing has changed for a while. One
+ * at a time, so that the panel follows however fast somebody types. */
+async function plan(helped = false) {
   clearTimeout(helping);
-  const response = await fetch(address).catch(() => null);
-  if (!response?.ok || response.redirected) return;
-  const text = await response.text();
-  if (mine !== planning) return;
-  const page = new DOMParser().parseFromString(text, "text/html");
+  outdated = true;
+  if (planning) return;
+  planning = true;
+  while (outdated) {
+    outdated = false;
+    const response = await fetch(`${editor.dataset.plan}${helped ? "?help=1" : ""}`).catch(() => null);
+    if (response?.ok && !response.redirected) show(await response.text());
+    if (outdated) helped = false;
+  }
+  planning = false;
+  if (!helped) helping = setTimeout(plan, HELP_AFTER, true);
+}
+
+function show(html) {
+  const { body } = new DOMParser().parseFromString(html, "text/html");
   const place = document.getElementById("plan");
-  keepHelp(place, page.body);
-  patchChildren(place, page.body);
+  keepHelp(place, body);
+  patchChildren(place, body);
   const glance = document.getElementById("glance");
   glance.textContent = place.querySelector(".draft-headline")?.textContent ?? "";
   glance.hidden = !glance.textContent;
-  if (address === editor.dataset.plan) helping = setTimeout(plan, HELP_AFTER, `${address}?help=1`);
 }
 
 /** As long as the survey shows the same, what would help is the same, too: it does not blink at every word. */
@@ -456,7 +497,7 @@ async function look(now = false) {
   if (response?.status === 404) return gone();
   if (response?.status !== 200 || (!now && (sending || unsent.length))) return;
   const answer = await response.json();
-  if (answer.version === Number(version) && !now) return;
+  if (answer.version <= Number(version) && !now) return; // what was saved meanwhile is newer
   taken(answer);
   if (!now) tell(`${answer.by || "Somebody else"} changed the draft. You see it now.`);
 }
@@ -468,7 +509,7 @@ addEventListener("pagehide", () => {
 });
 addEventListener("online", send);
 addEventListener("visibilitychange", () => document.hidden || (unsent.length ? send() : look()));
-setInterval(look, LOOK_EVERY);
+const looking = setInterval(look, LOOK_EVERY);
 
 learn(document);
 for (const change of unsent) if (change.op === "set") for (const field of fields(change.at)) put(field, change.value);

@@ -1,0 +1,133 @@
+"""People at a page: by keyboard alone, with a mouse, or with a finger on a phone. Each can do the same few things."""
+
+from __future__ import annotations
+
+from playwright.sync_api import CDPSession, Locator, Page, expect
+
+HAS_FOCUS = "(target) => target.getRootNode().activeElement === target"
+IS_BEFORE = """(target) => {
+    const active = target.getRootNode().activeElement;
+    return Boolean(active && active.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_PRECEDING);
+}"""
+MOST_TABS = 400
+"""Further than this nothing is from anything in these tests: it cannot be reached."""
+
+
+class Keyboard:
+    """Only keys. What Tab does not reach cannot be used."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.keys = page, page.keyboard
+
+    def reach(self, target: Locator) -> None:
+        key = "Shift+Tab" if target.evaluate(IS_BEFORE) else "Tab"
+        for _ in range(MOST_TABS):
+            if target.evaluate(HAS_FOCUS):
+                return
+            self.keys.press(key)
+        raise AssertionError(f"the keyboard does not reach {target}")
+
+    def press(self, target: Locator) -> None:
+        """A button or a link."""
+        self.reach(target)
+        self.keys.press("Enter")
+
+    def tick(self, target: Locator) -> None:
+        self.reach(target)
+        self.keys.press("Space")
+        expect(target).to_be_checked()
+
+    def write(self, target: Locator, text: str) -> None:
+        self.reach(target)
+        self.keys.press("Control+a")
+        self.keys.type(text)
+
+    def choose(self, target: Locator, option: str) -> None:
+        """By the arrow keys, as one does in a closed list: each one on the way is chosen for a moment."""
+        self.reach(target)
+        texts = [text.strip() for text in target.locator("option").all_text_contents()]
+        wanted = next(place for place, text in enumerate(texts) if text.startswith(option))
+        for _ in texts:
+            now = target.evaluate("(select) => select.selectedIndex")
+            if now == wanted:
+                return
+            self.keys.press("ArrowDown" if now < wanted else "ArrowUp")
+        raise AssertionError(f"the arrow keys do not reach {option}")
+
+    def move(self, bar: Locator, _to: Locator, name: str) -> None:
+        """One place up or down: by the button of this name."""
+        self.press(bar.get_by_role("button", name=name))
+
+
+class Mouse:
+    """Clicks, and texts pasted where the mouse has clicked."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def press(self, target: Locator) -> None:
+        target.click()
+
+    def tick(self, target: Locator) -> None:
+        self.press(target)
+        expect(target).to_be_checked()
+
+    def write(self, target: Locator, text: str) -> None:
+        self.press(target)
+        target.press("Control+a")
+        self.page.keyboard.insert_text(text)
+
+    def choose(self, target: Locator, option: str) -> None:
+        """The list itself is the browser's: only what was chosen in it is the page's."""
+        target.select_option(next(each for each in target.locator("option").all_text_contents() if option in each))
+
+    def move(self, bar: Locator, to: Locator, _name: str) -> None:
+        """Drag by the handle, in front of another one."""
+        start, end = self._way(bar, to)
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        for place in _between(start, end):
+            self.page.mouse.move(*place)
+        self.page.mouse.up()
+
+    def _way(self, bar: Locator, to: Locator) -> tuple[tuple[float, float], tuple[float, float]]:
+        handle = bar.locator("[data-drag]")
+        to.evaluate("(item) => item.scrollIntoView({ block: 'start' })")
+        self.page.evaluate("scrollBy(0, -120)")
+        box, end = handle.bounding_box(), to.bounding_box()
+        assert box is not None and end is not None
+        x = box["x"] + box["width"] / 2
+        return (x, box["y"] + box["height"] / 2), (x, end["y"] + 10)
+
+
+class Finger(Mouse):
+    """Taps. A page in a context with touch."""
+
+    def press(self, target: Locator) -> None:
+        target.tap()
+
+    def move(self, bar: Locator, to: Locator, _name: str) -> None:
+        start, end = self._way(bar, to)
+        session = self.page.context.new_cdp_session(self.page)
+        _touch(session, "touchStart", start)
+        for place in _between(start, end):
+            _touch(session, "touchMove", place)
+        self.page.wait_for_timeout(300)  # a finger that lifts while it moves throws, and the next tap only stops that
+        _touch(session, "touchMove", end)
+        _touch(session, "touchEnd")
+        session.detach()
+
+
+def _touch(session: CDPSession, kind: str, *at: tuple[float, float]) -> None:
+    points = [{"x": x, "y": y} for x, y in at]
+    session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def _between(start: tuple[float, float], end: tuple[float, float], steps: int = 10) -> list[tuple[float, float]]:
+    return [
+        (start[0] + (end[0] - start[0]) * step / steps, start[1] + (end[1] - start[1]) * step / steps)
+        for step in range(1, steps + 1)
+    ]
+
+
+Hands = Keyboard | Mouse
