@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tests.helpers import access_faults as access
 from tests.helpers import client_faults as client
 from tests.helpers import data_faults as data
+from tests.helpers import draft_faults as drafts
 from tests.helpers import invitation_faults as invited
 from tests.helpers import issued_faults as issued
 from tests.helpers import javascript_faults
@@ -28,6 +29,9 @@ _EVENTS = "server/test_events.py"
 _SQLITE = "server/test_sqlite.py"
 _CONTRACT = "server/test_storage.py"
 _INTAKE = "server/test_intake.py"
+_DRAFTS = "server/test_drafts.py"
+_CHANGES = "server/test_editing_changes.py"
+_FIELDWORK = "server/test_fieldwork_page.py"
 _GROUPS = "server/test_groups.py"
 _SOURCES = "server/test_source_review.py"
 _CLAIMS = "server/test_claims.py"
@@ -275,6 +279,32 @@ DATA: dict[Planted, tuple[str, ...]] = {
     data.a_package_that_is_not_pinned: ("server/test_dependencies.py",),
 }
 
+DRAFTS: dict[Planted, tuple[str, ...]] = {
+    drafts.conflicts_are_overwritten: (
+        f"{_CHANGES}::test_what_somebody_else_wrote_is_not_overwritten",
+        f"{_DRAFTS}::test_a_conflict_is_answered_and_nothing_is_overwritten",
+    ),
+    drafts.a_change_sent_twice_counts_twice: (
+        f"{_CHANGES}::test_a_change_that_is_sent_twice_counts_once",
+        f"{_DRAFTS}::test_a_change_is_saved_and_answered",
+    ),
+    drafts.answers_that_move_are_others: (f"{_CHANGES}::test_lines_that_move_keep_what_they_are",),
+    drafts.a_later_version_is_overwritten: (
+        _CONTRACT,
+        f"{_DRAFTS}::test_twenty_who_write_at_once_lose_nothing",
+    ),
+    drafts.faults_in_the_words_of_a_file: ("server/test_editing_faults.py",),
+    drafts.editors_of_some_surveys_see_all_drafts: (
+        f"{_PEOPLE}::test_drafts_are_for_those_who_may_see_them",
+        f"{_DRAFTS}::test_an_editor_of_some_surveys_sees_own_drafts_only",
+    ),
+    drafts.what_nobody_looked_at_is_published: (f"{_DRAFTS}::test_what_was_not_looked_at_is_not_published",),
+    drafts.a_file_replaces_what_others_wrote: (f"{_DRAFTS}::test_a_file_does_not_replace_what_somebody_else_changed",),
+    drafts.a_test_run_outlives_its_draft: (f"{_DRAFTS}::test_publishing_ends_at_what_to_send",),
+    drafts.a_closed_survey_gets_new_times: (f"{_FIELDWORK}::test_a_closed_survey_stays_closed",),
+    drafts.any_name_deletes_a_survey: (f"{_FIELDWORK}::test_another_name_deletes_nothing",),
+}
+
 TOKENS: dict[Planted, tuple[str, ...]] = {
     tokens.tokens_are_not_blinded: (_VECTORS, f"{_BLIND}::test_the_blinding_factor_is_uniform", _LINKING),
     tokens.all_have_the_same_blinding_factor: (_VECTORS, f"{_BLIND}::test_the_blinding_factor_is_uniform", _LINKING),
@@ -353,7 +383,7 @@ class CaughtInJavaScript(NamedTuple):
 
 PYTHON = {
     planted.__name__: Caught(planted, tests)
-    for group in (PROTOCOL, CLIENT, ACCESS, DATA, TOKENS, STORAGE)
+    for group in (PROTOCOL, CLIENT, ACCESS, DATA, DRAFTS, TOKENS, STORAGE)
     for planted, tests in group.items()
 }
 JAVASCRIPT = {
