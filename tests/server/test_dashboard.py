@@ -17,10 +17,11 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from deniable_protocol import parse_survey, publish, survey_from_tree
-from deniable_server import create_app
+from deniable_server import create_app, editing
 from deniable_server.settings import Settings
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import Storage
+from tests.helpers.drafts import new_draft
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import enter, word_in
 
@@ -386,11 +387,21 @@ epsilon = 1.0
 """
 
 
+def drafted(http: FlaskClient, raw: bytes, path: str = "/surveys/new", **fields: str) -> TestResponse:
+    """A survey file, chosen on the page for a new survey or on the one of a draft."""
+    data = {"word": word_in(http.get(path)), "start": "file", **fields, "file": (io.BytesIO(raw), "survey.toml")}
+    response = http.post(path, data=data, headers={"Accept": "text/html"})
+    response.request.environ["wsgi.input"].close()  # the test client keeps a large form in a file, and leaves it open
+    return response
+
+
 def test_the_plan_of_a_survey_warns_before_it_is_published(http: FlaskClient) -> None:
-    """With one epsilon: warnings first, then the plan in words, margins, booklets and what other designs need."""
+    """Warnings first, then the plan in words, margins and booklets, and the button. What other ε and other designs need
+    comes after it.
+    """
     text = SMALL.replace("SMALL", "warned").replace("epsilon = 1.0\n", "")
     text = text.replace('title = "', 'epsilon = 4.5\nrespondents = 20\ntogether = [["a", "b"]]\ntitle = "')
-    page = http.post("/publish", data={"word": word_in(http.get("/publish")), "survey": text}).text
+    page = http.get(f"{drafted(http, text.encode()).location}/publish").text
     places = [
         page.index(words)
         for words in (
@@ -398,85 +409,72 @@ def test_the_plan_of_a_survey_warns_before_it_is_published(http: FlaskClient) ->
             "ε = 4.5 in total protects people only weakly.",
             "With 20 respondents you will know each share within about",
             "<code>a</code> × <code>b</code>",
-            "Margins by respondents",
             "The booklets and their probabilities",
+            "at the address <code>/s/warned</code>",
+            '<button type="submit">Publish</button>',
+            "Margins by respondents",
             "What other designs need",
             'ε, sum</th><th scope="col" class="number">Advanced</th><th scope="col" class="number">Exact</th>',
             "the sum, and two bounds",
             "With rotation each person answers one wave",
             "If submissions are shuffled",
-            "Publish warned",
         )
     ]
     assert places == sorted(places)
 
 
-def test_a_survey_is_checked_planned_and_published(http: FlaskClient, app: Flask) -> None:
-    """The first step shows the plan and publishes nothing; the second publishes exactly what was shown."""
-    word = word_in(http.get("/publish"))
-    text = SMALL.replace("SMALL", "from-page")
-    plan = http.post("/publish", data={"word": word, "survey": text.replace("\n", "\r\n")})
-    assert plan.status_code == 200 and "4,997" in plan.text and "37%" in plan.text
-    assert "Is &lt;b&gt;this&lt;/b&gt; so?" in plan.text and storage_of(app).find("from-page") is None
-    carried = re.search(r'<textarea name="survey" hidden aria-hidden="true">\n(.*?)</textarea>', plan.text, re.DOTALL)
-    assert carried is not None
-    assert unescape(carried[1]) == text
-    done = http.post("/publish", data={"word": word, "survey": unescape(carried[1]), "step": "publish"})
-    assert done.status_code == 303 and done.location == "/surveys/from-page/progress"
-    found = storage_of(app).find("from-page")
+def test_what_is_published_is_what_was_planned(http: FlaskClient, app: Flask) -> None:
+    """Looking at the plan publishes nothing. After that, exactly what the file says is published, with the ε that each
+    question has.
+    """
+    text, storage = SMALL.replace("SMALL", "from-file"), storage_of(app)
+    begun = drafted(http, text.replace("\n", "\r\n").encode())
+    page = http.get(f"{begun.location}/publish")
+    assert page.status_code == 200 and "4,997" in page.text and "37%" in page.text
+    assert "Is &lt;b&gt;this&lt;/b&gt; so?" in page.text and storage.find("from-file") is None
+    done = http.post(f"{begun.location}/publish", data={"word": word_in(page), "version": "1"})
+    assert done.status_code == 303 and done.location == "/surveys/from-file/share?new=1"
+    found = storage.find("from-file")
     assert found is not None and found.document.survey == parse_survey(text)
-    again = http.post("/publish", data={"word": word, "survey": text})
-    assert "already published, unchanged" in again.text
-
-
-def test_a_file_can_be_chosen(http: FlaskClient) -> None:
-    """TOML or JSON from a file, which is used instead of the text."""
-    word = word_in(http.get("/publish"))
-    file = (io.BytesIO(SMALL.replace("SMALL", "from-file").encode()), "survey.toml")
-    plan = http.post("/publish", data={"word": word, "survey": "", "file": file})
-    assert plan.status_code == 200 and "from-file" in plan.text
-    tree = b'{"id": "from-json", "title": "J", "questions": [{"id": "q", "type": "yes_no", "text": "?", "epsilon": 1}]}'
-    assert "from-json" in http.post("/publish", data={"word": word, "survey": tree.decode()}).text
 
 
 @pytest.mark.parametrize(
     ("raw", "status", "said"),
     [
-        (b"\xef\xbb\xbf" + SMALL.replace("SMALL", "with-mark").encode(), 200, "with-mark"),
+        (b"\xef\xbb\xbf" + SMALL.replace("SMALL", "with-mark").encode(), 303, "with-mark"),
         (SMALL.replace("A small survey", "Über").encode("latin-1"), 422, "not text in UTF-8"),
-        (b"# " + b"x" * 999_000 + SMALL.replace("SMALL", "large").encode(), 200, "Publish large"),
+        (b"# " + b"x" * 999_000 + SMALL.replace("SMALL", "large").encode(), 303, "large"),
         (b"x" * 1_000_001, 413, "too large"),
     ],
 )
-def test_files_of_other_makes(http: FlaskClient, raw: bytes, status: int, said: str) -> None:
-    """A byte order mark is left out, another encoding is refused rather than guessed, and size has its limit."""
-    word = word_in(http.get("/publish"))
-    headers = {"Accept": "text/html"}
-    page = http.post("/publish", data={"word": word, "file": (io.BytesIO(raw), "survey.toml")}, headers=headers)
-    page.request.environ["wsgi.input"].close()  # the test client keeps a large form in a file, and leaves it open
-    assert page.status_code == status and said in page.text
-    if status == 200:  # what was read from a file comes back typed, in the form that publishes it
-        typed = {"word": word, "survey": raw.decode("utf-8-sig"), "step": "edit"}
-        assert http.post("/publish", data=typed).status_code == 200
+def test_files_of_other_makes(http: FlaskClient, app: Flask, raw: bytes, status: int, said: str) -> None:
+    """A byte order mark is left out, another encoding is refused rather than guessed, and size has its limit: for a new
+    draft, and for one whose text is replaced. What is refused changes nothing.
+    """
+    storage = storage_of(app)
+    draft, known = new_draft(storage), {each.number for each in storage.drafts.all()}
+    begun = drafted(http, raw)
+    replaced = drafted(http, raw, f"/drafts/{draft}/file", version="1")
+    kept = storage.drafts.find(draft)
+    assert kept is not None
+    made = [each for each in storage.drafts.all() if each.number not in known | {draft}]
+    assert begun.status_code == replaced.status_code == status
+    if status == 303:
+        assert {editing.read(each.content).id for each in (*made, kept)} == {said} and len(made) == 1
+    else:
+        assert said in begun.text and said in replaced.text and made == [] and kept.version == 1
 
 
-def test_every_error_is_shown_at_once(http: FlaskClient) -> None:
-    """Each error is shown with its place; the text is still there to be corrected."""
-    word = word_in(http.get("/publish"))
-    broken = SMALL.replace("epsilon = 1.0", "epsilon = 0").replace("yes_no", "maybe", 1)
-    page = http.post("/publish", data={"word": word, "survey": broken})
+def test_every_error_is_shown_at_once(http: FlaskClient, app: Flask) -> None:
+    """Of a file that is to replace a draft, each with its place. The text of the file is there to be corrected."""
+    path = f"/drafts/{new_draft(storage_of(app))}/file"
+    broken = SMALL.replace("epsilon = 1.0", "epsilon = true").replace('type = "yes_no"', "type = 1", 1)
+    page = drafted(http, broken.encode(), path, version="1")
     assert page.status_code == 422
-    assert "questions[0].type" in page.text and "questions[1].epsilon" in page.text and "A small survey" in page.text
-
-
-def test_a_published_survey_cannot_be_replaced(http: FlaskClient, app: Flask) -> None:
-    """Another survey under a taken id is refused before and after the plan."""
-    word = word_in(http.get("/publish"))
-    for step in ("", "publish"):
-        page = http.post(
-            "/publish", data={"word": word, "survey": SMALL.replace("SMALL", "campus-health"), "step": step}
-        )
-        assert page.status_code == 409 and "Choose another id" in page.text
+    for place in ("questions[0].type", "questions[0].epsilon", "questions[1].epsilon"):
+        assert f"<code>{place}</code>" in page.text
+    text = re.search(r'<textarea id="text"[^>]*>\n(.*?)</textarea>', page.text, re.DOTALL)
+    assert text is not None and unescape(text[1]) == broken
 
 
 def test_results_that_are_held_back(http: FlaskClient, app: Flask) -> None:
