@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 
 from deniable_server.storage import Token
 from deniable_server.web.security_log import MOST_REFUSALS, USES_EVERY, SecurityLog
+from tests.helpers.drafts import new_draft
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import BROWSER, enter, send
 
@@ -38,8 +39,10 @@ def test_what_people_with_tokens_do_is_logged(
     send(http, f"{DASHBOARD}/share", f"{DASHBOARD}/share", days="1", label="canary-label")
     link = next(token.id for token in storage_of(app).tokens.all() if token.role == "reader")
     send(http, f"{DASHBOARD}/share/{link}/revoke", f"{DASHBOARD}/share")
-    toml = 'id = "b1"\ntitle = "B"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "Q?"\nepsilon = 1\n'
-    assert send(http, "/publish", "/publish", survey=toml, step="publish").status_code == 303
+    question = {"id": "q", "type": "yes_no", "text": "Q?", "epsilon": 1}
+    draft = new_draft(storage_of(app), {"id": "b1", "title": "B", "questions": [question]})
+    page = f"/drafts/{draft}/publish"
+    assert send(http, page, page, version="1").status_code == 303
     bearer = {"Authorization": f"Bearer {secret}"}
     for _ in range(3):
         assert http.post("/api/v1/surveys/b1/close", headers=bearer).status_code == 200
@@ -71,7 +74,7 @@ def test_what_is_refused_is_logged_without_who_it_was(
     http.get("/shared/canary-3", headers=BROWSER)
     enter(http, app)
     (token,) = storage_of(app).tokens.all()
-    http.get("/publish?canary-4", headers=BROWSER)
+    http.get("/surveys/new?canary-4", headers=BROWSER)
     http.post(f"{DASHBOARD}/share", data={"word": "canary-5"}, headers=BROWSER)
     assert "canary" not in lines.text and "127.0.0.1" not in lines.text
     who = f"token={token.id} role=analyst"
@@ -80,7 +83,7 @@ def test_what_is_refused_is_logged_without_who_it_was(
         "event=unknown-token way=form",
         "event=unknown-token way=link",
         f"event=signed-in {who}",
-        f"event=forbidden {who} needs=editor route=surveys.draft",
+        f"event=forbidden {who} needs=editor route=drafts.new",
         f"event=foreign-form {who} route=surveys.share",
     ]
 

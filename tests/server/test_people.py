@@ -125,7 +125,8 @@ def test_a_reader_of_several_surveys_has_a_list(http: FlaskClient, app: Flask) -
     enter(http, app, "reader", A, B)
     page = http.get("/").text
     assert f'href="/surveys/{A}"' in page and f'href="/surveys/{B}"' in page
-    assert "/progress" not in page and "/share" not in page and "/publish" not in page and "/sessions" not in page
+    for hidden in ("/progress", "/share", "/surveys/new", "/drafts", "/sessions"):
+        assert hidden not in page, hidden
     assert http.get(f"/surveys/{A}/progress").location == "/?elsewhere=1"
 
 
@@ -143,8 +144,10 @@ def test_an_editor_gets_what_it_publishes_and_no_more(http: FlaskClient, app: Fl
     taken = f'id = "{B}"\ntitle = "{SECRET_TITLE}"\nrespondents = 7\n' + TOML.partition("\n")[2].partition("\n")[2]
     taken = taken.replace('"q"', '"vaped"').replace("Q?", "Vaped?")
     assert http.post("/api/v1/surveys", data=taken, headers=headers).status_code == 409
-    assert send(http, "/publish", "/publish", survey=taken, step="publish").status_code == 409
-    assert send(http, "/publish", "/publish", survey=taken).status_code == 409
+    begun = send(http, "/surveys/new", "/surveys/new", start="file", text=taken)
+    page = f"{begun.location}/publish"
+    refused = send(http, page, page, version="1")
+    assert refused.status_code == 409 and "Another survey has this address already" in refused.text
     assert storage_of(app).tokens.all()[0].surveys == (A, "mine")
     assert [survey.expected for survey in storage_of(app).surveys() if survey.id == B] == [None]
 
@@ -223,7 +226,7 @@ def test_access_is_changed_and_revoked(http: FlaskClient, app: Flask) -> None:
     assert "1 open session ends with it." in asks and "the &lt;board&gt;" in asks and SECRET_TITLE in asks
     changed = send(http, f"/people/{token.id}", f"/people/{token.id}", role="editor", reach="some", survey=A)
     assert changed.status_code == 303
-    assert ann.get(f"/surveys/{B}").status_code == 403 and ann.get("/publish").status_code == 200
+    assert ann.get(f"/surveys/{B}").status_code == 403 and ann.get("/surveys/new").status_code == 200
     assert not any(each.is_link for each in storage.tokens.all()), "it was a link to what is no longer theirs"
     assert send(http, f"/people/{token.id}/revoke", f"/people/{token.id}/revoke").status_code == 303
     assert ann.get("/").status_code == 303 and len(storage.tokens.all()) == 1

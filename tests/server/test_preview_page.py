@@ -124,9 +124,9 @@ def test_one_booklet_is_no_choice(app: Flask, editor: FlaskClient) -> None:
 def test_a_draft_that_is_not_complete_says_what_is_missing(app: Flask, editor: FlaskClient) -> None:
     """In words, with a way back to the editor, on the page and in the frame; there is nothing to fill in."""
     number = storage_of(app).drafts.create(editing.write(editing.Sketch()))
-    for page in ("preview", "preview/frame"):
+    for page, said in (("preview", "It can be shown once these are done:"), ("preview/frame", "not complete yet")):
         shown = editor.get(f"/drafts/{number}/{page}")
-        assert shown.status_code == 200 and "This draft is not complete yet" in shown.text
+        assert shown.status_code == 200 and said in shown.text
         assert "Add at least one question." in shown.text and f'href="/drafts/{number}"' in shown.text
         assert "<iframe" not in shown.text and "<deniable-survey" not in shown.text
 

@@ -191,7 +191,8 @@ def test_a_session_reads_and_changes_nothing_by_the_interface_for_programs(http:
 CHANGES = [
     ("/surveys/campus-health/close", {}),
     ("/surveys/campus-health/hold", {"until": "closed"}),
-    ("/publish", {"survey": "", "step": "publish"}),
+    ("/surveys/new", {"start": "empty"}),
+    ("/surveys/campus-health/copy", {}),
     ("/surveys/campus-health/share", {"days": "30"}),
     ("/sign-out", {}),
 ]
@@ -225,7 +226,7 @@ def test_a_forged_form_changes_nothing(
     response = http.post(path, data={**fields, "word": word}, headers=headers)
     assert response.status_code == 403 and "It did not come from a page" in response.text
     storage = storage_of(app)
-    assert [survey.status for survey in storage.surveys()] == ["open", "open"]
+    assert [survey.status for survey in storage.surveys()] == ["open", "open"] and storage.drafts.all() == []
     assert all(token.role == "admin" for token in storage.tokens.all())
     assert http.get("/").status_code == 200
 
@@ -251,7 +252,7 @@ def test_before_a_session_the_browser_says_where_a_form_is_from(http: FlaskClien
 # --- roles -----------------------------------------------------------------------------------------------------------
 
 FOR_ADMINS = ["/people", "/activity", "/activity.csv", "/surveys/campus-health/access"]
-FOR_EDITORS = ["/publish", "/surveys/campus-health/close", "/surveys/campus-health/hold"]
+FOR_EDITORS = ["/surveys/new", "/surveys/campus-health/close", "/surveys/campus-health/hold"]
 FOR_ANALYSTS = [
     "/",
     "/surveys/campus-health/share",
@@ -287,13 +288,13 @@ def test_a_reader_is_always_led_to_the_results(http: FlaskClient, app: Flask) ->
     is for, a sentence that says so, and nothing about roles. The logo leads there. Forms are still refused.
     """
     enter(http, app, "reader", "campus-health")
-    for path in ("/", "/publish", "/sessions", "/surveys/other", "/surveys/nowhere", f"{DASHBOARD}/progress"):
+    for path in ("/", "/surveys/new", "/sessions", "/surveys/other", "/surveys/nowhere", f"{DASHBOARD}/progress"):
         led = http.get(path, headers=BROWSER, follow_redirects=True)
         assert led.status_code == 200 and led.request.path == DASHBOARD, path
         assert "What you opened was not shared with you." in led.text and "role" not in led.text.split("<main")[1][:300]
         assert f'class="brand" href="{DASHBOARD}"' in led.text
     word = word_in(http.get(DASHBOARD))
-    for path in (f"{DASHBOARD}/close", f"{DASHBOARD}/archive", "/surveys/other/close", "/publish"):
+    for path in (f"{DASHBOARD}/close", f"{DASHBOARD}/archive", "/surveys/other/close", "/surveys/new"):
         assert http.post(path, data={"word": word}, headers=BROWSER).status_code == 403
 
 
@@ -389,7 +390,7 @@ def test_every_page_is_closed_to_other_sites(http: FlaskClient, app: Flask) -> N
     """Only this server's own scripts and styles, no inline ones, no frame, nothing kept by the browser."""
     pages = [http.get("/sign-in"), http.get("/nowhere", headers=BROWSER)]
     enter(http, app, "admin")
-    pages += [http.get(path) for path in ("/", "/publish", DASHBOARD, f"{DASHBOARD}/share", f"{DASHBOARD}/close")]
+    pages += [http.get(path) for path in ("/", "/surveys/new", DASHBOARD, f"{DASHBOARD}/share", f"{DASHBOARD}/close")]
     for page in pages:
         policy = page.headers["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'") and "unsafe" not in policy
