@@ -30,6 +30,7 @@ _SQLITE = "server/test_sqlite.py"
 _CONTRACT = "server/test_storage.py"
 _INTAKE = "server/test_intake.py"
 _DRAFTS = "server/test_drafts.py"
+_PUBLISHING = "server/test_draft_publishing.py"
 _CHANGES = "server/test_editing_changes.py"
 _FIELDWORK = "server/test_fieldwork_page.py"
 _GROUPS = "server/test_groups.py"
@@ -298,9 +299,11 @@ DRAFTS: dict[Planted, tuple[str, ...]] = {
         f"{_PEOPLE}::test_drafts_are_for_those_who_may_see_them",
         f"{_DRAFTS}::test_an_editor_of_some_surveys_sees_own_drafts_only",
     ),
-    drafts.what_nobody_looked_at_is_published: (f"{_DRAFTS}::test_what_was_not_looked_at_is_not_published",),
-    drafts.a_file_replaces_what_others_wrote: (f"{_DRAFTS}::test_a_file_does_not_replace_what_somebody_else_changed",),
-    drafts.a_test_run_outlives_its_draft: (f"{_DRAFTS}::test_publishing_ends_at_what_to_send",),
+    drafts.what_nobody_looked_at_is_published: (f"{_PUBLISHING}::test_what_was_not_looked_at_is_not_published",),
+    drafts.a_file_replaces_what_others_wrote: (
+        f"{_PUBLISHING}::test_a_file_does_not_replace_what_somebody_else_changed",
+    ),
+    drafts.a_test_run_outlives_its_draft: (f"{_PUBLISHING}::test_publishing_ends_at_what_to_send",),
     drafts.a_closed_survey_gets_new_times: (f"{_FIELDWORK}::test_a_closed_survey_stays_closed",),
     drafts.any_name_deletes_a_survey: (f"{_FIELDWORK}::test_another_name_deletes_nothing",),
 }

@@ -1,87 +1,44 @@
-"""The pages of drafts: beginning, writing by several people at once, the file, and publishing."""
+"""The pages of drafts: beginning, who sees them, and writing by several people at once."""
 
 from __future__ import annotations
 
 import json
-import re
 from concurrent.futures import ThreadPoolExecutor
-from html import unescape
 from io import BytesIO
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
 from deniable_protocol import publish, survey_from_tree
 from deniable_server import editing
 from deniable_server.editing import Sketch
 from deniable_server.editing.templates import TEMPLATES, template
 from deniable_server.storage import Role
-from deniable_server.storage.drafts import Draft
-from tests.helpers.drafts import HOSTILE, SCRIPT, example_tree, hostile_tree, new_draft
+from tests.helpers.draft_pages import (
+    CANARY,
+    ENGLISH,
+    QUESTION,
+    begin,
+    changing,
+    found,
+    number_in,
+    sketch_of,
+    title,
+    word,
+)
+from tests.helpers.drafts import example_tree, new_draft
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import BROWSER, enter, send, word_in
 
-CANARY = "Zebra crossing at noon"
-"""A text that is in a draft and nowhere else."""
-QUESTION = {"id": "q", "type": "yes_no", "text": "Q?"}
-ENGLISH: dict[str, Any] = {
-    "questions": [QUESTION],
-    "segments": [],
-    "together": [],
-    "notice": "N",
-    "closing": "C",
-    "asked_by": "A",
-    "contact": "B",
-}
-"""What makes a small survey in one language of the example."""
-
 
 @pytest.fixture
-def app(app: Flask) -> Flask:
-    """With a second survey."""
+def other(app: Flask) -> str:
+    """The id of a second survey."""
     tree = {"id": "other", "title": "Other", "questions": [QUESTION | {"epsilon": 1}]}
     storage_of(app).publish(publish(survey_from_tree(tree)))
-    return app
-
-
-def found(app: Flask, number: int) -> Draft:
-    draft = storage_of(app).drafts.find(number)
-    assert draft is not None
-    return draft
-
-
-def sketch_of(app: Flask, number: int) -> Sketch:
-    return editing.read(found(app, number).content)
-
-
-def number_in(response: TestResponse) -> int:
-    """The draft that this leads to."""
-    assert response.status_code == 303, response.text
-    led = re.fullmatch(r"/drafts/(\d+)", response.location)
-    assert led is not None, response.location
-    return int(led[1])
-
-
-def begin(http: FlaskClient, **fields: str) -> TestResponse:
-    return send(http, "/surveys/new", "/surveys/new", **fields)
-
-
-def word(http: FlaskClient) -> str:
-    return word_in(http.get("/surveys/new"))
-
-
-def changing(http: FlaskClient, number: int, *changes: dict[str, Any], **fields: str) -> TestResponse:
-    """Send changes, as the script of the page does."""
-    numbered = [{"id": f"{hash(json.dumps(each))}", **each} for each in changes]
-    data = {"word": word(http), "changes": json.dumps(numbered), "version": "1", **fields}
-    return http.post(f"/drafts/{number}/changes", data=data, headers={**BROWSER, "Accept": "application/json"})
-
-
-def title(value: str, was: str = "Campus health 2026") -> dict[str, Any]:
-    return {"op": "set", "at": "title:en", "value": value, "was": was}
+    return "other"
 
 
 # --- beginning --------------------------------------------------------------------------------------------------------
@@ -156,10 +113,10 @@ DEEDS = ("/changes", "/file", "/delete", "/publish")
 
 
 @pytest.mark.parametrize("role", ["reader", "analyst"])
-def test_readers_and_analysts_see_no_drafts(app: Flask, http: FlaskClient, role: Role) -> None:
+def test_readers_and_analysts_see_no_drafts(app: Flask, http: FlaskClient, other: str, role: Role) -> None:
     """They are refused or led to what they may see, change nothing, and find no draft in their list."""
     number = new_draft(storage_of(app), title=CANARY, languages=["en"], **ENGLISH)
-    enter(http, app, role, *(["campus-health", "other"] if role == "reader" else []))
+    enter(http, app, role, *(["campus-health", other] if role == "reader" else []))
     own, before = word_in(http.get("/sign-in")), found(app, number)
     paths = [("GET", f"/drafts/{number}{page}") for page in PAGES] + [("GET", "/surveys/new"), ("GET", "/")]
     paths += [("POST", f"/drafts/{number}{page}") for page in DEEDS]
@@ -191,22 +148,16 @@ def test_an_editor_of_some_surveys_sees_own_drafts_only(app: Flask, http: FlaskC
     assert {admin.get(f"/drafts/{number}").status_code for number in (mine, draft)} == {200}
 
 
-def test_an_editor_of_some_surveys_cannot_copy_others(app: Flask, http: FlaskClient) -> None:
+def test_an_editor_of_some_surveys_cannot_copy_others(app: Flask, http: FlaskClient, other: str) -> None:
     """Nor publish over them: such an id is taken."""
-    (other,) = [number_of(app, http)]
+    enter(http, app, "editor", other)
+    taken = editing.from_tree(example_tree() | {"title": "X", "languages": ["en"], **ENGLISH})
+    mine = number_in(begin(http, start="file", text=editing.to_toml(taken)))
     assert send(http, "/surveys/campus-health/copy", "/surveys/new").status_code == 403
-    page = f"/drafts/{other}/publish"
+    page = f"/drafts/{mine}/publish"
     refused = send(http, page, page, version="1")
     assert refused.status_code == 409 and "Another survey has this address already" in refused.text
-    assert {each.id for each in storage_of(app).surveys()} == {"campus-health", "other"}
-
-
-def number_of(app: Flask, http: FlaskClient) -> int:
-    """A draft of an editor of one survey, with the id of another."""
-    enter(http, app, "editor", "other")
-    return number_in(
-        begin(http, start="file", text=editing.to_toml(editing.from_tree(example_tree() | {"title": "X"})))
-    )
+    assert {each.id for each in storage_of(app).surveys()} == {"campus-health", other}
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------
@@ -362,178 +313,3 @@ def test_a_draft_of_two_hundred_questions(app: Flask, editor: FlaskClient, monke
     answer = changing(editor, number, {"op": "set", "at": f"{key}.text:", "value": "Last?", "was": "Question 199?"})
     assert answer.status_code == 200 and len(checked) == 1 and len(answer.text) < 500
     assert sketch_of(app, number).questions[199].text[""] == "Last?"
-
-
-# --- the file ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_file_is_applied(app: Flask, editor: FlaskClient, draft: int) -> None:
-    """What the page shows is the draft. Applied with another title, that is all that is different."""
-    page = f"/drafts/{draft}/file"
-    text = text_in(editor.get(page))
-    assert text == editing.to_toml(sketch_of(app, draft))
-    applied = send(editor, page, page, text=text.replace("Campus health 2026", CANARY), version="1")
-    assert applied.location == f"/drafts/{draft}"
-    assert text_in(editor.get(page)) == text.replace("Campus health 2026", CANARY)
-    assert sketch_of(app, draft).by == "test" and found(app, draft).version == 2
-
-
-def text_in(response: TestResponse) -> str:
-    area = re.search(r'<textarea id="text"[^>]*>\n(.*?)</textarea>', response.text, re.DOTALL)
-    version = re.search(r'name="version" value="(\d+)"', response.text)
-    assert area is not None and version is not None
-    return unescape(area[1])
-
-
-def test_a_file_does_not_replace_what_somebody_else_changed(app: Flask, editor: FlaskClient, draft: int) -> None:
-    """It is refused with the text kept, also where the text was wrong at first; applied once more, it is taken."""
-    page = f"/drafts/{draft}/file"
-    text = text_in(editor.get(page)).replace("Campus health 2026", "Mine")
-    changing(editor, draft, title("Theirs"))
-    wrong = send(editor, page, page, text=f"{text}?", version="1")
-    assert wrong.status_code == 422 and text_in(wrong) == f"{text}?" and 'name="version" value="1"' in wrong.text
-    refused = send(editor, page, page, text=text, version="1")
-    assert refused.status_code == 422 and "has changed the draft since you opened this page" in refused.text
-    assert text_in(refused) == text and 'name="version" value="2"' in refused.text
-    assert sketch_of(app, draft).title == "Theirs"
-    for version in ("x", "", "-1", "9" * 30):
-        assert send(editor, page, page, text=text, version=version).status_code == 422
-    assert send(editor, page, page, text=text, version="2").status_code == 303
-    assert sketch_of(app, draft).title == "Mine"
-
-
-def test_a_change_that_was_made_before_the_file_is_not_made_again(app: Flask, editor: FlaskClient, draft: int) -> None:
-    """A browser that sends it once more, because it heard no answer, does not undo the file."""
-    late = {"id": "late", "op": "add", "type": "yes_no"}
-    changing(editor, draft, late)
-    page = f"/drafts/{draft}/file"
-    send(editor, page, page, text=editing.to_toml(editing.from_tree(example_tree())), version="2")
-    changing(editor, draft, late)
-    assert len(sketch_of(app, draft).questions) == len(example_tree()["questions"])
-
-
-# --- publishing -------------------------------------------------------------------------------------------------------
-
-
-def test_publishing_ends_at_what_to_send(app: Flask, editor: FlaskClient) -> None:
-    """The draft and its test run are gone, and the page has the link, its QR code, the snippet and a text to send."""
-    number = new_draft(storage_of(app), title="Brand new", id="")
-    send(editor, f"/drafts/{number}/test", f"/drafts/{number}/preview")
-    assert storage_of(app).test_run(number) is not None
-    page = f"/drafts/{number}/publish"
-    assert "What you will know" in editor.get(page).text
-    published = send(editor, page, page, version="1")
-    assert published.location == "/surveys/brand-new/share?new=1"
-    survey = storage_of(app).find("brand-new")
-    assert survey is not None and survey.document.survey.title == "Brand new"
-    assert storage_of(app).test_run(number) is None and storage_of(app).drafts.all() == []
-    assert [each.id for each in storage_of(app).surveys(test_runs=True) if each.id.startswith("test-")] == []
-    share = unescape(editor.get(published.location).text)
-    link = f"http://localhost/s/brand-new#{survey.document.digest}"
-    for part in ("Your survey is published", link, 'aria-label="QR code', f'<deniable-survey src="{link}">', "mailto:"):
-        assert part in share
-    assert editor.get(page).status_code == 404
-
-
-def test_an_incomplete_draft_goes_back_to_the_editor(app: Flask, editor: FlaskClient, draft: int) -> None:
-    """Which then shows what is missing. Nothing is published, and the draft is still there."""
-    changing(editor, draft, title(""))
-    back = f"/drafts/{draft}?check=1"
-    page = f"/drafts/{draft}/publish"
-    assert editor.get(page).location == back
-    refused = editor.post(page, data={"word": word(editor), "version": "2"}, headers=BROWSER)
-    assert refused.location == back and "data-checking" in editor.get(back).text
-    assert {each.id for each in storage_of(app).surveys()} == {"campus-health", "other"}
-    assert found(app, draft).version == 2
-
-
-def test_what_was_not_looked_at_is_not_published(app: Flask, editor: FlaskClient) -> None:
-    """Where somebody has changed the draft since the plan was shown, it is shown again, with who did."""
-    number = new_draft(storage_of(app), id="mine")
-    changing(editor, number, title("Changed"))
-    page = f"/drafts/{number}/publish"
-    for version in ("1", "", "x"):
-        refused = send(editor, page, page, version=version)
-        assert refused.status_code == 409 and "test has changed the draft since. Look again." in refused.text
-    assert storage_of(app).find("mine") is None and found(app, number).version == 2
-    assert send(editor, page, page, version="2").status_code == 303
-
-
-def test_an_address_that_is_taken_is_said(app: Flask, editor: FlaskClient, draft: int) -> None:
-    """One that somebody chose is refused; one that is made from the title gives way."""
-    changing(editor, draft, title("Another title"))
-    page = f"/drafts/{draft}/publish"
-    refused = send(editor, page, page, version="2")
-    assert refused.status_code == 409 and "Another survey has this address already" in refused.text
-    changing(editor, draft, {"op": "set", "at": "id", "value": "", "was": "campus-health"})
-    changing(editor, draft, title("Campus health", "Another title"))
-    assert send(editor, page, page, version="4").location == "/surveys/campus-health-2/share?new=1"
-
-
-# --- what is noted, and hostile texts ---------------------------------------------------------------------------------
-
-
-def test_what_people_do_with_drafts_is_noted_without_its_texts(
-    app: Flask, editor: FlaskClient, lines: pytest.LogCaptureFixture
-) -> None:
-    """In the log and on the page Activity: beginning, deleting and publishing, with the number or the id."""
-    texts = ENGLISH | {"title": CANARY, "id": "noted", "questions": [QUESTION | {"text": CANARY}]}
-    text = editing.to_toml(editing.from_tree(example_tree() | texts))
-    gone, kept = (number_in(begin(editor, start="file", text=text)) for _ in range(2))
-    changing(editor, gone, title("Other", CANARY))
-    send(editor, f"/drafts/{gone}/delete", f"/drafts/{gone}")
-    page = f"/drafts/{kept}/publish"
-    assert send(editor, page, page, version="1").status_code == 303
-    logged = [re.sub(r"at=\S+ | token=\S+ role=\S+", "", line) for line in lines.messages if "event=" in line]
-    assert logged == [
-        f"event=draft-made draft={gone}",
-        f"event=draft-made draft={kept}",
-        f"event=draft-deleted draft={gone}",
-        "event=survey-published survey=noted",
-    ]
-    deeds = storage_of(app).activity.newest()
-    assert [deed.event for deed in deeds][:4] == ["survey-published", "draft-deleted", "draft-made", "draft-made"]
-    assert CANARY not in lines.text + str(deeds)
-
-
-def test_hostile_texts_stay_texts(app: Flask, editor: FlaskClient) -> None:
-    """On every page of a draft, in every part that is drawn later, and after a mistake: no text becomes an
-    element, an attribute or a template, and every policy forbids what is inline.
-    """
-    number = new_draft(storage_of(app), hostile_tree())
-    sketch = sketch_of(app, number)
-    first, second = sketch.questions[0].key, sketch.segments[0].key
-    changing(
-        editor,
-        number,
-        {"op": "copy", "key": first, "new": "twin"},
-        {"op": "set", "at": "twin.after", "value": first, "was": ""},
-        {"op": "pair", "keys": [first, "twin"]},
-        {"op": "remove", "key": second},
-        {"op": "set", "at": "languages", "value": ["en"], "was": []},
-    )
-    file, publishing = f"/drafts/{number}/file", f"/drafts/{number}/publish"
-    pages = [editor.get(f"/drafts/{number}{page}") for page in ("", "/file", "/plan", "?check=1")] + [editor.get("/")]
-    pages.append(begin(editor, start="file", text=f'"{HOSTILE_KEY}" = 1\n[[questions]]\nid = "{HOSTILE_KEY}"\n'))
-    pages.append(send(editor, file, file, text=HOSTILE, version="1"))
-    changing(editor, number, {"op": "set", "at": "twin.after", "value": "", "was": first})
-    pages += [editor.get(publishing), send(editor, publishing, publishing, version="1")]
-    assert [page.status_code for page in pages] == [200] * 5 + [422, 422, 200, 409]
-    for page in pages:
-        check_markup(page.text)
-        policy = page.headers["Content-Security-Policy"]
-        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'") and "unsafe" not in policy
-        assert page.headers["Cache-Control"] == "no-store"
-    drawn = editor.get(f"/drafts/{number}/changes?since=0").get_json()["editor"]
-    check_markup(drawn)
-    assert "&lt;script&gt;" in drawn and "{{ 7 * 7 }}" in drawn
-
-
-HOSTILE_KEY = f"<script>{SCRIPT}</script><img src=x onerror={SCRIPT}>"
-
-
-def check_markup(html: str) -> None:
-    """Only our own elements: scripts with an address, no pictures, and nothing that runs or styles in place."""
-    assert "<img" not in html and not re.search(r"<script(?![^>]*\ssrc=)|<style", html)
-    tags = re.findall(r"<[a-z][^<>]*>", re.sub(r'"[^"]*"', '""', re.sub(r"'[^'<>]*'", "''", html)))
-    assert not [tag for tag in tags if re.search(r"\son\w+=|\sstyle=", tag)]
