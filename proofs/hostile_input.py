@@ -21,7 +21,7 @@ import msgspec
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from deniable_protocol import parse_survey, publish, randomize, survey_from_tree, verify
-from deniable_server import create_app
+from deniable_server import create_app, editing
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Settings
 from deniable_server.storage import open_storage
@@ -38,8 +38,8 @@ from .wire import SOURCE, Nonsense, Reply, Wire
 
 SURVEY, CLOSED = "campus-health", "closed-survey"
 FLAGS = ("--trusted-proxies", "1", "--rate-limit", "100000000/minute")
-KEPT_APART = {"tokens", "token_surveys", "sessions", "activity"}
-"""Tables that hostile forms may add to, with an admin's own session: links that are shared, and what was done."""
+KEPT_APART = {"tokens", "token_surveys", "sessions", "activity", "drafts"}
+"""Tables that hostile forms may add to, with an admin's own session: shared links, drafts, and what was done."""
 ANSWERS = {
     "vaped": True, "how_often": "every_day", "harassed": "declined", "substance": "cannabis",
     "support": ["doctor", "peers"], "stress": 4, "wellbeing": 2, "drinks": 12.5, "debt": 1200,
@@ -51,7 +51,9 @@ GROWTH = 0.05
 
 @contextmanager
 def hostile_target(folder: Path, *flags: str, **environment: str) -> Iterator[tuple[Server, Target]]:
-    """A server with an open and a closed survey, some submissions, tokens of both roles and an admin's session."""
+    """A server with an open and a closed survey, a draft, some submissions, tokens of both roles and an admin's
+    session.
+    """
     database = folder / "a.db"
     storage = open_storage(str(database))
     example = publish_survey(parse_survey((files("deniable_server") / "example.toml").read_bytes()))
@@ -63,6 +65,7 @@ def hostile_target(folder: Path, *flags: str, **environment: str) -> Iterator[tu
     published = storage.find(CLOSED)
     assert published is not None
     storage.close_survey(published)
+    draft = storage.drafts.create(editing.write(editing.Sketch(languages=["en"], epsilon="2")))
     (analyst, _), (admin, _) = (make_token(storage, role, "") for role in ("analyst", "admin"))
     storage.close()
     document = verify(example)
@@ -74,7 +77,7 @@ def hostile_target(folder: Path, *flags: str, **environment: str) -> Iterator[tu
         yield (
             server,
             Target(
-                server.port, routes(folder), SURVEY, CLOSED, known,
+                server.port, routes(folder), SURVEY, CLOSED, draft, known,
                 [document.digest, verify(other).digest], analyst, admin, cookie, word,
             ),
         )  # fmt: skip
@@ -109,7 +112,7 @@ def sign_in(port: int, secret: str) -> tuple[str, str]:
         reply = wire.read()
     assert reply is not None and reply.status == 303
     cookie = reply.headers["set-cookie"].partition(";")[0].removeprefix("deniable=")
-    return cookie, word_on("/publish", [*own, ("Cookie", f"deniable={cookie}".encode())])
+    return cookie, word_on("/surveys/new", [*own, ("Cookie", f"deniable={cookie}".encode())])
 
 
 class Sender:

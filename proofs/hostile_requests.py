@@ -1,8 +1,8 @@
 """Requests that hypothesis makes: every route and method, with headers, paths, queries, bodies and forms as nobody
 would send them.
 
-Nothing that they ask for changes what is stored, but for links that are shared: with the rights of an admin they
-publish no survey that is valid, and close none that is open.
+Nothing that they ask for changes what is stored, but for links that are shared and drafts: with the rights of an admin
+they publish no survey that is valid, close none that is open, and delete none.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Target:
     routes: list[tuple[str, str]]  # method and rule, such as ("GET", "/s/<survey>")
     survey: str
     closed: str  # a survey that takes no more submissions
+    draft: int  # the number of a draft that is not complete
     known: list[dict[str, Any]]  # stored submissions of the open survey
     digests: list[str]  # of both
     analyst: str = field(repr=False)
@@ -123,7 +124,21 @@ FORMS: dict[str, list[str]] = {
     "days": ["1", "7", "-1", "0", "nan", "9" * 5_000, MARK],
     "label": [MARK, "", "\x00\x01", "x" * 3_000, "<b>"],
     "step": ["edit", "", "check", MARK],
-    "survey": [
+    "start": ["file", "file", "empty", "workplace", "", MARK],
+    "version": ["1", "0", "-1", "nan", "9" * 5_000, "", MARK],
+    "draw": ["1", "0", MARK],
+    # No text of its own in a change that can be made: what an editor writes is kept, and shall be.
+    "changes": [
+        "[]", "", "{", MARK, "null", "[1]", "[" * DEPTHS[1], '[{"id":"1"}]', '[{"id":"1","op":"quagga"}]',
+        '[{"id":"1","op":"set","at":"quagga","value":1,"was":""}]', '[{"id":"2","op":"add","type":"quagga"}]',
+        '[{"id":"3","op":"add","type":"choice"},{"id":"4","op":"add","type":"segment"}]',
+        '[{"id":"5","op":"set","at":"title:en","value":{"a":[null]},"was":""}]',
+        '[{"id":"6","op":"set","at":"epsilon","value":"nan","was":"2"}]',
+        '[{"id":"7","op":"move","key":"x","place":-1e308}]', '[{"id":"8","op":"pair","keys":["a","a","a"]}]',
+        '[{"id":"9","op":"set","at":"title:en","value":"\\ud800","was":""}]',
+        '[{"id":"10","op":"restore","key":"\\u0000"}]',
+    ],
+    "text": [
         "", MARK, "{", "[" * 5_000, '{"id":' * DEPTHS[1], 'id = "quagga-x"\n' * 3, "a = " + "[" * 3_000, "a.b" * 3_000,
         "id = 1979-05-27\n", "x = 1e999\n", "x = nan\n", 'id = "\\ud800"\n', "\x00", "\ufeff", '{"id": "quagga"}', "{}",
     ],
@@ -168,7 +183,7 @@ def _route(draw: st.DrawFn, chance: Random, target: Target) -> Request:
     """Every route, with its own method or another, by anybody."""
     allowed, rule = chance.choice(target.routes)
     method = chance.choice([allowed] * 12 + METHODS)
-    who = chance.choice(["nobody", "analyst", "admin", "browser"])
+    who = chance.choice(["nobody", "analyst", "admin" if method != "DELETE" else "nobody", "browser"])
     sent = _headers(chance)
     if who in ("analyst", "admin"):
         sent.append(("Authorization", f"Bearer {getattr(target, who)}".encode()))
@@ -185,16 +200,19 @@ def _route(draw: st.DrawFn, chance: Random, target: Target) -> Request:
 
 def _keeps_session(rule: str) -> bool:
     """Whether the session of the admin outlasts a form that is sent here."""
-    return rule == "/publish" or rule.startswith(("/surveys/", "/s/", "/api/"))
+    return rule.startswith(("/surveys/", "/drafts/", "/s/", "/api/"))
 
 
 def _filled(chance: Random, rule: str, target: Target, *, changes: bool) -> str:
-    """The rule with its parameters: an open survey only where nothing could change it."""
+    """The rule with its parameters: an open survey only where nothing could change it, and no draft that is deleted."""
     open_one = [] if changes and "submissions" not in rule else [target.survey] * 4
     parts = []
     for part in rule.split("/"):
         if part == "<survey>":
             part = chance.choice([*open_one, target.closed, target.closed, MARK, "a", "A" * 64, "é", "'--"])
+        elif part.startswith("<int:"):
+            own = [] if changes and rule.endswith("/delete") else [str(target.draft)] * 4
+            part = chance.choice([*own, "0", "-1", "9" * 19, "9" * 5_000, "٣", MARK])
         elif part.startswith("<"):
             part = chance.choice([MARK, "style.css", "dashboard.js", "protocol.js", "\x00", "..", "x" * 500])
         parts.append(quote(part, safe=".'"))
