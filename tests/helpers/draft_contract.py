@@ -41,6 +41,14 @@ def test_a_deleted_draft_stays_deleted(storage: Storage) -> None:
     assert storage.drafts.find(number) is None and storage.drafts.delete(number) is False
 
 
+def test_only_what_was_seen_is_deleted(storage: Storage) -> None:
+    """With a version, a draft that somebody has changed since stays; without one it goes."""
+    number = storage.drafts.create("{}")
+    assert storage.drafts.save(number, '{"title": "later"}', 1) is True
+    assert storage.drafts.delete(number, 1) is False and storage.drafts.find(number) is not None
+    assert storage.drafts.delete(number, 2) is True and storage.drafts.find(number) is None
+
+
 def test_a_backup_has_the_drafts(storage: Storage, tmp_path: Path) -> None:
     """With their numbers and versions: a link to a draft works after a restore."""
     number = storage.drafts.create(TEXT, "ab12")

@@ -135,7 +135,7 @@ def _restore(sketch: Sketch, change: Change) -> None:
 def _pair(sketch: Sketch, change: Change) -> None:
     if not 2 <= len({*change.keys}) == len(change.keys) <= 3:
         raise BadChange("Choose two different questions, or three.")
-    if change.keys not in sketch.together:
+    if {*change.keys} not in map(set, sketch.together):
         sketch.together.append(change.keys)
 
 

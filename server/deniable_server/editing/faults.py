@@ -142,7 +142,7 @@ def _of_item(sketch: Sketch, item: Item, place: str, problem: Problem) -> Fault:
         parent = sketch.find(item.after)
         offered = parent is not None and bool(answers_of(sketch, parent))
         unchosen = offered and problem.reason not in _DEPENDS and problem.reason != "paths"
-        return Fault(f"{item.key}.{'among' if unchosen else 'after'}", _depends(problem))
+        return Fault(f"{item.key}.{'among' if unchosen else 'after'}", _depends(sketch, problem))
     return Fault(f"{item.key}.{name}", _ITEM.get(name) or _sentence(problem.message))
 
 
@@ -189,9 +189,12 @@ _DEPENDS = {
     "order": "The question that this one depends on must come before it. Move one of them.",
     "conflict": "This works only for questions that are counted answer by answer, not for averages.",
 }
+_OWN = "This works only where the whole survey has one ε, and no question has its own."
 
 
-def _depends(problem: Problem) -> str:
+def _depends(sketch: Sketch, problem: Problem) -> str:
+    if problem.reason == "conflict" and not sketch.epsilon:
+        return _OWN
     if problem.reason == "paths":
         return f"{_combinations(problem)} Use fewer answers, or ask one of them always."
     return _DEPENDS.get(problem.reason, "Choose after which answers this question is asked.")

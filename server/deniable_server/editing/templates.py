@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Template(NamedTuple):
-    """``purpose`` says what the survey is for, and ``protection`` how well it protects, why, and for how many people."""
+    """``purpose`` says what the survey is for; ``protection`` how well it protects, why, and for how many people."""
 
     name: str
     title: str

@@ -14,7 +14,7 @@ from typing import Any
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from msgspec import DecodeError, Struct
-from msgspec.json import Decoder
+from msgspec.json import Decoder, encode
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from deniable_protocol import Problem, Survey, SurveyError, survey_from_tree
@@ -105,7 +105,7 @@ def begin() -> ResponseReturnValue:
         else:
             sketch = Sketch(languages=["en"], epsilon="2")
     except SurveyError as error:
-        return _beginning(error.problems)
+        return _beginning(error.problems, request.form.get("text", ""))
     return _begun(sketch)
 
 
@@ -118,8 +118,8 @@ def copy(survey: str) -> ResponseReturnValue:
     return _begun(sketch)
 
 
-def _beginning(problems: Sequence[Problem] = ()) -> ResponseReturnValue:
-    return page("draft-new.html", 422 if problems else 200, templates=TEMPLATES, problems=problems)
+def _beginning(problems: Sequence[Problem] = (), text: str = "") -> ResponseReturnValue:
+    return page("draft-new.html", 422 if problems else 200, templates=TEMPLATES, problems=problems, text=text)
 
 
 def _begun(sketch: Sketch) -> ResponseReturnValue:
@@ -156,7 +156,7 @@ def edit(number: int) -> ResponseReturnValue:
         "draft.html",
         draft=draft,
         sketch=sketch,
-        faults=dict(editing.faults_in(sketch)),
+        faults=encode(dict(editing.faults_in(sketch))).decode(),  # in their order, which Jinja's tojson does not keep
         stops=STOPS,
         checking=request.args.get("check") == "1",
         **_drawing(sketch),
@@ -228,7 +228,7 @@ def take_file(number: int) -> ResponseReturnValue:
         taken = editing.from_toml(text)
     except SurveyError as error:
         return _file(replace(draft, version=seen), sketch, text, error.problems)
-    taken.by, taken.done = holder().label, sketch.done
+    taken.by, taken.done, taken.removed = holder().label, sketch.done, sketch.removed
     if seen != draft.version or not here().storage.drafts.save(number, editing.write(taken), seen):
         draft = find_draft(number)
         message = f"{sketch.by or 'Somebody'} has changed the draft since you opened this page. Your text is below."
@@ -274,7 +274,7 @@ def publish(number: int) -> ResponseReturnValue:
         return _plan(draft, sketch, "Another survey has this address already. Choose another one in the editor.")
     except SurveyError:
         return redirect(url_for("drafts.edit", number=number, check=1), 303)
-    here().storage.drafts.delete(number)
+    here().storage.drafts.delete(number, draft.version)  # what somebody saved just now stays, as a draft
     here().end_test_run(number, holder())
     return redirect(url_for("surveys.sharing", survey=survey.id, new=1), 303)
 

@@ -76,9 +76,11 @@ class Drafts:
         )
         return self._write((changed, self._values(number, content) | {"version": version})) > 0
 
-    def delete(self, number: int) -> bool:
-        """Delete a draft; False if there is none."""
-        return self._write(("DELETE FROM drafts WHERE number = :number", {"number": number})) > 0
+    def delete(self, number: int, version: int | None = None) -> bool:
+        """Delete a draft; with a ``version`` only if that is still what it is. False if there is no such draft."""
+        values = {"number": number} if version is None else {"number": number, "version": version}
+        unchanged = "" if version is None else " AND version = :version"
+        return self._write((f"DELETE FROM drafts WHERE number = :number{unchanged}", values)) > 0  # noqa: S608 -- our own words
 
     def _rows(self, statement: str, **values: object) -> list[Draft]:
         with self._reading() as view:

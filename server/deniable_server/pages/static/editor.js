@@ -8,7 +8,7 @@ const AFTER_TYPING = 500; // milliseconds without a key until what was typed is 
 const AT_ONCE = 50; // the same for what only the plan depends on: people watch it while they move the slider
 const LOOK_EVERY = 5_000; // milliseconds between two looks at what others did
 const TRY_AGAIN = 3_000;
-const HELP_AFTER = 800; // milliseconds without a change until the page asks what would help
+const HELP_AFTER = 1_500; // milliseconds without a change until the page asks what would help
 
 const editor = document.getElementById("editor");
 const sketch = document.getElementById("sketch");
@@ -236,6 +236,7 @@ async function send() {
 
 /** Take in what the server says. */
 function taken(answer) {
+  plan();
   version = String(answer.version);
   faults = answer.faults;
   for (const place of document.querySelectorAll("[data-missing]")) {
@@ -250,7 +251,6 @@ function taken(answer) {
   }
   if (answer.editor !== null) draw(answer.editor);
   showFaults();
-  plan();
 }
 
 /** Bring the questions up to date. Only what differs changes: the keyboard, what is open and what is being typed stay. */
