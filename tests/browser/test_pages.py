@@ -40,7 +40,9 @@ PAGES = {
     "a search that finds nothing": "/?q=nothing",
     "sharing": f"{RESULTS}/share",
     "where one is signed in": "/sessions",
-    "publishing": "/publish",
+    "beginning a survey": "/surveys/new",
+    "fieldwork": f"{RESULTS}/fieldwork",
+    "deleting for good": f"{RESULTS}/delete",
     "who can see a survey": f"{RESULTS}/access",
     "people": "/people",
     "activity": "/activity",
@@ -153,28 +155,55 @@ def test_access_is_given_on_a_page(browser: Browser, context: BrowserContext, se
     zoe.close()
 
 
-def test_the_plan_and_a_refused_survey_are_easy_to_use(context: BrowserContext, server: Server) -> None:
-    """The plan shown before publishing, and the errors of a faulty survey, pass axe as well."""
+def test_fieldwork_from_opening_to_the_end(browser: Browser, server: Server, example: bytes) -> None:
+    """Times are those of the browser: eight in the morning in Honolulu is shown as eight again, and stored as 18:00
+    UTC. A respondent in Berlin reads when it opens there. It is opened at once, copied to a draft, closed, and deleted
+    by typing its name.
+    """
+    storage = open_storage(str(server.database), create=False)
+    storage.publish(example.replace(b'"campus-health"', b'"short"', 1).replace(b"2026", b"2027", 1))
+    context = browser.new_context(timezone_id="Pacific/Honolulu")
     page = context.new_page()
+    faults = Faults(page)
     sign_in(page, server)
-    page.goto(f"{server.base}/publish")
-    text = 'id = "new-one"\ntitle = "New"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "So?"\nepsilon = 1.0\n'
-    page.get_by_label("The survey file").fill(text.replace("1.0", "0"))
-    page.get_by_role("button", name="Check").click()
-    expect(page.get_by_role("alert")).to_contain_text("questions[0].epsilon")
+    page.goto(f"{server.base}/surveys/short/fieldwork")
+    expect(page.locator("#zone")).to_have_text("Times are in your time zone: Pacific/Honolulu.")
+    page.get_by_label("Opens").fill("2031-01-07T08:00")
+    page.get_by_label("Stop at so many answers").fill("500")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+    expect(page.get_by_label("Opens")).to_have_value("2031-01-07T08:00")
+    expect(page.get_by_role("main")).to_contain_text("7 January 2031 at 08:00")
+    published = storage.find("short")
+    assert published is not None and storage.fieldwork(published).opens_at == 1_925_575_200  # 2031-01-07T18:00Z
     assert violations(page) == []
-    page.get_by_label("The survey file").fill(text)
-    page.get_by_role("button", name="Check").click()
-    expect(page.get_by_role("heading", name="What you will know")).to_be_visible()
-    assert violations(page) == []
-    page.get_by_role("button", name="Edit the text").click()
-    expect(page.get_by_label("The survey file")).to_have_value(text)
-    page.get_by_role("button", name="Check").click()
-    page.get_by_role("button", name="Publish new-one").click()
-    page.wait_for_url("**/surveys/new-one/progress")
-    page.get_by_role("link", name="Close", exact=True).click()
-    page.get_by_role("button", name="Close new-one for good").click()
+    visitor = browser.new_context(timezone_id="Europe/Berlin", locale="en-GB").new_page()
+    visitor.goto(f"{server.base}/s/short")
+    expect(visitor.locator("deniable-survey")).to_contain_text("January 7, 2031 at 7:00 PM")
+    page.get_by_role("button", name="Open now").click()
+    expect(page.locator(".heading .badge")).to_have_text("open")
+    visitor.reload()
+    visitor.get_by_role("button", name="Start", exact=True).wait_for()
+    visitor.context.close()
+
+    page.get_by_role("button", name="Copy to a draft").click()
+    page.wait_for_url("**/drafts/*")
+    expect(page.get_by_label("Title").first).to_have_value("Campus health 2027")
+    page.goto(f"{server.base}/surveys/short/fieldwork")
+    page.get_by_role("link", name="Close the survey").click()
+    page.get_by_role("button", name="Close short for good").click()
     expect(page.locator(".heading .badge")).to_have_text("closed")
+    page.get_by_role("link", name="Fieldwork").click()
+    page.get_by_role("link", name="Delete the survey").click()
+    page.get_by_label("To confirm").fill("something else")
+    page.get_by_role("button", name="Delete for good").click()
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was deleted.")
+    page.get_by_label("To confirm").fill("short")
+    page.get_by_role("button", name="Delete for good").click()
+    expect(page.get_by_role("status")).to_have_text("short was deleted for good.")
+    assert storage.find("short") is None and [fault for fault in faults if "422" not in fault] == []
+    storage.close()
+    context.close()
 
 
 def test_hostile_texts_run_nothing(context: BrowserContext, server: Server) -> None:
@@ -193,6 +222,8 @@ def test_hostile_texts_run_nothing(context: BrowserContext, server: Server) -> N
         "/activity",
         "/surveys/hostile/close",
         "/surveys/hostile/hold",
+        "/surveys/hostile/fieldwork",
+        "/surveys/hostile/delete",
     ):
         page.goto(server.base + path)
         page.set_viewport_size({"width": 360, "height": 740})
@@ -272,7 +303,7 @@ def test_a_shared_link_opens_the_results_and_no_more(context: BrowserContext, br
     assert guest.get_by_role("link", name="Share").count() == 0
     guest.get_by_role("link", name="Deniable", exact=True).click()
     guest.get_by_role("heading", name="Campus health 2026").wait_for()
-    for elsewhere in ("/", "/surveys/wave-1", "/publish"):
+    for elsewhere in ("/", "/surveys/wave-1", "/surveys/new"):
         guest.goto(server.base + elsewhere)
         assert guest.url.startswith(f"{server.base}{RESULTS}?") and "not shared with you" in guest.inner_text("main")
     guest.get_by_text("Download", exact=True).click()

@@ -122,6 +122,27 @@ def test_what_was_not_looked_at_is_not_published(app: Flask, editor: FlaskClient
     assert send(editor, page, page, version="2").status_code == 303
 
 
+def test_what_is_saved_while_it_is_published_is_kept(
+    app: Flask, editor: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change that somebody saves between the last look and the end is not lost: the draft stays, with it."""
+    number = new_draft(storage_of(app), id="mine", **ENGLISH)
+    state = app.extensions["deniable"]
+    publish = state.publish
+
+    def meanwhile(*given: object) -> bool:
+        created: bool = publish(*given)
+        sketch = sketch_of(app, number)
+        editing.apply(sketch, editing.Change("late", **title("Too late")), "Ben")
+        assert storage_of(app).drafts.save(number, editing.write(sketch), 1)
+        return created
+
+    monkeypatch.setattr(state, "publish", meanwhile)
+    page = f"/drafts/{number}/publish"
+    assert send(editor, page, page, version="1").location == "/surveys/mine/share?new=1"
+    assert sketch_of(app, number).title == "Too late" and storage_of(app).find("mine") is not None
+
+
 def test_an_address_that_is_taken_is_said(app: Flask, editor: FlaskClient) -> None:
     """One that somebody chose is refused; one that is made from the title gives way."""
     draft = new_draft(storage_of(app), **ENGLISH)

@@ -60,14 +60,16 @@ def test_a_draft_begins_with_a_template(app: Flask, editor: FlaskClient) -> None
         number = number_in(begin(editor, start=name))
         sketch = sketch_of(app, number)
         assert sketch.id == "" and editing.faults_in(sketch) == []
-        expected = editing.to_tree(editing.from_toml(template(name)))
+        expected = editing.to_tree(editing.from_file(template(name)))
         assert {**editing.to_tree(sketch), "id": expected["id"]} == expected
         assert sketch.title in editor.get(f"/drafts/{number}").text.replace("&#39;", "'")
 
 
 def test_a_draft_begins_with_a_file(app: Flask, editor: FlaskClient) -> None:
-    """One that was chosen, as Windows writes it, or a text that was pasted."""
+    """One that was chosen, as Windows writes it, a text that was pasted, or the same as JSON."""
     text = editing.to_toml(editing.from_tree(example_tree()))
+    as_json = json.dumps(example_tree())
+    assert editing.to_toml(sketch_of(app, number_in(begin(editor, start="file", text=as_json)))) == text
     chosen = (BytesIO(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()), "survey.toml")
     data = {"word": word(editor), "start": "file", "text": "nonsense", "file": chosen}
     for response in (editor.post("/surveys/new", data=data, headers=BROWSER), begin(editor, start="file", text=text)):
@@ -75,9 +77,9 @@ def test_a_draft_begins_with_a_file(app: Flask, editor: FlaskClient) -> None:
 
 
 def test_a_bad_file_is_refused_with_all_that_is_wrong(app: Flask, editor: FlaskClient) -> None:
-    """Each fault with its place; no draft is made."""
+    """Each fault with its place; what was pasted is still there, and no draft is made."""
     refused = begin(editor, start="file", text='id = 1\ntitle = "T"\ncolour = "red"\n[[questions]]\nid = 2\n')
-    assert refused.status_code == 422
+    assert refused.status_code == 422 and "colour = &#34;red&#34;" in refused.text
     for place in ("<code>id</code>", "<code>colour</code>", "<code>questions[0].id</code>"):
         assert place in refused.text
     chosen = (BytesIO(b"\xff\xfe\x00"), "survey.toml")

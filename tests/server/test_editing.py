@@ -23,7 +23,7 @@ from tests.helpers.surveys import joint_surveys, surveys
 
 
 def trees() -> list[Any]:
-    named = [pytest.param(editing.to_tree(editing.from_toml(template(each.name))), id=each.name) for each in TEMPLATES]
+    named = [pytest.param(editing.to_tree(editing.from_file(template(each.name))), id=each.name) for each in TEMPLATES]
     return [pytest.param(example_tree(), id="example"), *named]
 
 
@@ -37,7 +37,7 @@ def both_ways(tree: dict[str, Any]) -> None:
     assert survey_from_tree(editing.to_tree(sketch)) == survey
     text = editing.to_toml(sketch)
     assert parse_survey(text) == survey
-    assert survey_from_tree(editing.to_tree(editing.from_toml(text))) == survey
+    assert survey_from_tree(editing.to_tree(editing.from_file(text))) == survey
     assert editing.faults_in(sketch) == [] and editing.survey_in(editing.write(sketch)) == survey
 
 
@@ -151,7 +151,7 @@ def test_what_is_no_survey_file_is_refused(text: str) -> None:
     something else is wrong as well.
     """
     with pytest.raises(SurveyError) as refused:
-        editing.from_toml(text)
+        editing.from_file(text)
     assert all(problem.reason in ("type", "unknown", "toml") for problem in refused.value.problems)
 
 
@@ -169,9 +169,9 @@ def test_what_is_no_survey_file_is_refused(text: str) -> None:
 )
 def test_an_incomplete_file_opens(text: str) -> None:
     """What a file lacks, or names and does not have, can be put right in the editor, which says what is wrong."""
-    sketch = copied(editing.from_toml(text))
+    sketch = copied(editing.from_file(text))
     assert editing.faults_in(sketch)
-    assert editing.faults_in(copied(editing.from_toml(editing.to_toml(sketch))))
+    assert editing.faults_in(copied(editing.from_file(editing.to_toml(sketch))))
 
 
 # --- ids and codes ----------------------------------------------------------------------------------------------------

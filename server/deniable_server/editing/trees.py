@@ -13,8 +13,7 @@ from msgspec import ValidationError, convert
 
 from deniable_protocol import Problem, SurveyError, survey_from_tree
 from deniable_protocol.checks import DECLINED, plain
-from deniable_protocol.survey import MAX_LENGTH
-from deniable_protocol.toml import bounded_toml
+from deniable_protocol.survey import tree_in
 
 from .names import name_for
 from .sketch import SEGMENT, TEXTS, Answer, Item, Sketch, Texts, has_answers, new_key
@@ -240,15 +239,9 @@ def _number(text: object) -> object:
 # --- from a file ------------------------------------------------------------------------------------------------------
 
 
-def from_toml(text: str) -> Sketch:
-    """The sketch in a survey file (TOML). SurveyError where it cannot be read as one; it may be incomplete."""
-    if len(text) > MAX_LENGTH:
-        raise SurveyError([Problem("", "toml", f"the file has more than {MAX_LENGTH:,} characters")])
-    try:
-        tree = bounded_toml(text)
-    except (ValueError, RecursionError) as error:
-        raise SurveyError([Problem("", "toml", f"not valid TOML: {error}")]) from None
-    return from_tree(tree)
+def from_file(text: str) -> Sketch:
+    """The sketch in a survey file, TOML or JSON. SurveyError where it cannot be read as one; it may be incomplete."""
+    return from_tree(tree_in(text, "json" if text.lstrip().startswith("{") else "toml"))
 
 
 def from_tree(tree: dict[str, Any]) -> Sketch:

@@ -98,9 +98,9 @@ def begin() -> ResponseReturnValue:
     start = request.form.get("start", "")
     try:
         if start == "file":
-            sketch = editing.from_toml(_file_text())
+            sketch = editing.from_file(_file_text())
         elif start in (name for name, *_ in TEMPLATES):
-            sketch = editing.from_toml(template(start))
+            sketch = editing.from_file(template(start))
             sketch.id = ""  # each survey gets its own, from its title
         else:
             sketch = Sketch(languages=["en"], epsilon="2")
@@ -225,7 +225,7 @@ def take_file(number: int) -> ResponseReturnValue:
     sketch, text, seen = editing.read(draft.content), request.form.get("text", ""), request.form.get("version", 0, int)
     try:
         text = _file_text()
-        taken = editing.from_toml(text)
+        taken = editing.from_file(text)
     except SurveyError as error:
         return _file(replace(draft, version=seen), sketch, text, error.problems)
     taken.by, taken.done, taken.removed = holder().label, sketch.done, sketch.removed

@@ -91,17 +91,21 @@ _DESCRIBED = [msgspec.json.Decoder(each) for each in (Segment, *QUESTIONS.values
 
 def parse_survey(text: str | bytes, *, syntax: Literal["toml", "json"] = "toml") -> Survey:
     """The survey in this text, or a SurveyError that lists everything wrong with it."""
+    return survey_from_tree(tree_in(text, syntax))
+
+
+def tree_in(text: str | bytes, syntax: Literal["toml", "json"]) -> Any:
+    """What a TOML or JSON text has in it, a survey or not. SurveyError where it cannot be read."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
         if len(text) > MAX_LENGTH:
             raise ValueError(f"the file has more than {MAX_LENGTH:,} characters")
-        tree = strict_json(text) if syntax == "json" else bounded_toml(text)
+        return strict_json(text) if syntax == "json" else bounded_toml(text)
     except UnicodeDecodeError:
         raise SurveyError([Problem("", syntax, "not a text file in UTF-8")]) from None
     except (ValueError, RecursionError) as error:  # both readers, of which one also gives up on deep nesting
         raise SurveyError([Problem("", syntax, f"not valid {syntax.upper()}: {error}")]) from None
-    return survey_from_tree(tree)
 
 
 def survey_from_tree(tree: object) -> Survey:
