@@ -45,7 +45,7 @@ types: $(VENV)/.installed
 # The documentation as a site with search, in site/. Warnings, such as a link to nowhere, are errors.
 .PHONY: docs
 docs: $(VENV)/.installed
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "To read it:  $(BIN)/python -m http.server --directory site 8080  and open http://127.0.0.1:8080/"
 
 # The wheel in a clean environment without extras, tested with the sources gone.
@@ -81,6 +81,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/distribution.py --json figures/distribution.json
 	$(BIN)/python bench/design.py --json figures/design.json
 	$(BIN)/python bench/live_plan.py --json figures/live_plan.json
+	$(BIN)/python bench/panel.py --json figures/panel.json
 	$(BIN)/python bench/templates.py --json figures/templates.json
 	$(BIN)/python bench/joint_coverage.py --json figures/joint_coverage.json
 	$(BIN)/python bench/joint_accuracy.py --json figures/joint_accuracy.json

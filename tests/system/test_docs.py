@@ -47,7 +47,7 @@ class Links(HTMLParser):
 def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as make docs does, in another folder."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     built = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
