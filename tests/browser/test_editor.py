@@ -201,14 +201,14 @@ def test_a_session_that_ends_loses_nothing(ann: Page, server: Server, storage: S
     assert ann.evaluate("Object.keys(localStorage)") == []
 
 
-def test_a_right_that_ends_is_said(ann: Page, server: Server, storage: Storage, draft: int) -> None:
+def test_a_right_that_ends_is_said(context: BrowserContext, server: Server, storage: Storage, draft: int) -> None:
     """An editor who becomes an analyst is told that nothing can be saved any more, with what was not."""
-    edit(ann, server, draft)
-    token = [each for each in storage.tokens.all() if each.label == "Ann"][-1]
+    page = edit(signed_in(context, server, storage, "Eve"), server, draft)
+    (token,) = [each for each in storage.tokens.all() if each.label == "Eve"]
     storage.tokens.change(token.id, "analyst", token.surveys)
-    text_of(ann, 1).fill("Too late")
-    expect(ann.get_by_label("What was not saved")).to_have_value("Too late")
-    expect(ann.get_by_role("alert").first).to_contain_text("You may not change this draft any more.")
+    text_of(page, 1).fill("Too late")
+    expect(page.get_by_label("What was not saved")).to_have_value("Too late")
+    expect(page.get_by_role("alert").first).to_contain_text("You may not change this draft any more.")
 
 
 def test_a_closed_laptop_loses_nothing(ann: Page, server: Server, storage: Storage, draft: int) -> None:

@@ -4,11 +4,13 @@
 // on the server yet is also in this browser's storage, so that a session that ends or a laptop that is closed loses
 // nothing.
 
+import { plan } from "./draft-panel.js";
+import { patchChildren } from "./patch.js";
+
 const AFTER_TYPING = 500; // milliseconds without a key until what was typed is sent
 const AT_ONCE = 50; // the same for what only the plan depends on: people watch it while they move the slider
 const LOOK_EVERY = 5_000; // milliseconds between two looks at what others did
 const TRY_AGAIN = 3_000;
-const HELP_AFTER = 1_500; // milliseconds without a change until the page asks what would help
 
 const editor = document.getElementById("editor");
 const sketch = document.getElementById("sketch");
@@ -278,39 +280,6 @@ function draw(html) {
   }
 }
 
-function patch(old, fresh) {
-  if (old.nodeType === Node.TEXT_NODE) {
-    if (old.data !== fresh.data) old.data = fresh.data;
-    return;
-  }
-  if (old.nodeType !== Node.ELEMENT_NODE) return;
-  for (const { name } of [...old.attributes]) if (name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
-  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  patchChildren(old, fresh);
-}
-
-/** Elements with an id are found again wherever they are; the others by their order. */
-function patchChildren(old, fresh) {
-  const named = new Map([...old.children].filter((each) => each.id).map((each) => [each.id, each]));
-  let next = old.firstChild;
-  for (const wanted of [...fresh.childNodes].map((each) => each.cloneNode(true))) {
-    while (next?.classList?.contains("dispute")) next = next.nextSibling;
-    let found = wanted.id ? named.get(wanted.id) : next;
-    if (found && (found.nodeName !== wanted.nodeName || (found.id ?? "") !== (wanted.id ?? ""))) found = null;
-    if (!found) old.insertBefore(wanted, next);
-    else {
-      if (found === next) next = next.nextSibling;
-      else old.insertBefore(found, next);
-      patch(found, wanted);
-    }
-  }
-  while (next) {
-    const rest = next.nextSibling;
-    if (!next.classList?.contains("dispute")) next.remove();
-    next = rest;
-  }
-}
-
 /** After a button, the keyboard is where one goes on. */
 function goOn({ change, way }) {
   const item = document.getElementById(`i-${change.new || change.key}`);
@@ -353,20 +322,20 @@ function offer(change) {
   setTimeout(() => note.remove(), 20_000);
 }
 
-function signedOut() {
-  saved.textContent = "Not saved yet";
+async function signedOut() {
+  const page = await fetch(location.href, { redirect: "manual", headers: { Accept: "text/html" } }).catch(() => null);
+  if (page?.status === 403) return lost("You may not change this draft any more.");
+  const text = page?.ok ? await page.text() : "";
+  const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("editor");
+  if (fresh && fresh.dataset.word !== word) {
+    word = fresh.dataset.word; // there is a session again, and its form word comes with the page
+    return send();
+  }
+  tell("Not saved yet");
   const link = Object.assign(document.createElement("a"), { href: editor.dataset.signIn, target: "_blank", textContent: "Sign in in a new tab" });
   say("You are signed out. What you wrote is kept in this browser. Sign in, and come back to this page: then it is saved.", link);
-  // As soon as there is a session again, its form word comes with the page.
-  timer = setTimeout(async () => {
-    const page = await fetch(location.href, { redirect: "manual", headers: { Accept: "text/html" } }).catch(() => null);
-    if (page?.status === 403) return lost("You may not change this draft any more.");
-    const text = page?.ok ? await page.text() : "";
-    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("editor");
-    if (!fresh) return signedOut();
-    word = fresh.dataset.word;
-    send();
-  }, TRY_AGAIN);
+  clearTimeout(timer);
+  timer = setTimeout(signedOut, TRY_AGAIN);
 }
 
 const gone = () => lost("This draft was published or deleted by somebody else.");
@@ -450,45 +419,6 @@ function showFaults() {
 }
 
 // --- the plan, and what others do ----------------------------------------------------------------------------------
-
-let [planning, outdated, helping] = [false, false, null];
-
-/** The figures come at once; what would help takes longer, and is asked for when nothing has changed for a while. One
- * at a time, so that the panel follows however fast somebody types. */
-async function plan(helped = false) {
-  clearTimeout(helping);
-  outdated = true;
-  if (planning) return;
-  planning = true;
-  while (outdated) {
-    outdated = false;
-    const response = await fetch(`${editor.dataset.plan}${helped ? "?help=1" : ""}`).catch(() => null);
-    if (response?.ok && !response.redirected) show(await response.text());
-    if (outdated) helped = false;
-  }
-  planning = false;
-  if (!helped) helping = setTimeout(plan, HELP_AFTER, true);
-}
-
-function show(html) {
-  const { body } = new DOMParser().parseFromString(html, "text/html");
-  const place = document.getElementById("plan");
-  keepHelp(place, body);
-  patchChildren(place, body);
-  const glance = document.getElementById("glance");
-  glance.textContent = place.querySelector(".draft-headline")?.textContent ?? "";
-  glance.hidden = !glance.textContent;
-}
-
-/** As long as the survey shows the same, what would help is the same, too: it does not blink at every word. */
-function keepHelp(old, fresh) {
-  const headline = (root) => root.querySelector(".draft-headline")?.textContent;
-  if (headline(old) !== headline(fresh)) return;
-  for (const empty of fresh.querySelectorAll("[data-later]:empty")) {
-    const known = old.querySelector(`[data-later="${empty.dataset.later}"]`);
-    if (known) empty.append(...[...known.childNodes].map((each) => each.cloneNode(true)));
-  }
-}
 
 async function look(now = false) {
   if (!now && (document.hidden || sending || unsent.length)) return;
