@@ -685,7 +685,7 @@ def test_row_is_plain() -> None:
 
 
 def test_of_a_deleted_survey_no_byte_is_left(tmp_path: Path, example: bytes) -> None:
-    """Its id, its texts, ids of its submissions, folded or not, labels of its collectors and access tokens, and its key
+    """Its id, its texts, ids of its submissions, folded or not, labels of its collectors and links, and its key
     are in no file of the database, although another server has it open; the other survey's are.
     """
     path, texts = tmp_path / "a.db", ["zebra-finches", "Do zebra finches sing?", "finch-kiosk", "finch reader"]
@@ -701,7 +701,8 @@ def test_of_a_deleted_survey_no_byte_is_left(tmp_path: Path, example: bytes) -> 
     codes = [secrets.token_bytes(32) for _ in range(3)]
     storages[0].invitations.add(published, codes)
     storages[0].invitations.take(published, codes[0], secrets.token_bytes(32))
-    storages[0].tokens.add(Token("aa", "reader", texts[3], "d" * 64, "2026-03-01", (texts[0],)))
+    storages[0].tokens.add(Token("bb", "analyst", "Bird watcher", "e" * 64, "2026-03-01"))
+    storages[0].tokens.add(Token("aa", "reader", texts[3], "d" * 64, "2026-03-01", (texts[0],), maker="bb"))
     rows = [Row(secrets.token_bytes(16), "[0,[1],[]]") for _ in range(200)]
     for start in range(0, 180, 20):
         storages[1].accept(published, rows[start : start + 20], texts[2])
