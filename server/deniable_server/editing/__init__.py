@@ -20,9 +20,9 @@ from .sketch import Item as Item
 from .sketch import Sketch as Sketch
 from .sketch import new_item as new_item
 from .sketch import read as read
-from .sketch import survey_in as survey_in
 from .sketch import write as write
 from .trees import from_file as from_file
 from .trees import from_tree as from_tree
+from .trees import survey_in as survey_in
 from .trees import to_toml as to_toml
 from .trees import to_tree as to_tree

@@ -8,8 +8,6 @@ from typing import Any
 
 import msgspec
 
-from deniable_protocol import Survey, survey_from_tree
-
 Texts = dict[str, str]
 """A text by language; where the survey names no language, under ''."""
 
@@ -129,10 +127,3 @@ def read(content: str) -> Sketch:
 def write(sketch: Sketch) -> str:
     """The content of a draft."""
     return msgspec.json.encode(sketch).decode()
-
-
-def survey_in(content: str) -> Survey:
-    """The survey in the content of a draft. SurveyError where it is not complete."""
-    from .trees import to_tree
-
-    return survey_from_tree(to_tree(read(content)))

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias, TypedDict
 import tomli_w
 from msgspec import ValidationError, convert
 
-from deniable_protocol import Problem, SurveyError, survey_from_tree
+from deniable_protocol import Problem, Survey, SurveyError, survey_from_tree
 from deniable_protocol.checks import DECLINED, plain
 from deniable_protocol.survey import tree_in
 
 from .names import name_for
-from .sketch import SEGMENT, TEXTS, Answer, Item, Sketch, Texts, has_answers, new_key
+from .sketch import SEGMENT, TEXTS, Answer, Item, Sketch, Texts, has_answers, new_key, read
 
 AS_THEY_ARE = ("epsilon", "mechanism", "delta")
 """Fields of a question that the editor does not show. A file can have them, and keeps them."""
@@ -86,6 +86,11 @@ def to_tree(sketch: Sketch, taken: Iterable[str] = ()) -> dict[str, Any]:
         tree["segments"] = [_segment(sketch, ids, item) for item in sketch.segments]
     tree["questions"] = [_question(sketch, ids, item) for item in sketch.questions]
     return tree
+
+
+def survey_in(content: str) -> Survey:
+    """The survey in the content of a draft. SurveyError where it is not complete."""
+    return survey_from_tree(to_tree(read(content)))
 
 
 def to_toml(sketch: Sketch) -> str:
