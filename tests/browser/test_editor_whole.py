@@ -212,7 +212,7 @@ def answer(hands: Hands, shown: Page | FrameLocator, *, send: str = "Send") -> N
         form.or_(last).first.wait_for()
         if last.is_visible():
             break
-        for group in form.locator("fieldset:visible").all():
+        for group in form.locator("fieldset:visible:has(input[type=radio], input[type=checkbox])").all():
             hands.tick(group.get_by_role("radio").or_(group.get_by_role("checkbox")).first)
         for number in form.locator("input[type=text]:visible").all():
             hands.write(number, "7")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import CDPSession, Locator, Page, expect
+from contextlib import suppress
+
+from playwright.sync_api import CDPSession, Error, Locator, Page, expect
 
 HAS_FOCUS = "(target) => target.getRootNode().activeElement === target"
 IS_BEFORE = """(target) => {
     const active = target.getRootNode().activeElement;
     return Boolean(active && active.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_PRECEDING);
 }"""
+WAIT_FOR_CLICK = """() => {
+    window.clicked = new Promise((resolve) => addEventListener("click", () => setTimeout(resolve), { once: true }));
+}"""
+CLICKED = "() => Promise.race([window.clicked, new Promise((resolve) => setTimeout(resolve, 2_000))])"
 MOST_TABS = 400
 """Further than this nothing is from anything in these tests: it cannot be reached."""
 
@@ -104,7 +110,14 @@ class Finger(Mouse):
     """Taps. A page in a context with touch."""
 
     def press(self, target: Locator) -> None:
+        """A tap becomes a click a moment later: until then the page is what it was."""
+        element = target.element_handle()
+        frame = element.owner_frame()
+        assert frame is not None
+        frame.evaluate(WAIT_FOR_CLICK)
         target.tap()
+        with suppress(Error):  # it led to another page
+            frame.evaluate(CLICKED)
 
     def move(self, bar: Locator, to: Locator, _name: str) -> None:
         start, end = self._way(bar, to)

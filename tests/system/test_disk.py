@@ -56,11 +56,17 @@ def test_a_false_acknowledgement_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_strace")
 def test_a_commit_behind_a_lost_one_is_noticed(tmp_path: Path) -> None:
     """If all connections close after a failed sync, the log's index is rebuilt and includes the commit that is not on
-    disk. The proof finds what is then acknowledged behind it and lost in a power cut: the server keeps one open.
+    disk. The proof finds what is then acknowledged behind it and lost in a power cut: the server keeps one open. Where
+    chance lets no sync fail at the right moment, it is tried again.
     """
     planted = server_faults.keeps_no_connection_open
-    outcome = prove(tmp_path, Watch(600), 10, faults=LATE_SYNCS, planted=planted)
-    assert any("after a power cut" in failure and "lost" in failure for failure in outcome.failures)
+    for attempt in range(3):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        outcome = prove(folder, Watch(600), 10 + attempt, faults=LATE_SYNCS, planted=planted)
+        if any("after a power cut" in failure and "lost" in failure for failure in outcome.failures):
+            return
+    raise AssertionError(outcome)
 
 
 @pytest.mark.usefixtures("_strace", "_mount")
