@@ -1,5 +1,5 @@
 """The editor of drafts in a real Chromium: nothing that is written is lost, whatever happens meanwhile. What is wrong
-is said at its field. Anybody can use it, and no text runs.
+is shown at its field. Anybody can use it, and no text runs.
 """
 
 from __future__ import annotations
@@ -268,8 +268,8 @@ def test_a_server_that_was_away(ann: Page, server: Server, draft: int) -> None:
 
 
 def test_faults_are_beside_their_fields(ann: Page, server: Server) -> None:
-    """Nobody is told what is missing before they have left a field, or ask to publish. Then it is said in words, at the
-    field and in a list that leads there; and it goes as soon as it is right.
+    """Nobody is told what is missing before they have left a field, or ask to publish. Then it is shown in words, at
+    the field and in a list that leads there; and it goes as soon as it is right.
     """
     ann.goto(f"{server.base}/surveys/new")
     ann.get_by_role("button", name="Start empty").click()

@@ -31,9 +31,13 @@ const disputed = new Set(); // fields that somebody else has changed, until it i
 /** What could not be sent in an earlier visit. It may be on the server all the same, so it is sent again as it is. */
 function earlier() {
   const changes = new Map();
-  for (const key of Object.keys(localStorage).filter((each) => each.startsWith(ours))) {
-    for (const change of JSON.parse(localStorage.getItem(key))) changes.set(change.id, { ...change, tried: true });
-    localStorage.removeItem(key);
+  try {
+    for (const key of Object.keys(localStorage).filter((each) => each.startsWith(ours))) {
+      for (const change of JSON.parse(localStorage.getItem(key))) changes.set(change.id, { ...change, tried: true });
+      localStorage.removeItem(key);
+    }
+  } catch {
+    // A browser that keeps nothing has kept nothing.
   }
   return [...changes.values()];
 }
@@ -348,10 +352,10 @@ function lost(why) {
   if (text) say(`${why} What you wrote last could not be saved; here it is:`, area);
   else say(why);
   tell("");
-  localStorage.removeItem(kept);
   clearTimeout(timer);
   clearInterval(looking);
   unsent = [];
+  keep();
 }
 
 /** Two people wrote in the same field: both texts are there, and one is chosen. */
