@@ -153,6 +153,34 @@ def test_two_people_in_one_field(
     assert kept(storage, draft).questions[0].text["en"] == kept_text
 
 
+def test_somebody_deletes_what_another_writes_in(
+    ann: Page, ben: Page, server: Server, storage: Storage, draft: int
+) -> None:
+    """Ann deletes the question that Ben is writing in. He is told, and what he wrote is in it when it comes back. If it
+    is gone for good, his text is on the page, to be copied, and stays there.
+    """
+    edit(ann, server, draft), edit(ben, server, draft)
+    sketch = kept(storage, draft)
+    first, last = sketch.questions[0].key, sketch.questions[-1].key
+    ben.context.set_offline(True)
+    ben.locator(f"[id='f-{last}.text:en']").fill("Nobody reads this")
+    text_of(ben, 1).fill("Ben's words")
+    question(ann, 1).get_by_role("button", name="Delete question 1").click()
+    ann.get_by_role("status").get_by_role("button", name="Undo").wait_for()
+    gone = kept(storage, draft)
+    gone.questions.pop()
+    found = storage.drafts.find(draft)
+    assert found is not None and storage.drafts.save(draft, editing.write(gone), found.version)
+    ben.context.set_offline(False)
+    expect(ben.locator("#trouble")).to_contain_text("Somebody else deleted the question that you were writing in.")
+    expect(ben.get_by_label("What was not saved")).to_have_value("Nobody reads this")
+    assert violations(ben) == []
+    ben.get_by_role("button", name="Bring back").click()
+    expect(ben.locator(f"[id='f-{first}.text:en']")).to_have_value("Ben's words")
+    expect(ben.get_by_label("What was not saved")).to_be_visible()
+    assert kept(storage, draft).questions[0].text["en"] == "Ben's words"
+
+
 def test_a_draft_that_is_gone(ann: Page, ben: Page, server: Server, draft: int) -> None:
     """Ben deletes it while Ann is not connected: what she wrote last is there to be copied, and nothing brings the
     draft back.

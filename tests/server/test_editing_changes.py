@@ -169,6 +169,53 @@ def test_of_what_was_deleted_the_last_twenty_come_back() -> None:
     assert len(sketch.questions) == MOST_REMOVED
 
 
+def test_what_is_written_in_a_deleted_question_comes_back_with_it() -> None:
+    """Ann deletes it while Bob writes in it: his text is in it when it comes back, and his next one is no conflict with
+    himself. Where it is gone for good he is told, and nothing else changes.
+    """
+    sketch = example_sketch()
+    at = f"{sketch.questions[0].key}.text:en"
+    was = value_at(sketch, at)
+    do(sketch, "remove", key=sketch.questions[0].key)
+    assert editing.apply(sketch, change("set", at, "Bob's", was), "Bob") is None
+    put(sketch, at, "Bob's words", "Bob")
+    do(sketch, "restore", key=sketch.removed[0].item.key)
+    assert sketch.questions[0].text["en"] == "Bob's words"
+    sketch.questions.pop(0)
+    before = editing.write(sketch)
+    assert editing.apply(sketch, change("set", at, "Too late", "Bob's words"), "Bob") == Conflict(at, None)
+    assert editing.write(sketch) == before
+
+
+def test_a_file_takes_the_place_of_a_draft_and_leaves_keys_as_they_are() -> None:
+    """What stays the same keeps its key, and all that names it still does. So what Bob writes meanwhile reaches its
+    question, wherever the file has put it. What the file has no more can come back.
+    """
+    sketch, tree = example_sketch(), example_tree()
+    at, was = f"{sketch.questions[1].key}.text:en", value_at(sketch, f"{sketch.questions[1].key}.text:en")
+    keys = [(item.key, [answer.key for answer in item.answers]) for item in sketch.items]
+    same = editing.replace(copied(sketch), editing.from_tree(tree), "Ann")
+    assert [(item.key, [answer.key for answer in item.answers]) for item in same.items] == keys
+    assert editing.to_tree(same) == tree and same.removed == [] and same.by == "Ann"
+    assert [item.after for item in same.items] == [item.after for item in sketch.items]
+    assert [item.among for item in same.items] == [item.among for item in sketch.items]
+    assert same.together == sketch.together
+
+    gone = next(each for each in reversed(tree["questions"]) if each["id"] not in str(tree["together"]))
+    left = [each for each in reversed(tree["questions"]) if each != gone and "show_if" not in each]
+    changed = editing.replace(copied(sketch), editing.from_tree({**tree, "questions": left}), "Ann")
+    assert editing.apply(changed, change("set", at, "Bob's", was), "Bob") is None
+    moved = next(item for item in [*changed.questions, *(each.item for each in changed.removed)] if item.key in at)
+    assert moved.text["en"] == "Bob's" and moved.id == tree["questions"][1]["id"]
+    assert gone["id"] in {each.item.id for each in changed.removed}
+    for each in [*changed.removed]:
+        do(changed, "restore", key=each.item.key)
+    found = {each["id"]: each for each in editing.to_tree(changed)["questions"]}
+    assert {name: each for name, each in found.items() if name != moved.id} == {
+        each["id"]: each for each in tree["questions"] if each["id"] != moved.id
+    }
+
+
 def test_a_deleted_question_keeps_its_key() -> None:
     """A new one cannot take it: it would come back as a second one of that key."""
     sketch = Sketch()

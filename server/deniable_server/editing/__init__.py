@@ -12,6 +12,7 @@ from .changes import BadChange as BadChange
 from .changes import Change as Change
 from .changes import Conflict as Conflict
 from .changes import apply as apply
+from .changes import replace as replace
 from .faults import Fault as Fault
 from .faults import faults_in as faults_in
 from .faults import faults_of as faults_of

@@ -16,7 +16,7 @@ from deniable_protocol.questions import QUESTIONS
 from deniable_protocol.survey import MAX_LENGTH
 
 from .sketch import SEGMENT, TEXTS, Answer, Item, Removed, Sketch, Texts, new_item, new_key
-from .trees import among_of, measure_of
+from .trees import among_of, codes_of, ids_of, measure_of
 
 MOST_ITEMS = 300
 """Questions, and segments. A survey has fewer; what is too much can be written, and is marked."""
@@ -48,7 +48,7 @@ class Change(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Conflict(msgspec.Struct):
-    """Somebody else has changed the field ``at``, to ``theirs``."""
+    """Somebody else has changed the field ``at``, to ``theirs``. None: there is no such question any more."""
 
     at: str
     theirs: Any
@@ -59,7 +59,9 @@ class BadChange(Exception):
 
 
 def apply(sketch: Sketch, change: Change, by: str) -> Conflict | None:
-    """Change the sketch. What is about something that is gone by now changes nothing."""
+    """Change the sketch. A question that somebody has deleted still takes what others write in it. A button of one that
+    is gone does nothing.
+    """
     if change.id in sketch.done:
         return None
     conflict = _OPERATIONS[change.op](sketch, change)
@@ -67,6 +69,37 @@ def apply(sketch: Sketch, change: Change, by: str) -> Conflict | None:
         sketch.by = by
         sketch.done = [*sketch.done, change.id][-MOST_DONE:]
     return conflict
+
+
+def replace(sketch: Sketch, taken: Sketch, by: str) -> Sketch:
+    """What was ``taken`` from a file, in the place of a sketch. Questions and answers that the file still has keep
+    their keys, so that what somebody writes in one at this moment reaches it. The others can come back.
+    """
+    names = ids_of(taken)
+    left = {name: key for key, name in ids_of(sketch).items()}
+    keys: dict[str, str] = {}
+    for item in taken.items:
+        if (before := sketch.find(left.pop(names[item.key], ""))) is not None:
+            keys[item.key] = before.key
+            known = {code: key for key, code in codes_of(sketch, before).items()}
+            keys |= {key: known.pop(code) for key, code in codes_of(taken, item).items() if code in known}
+    _rename(taken, keys)
+    gone = [Removed(sketch.items_like(item).index(item), item) for item in sketch.items if taken.find(item.key) is None]
+    taken.removed = [*sketch.removed, *gone][-MOST_REMOVED:]
+    taken.by, taken.done = by, sketch.done
+    return taken
+
+
+def _rename(sketch: Sketch, keys: dict[str, str]) -> None:
+    """Give questions and answers these keys, wherever they are named."""
+    for item in sketch.items:
+        item.key, item.after = keys.get(item.key, item.key), keys.get(item.after, item.after)
+        item.among = [keys.get(key, key) for key in item.among]
+        for answer in item.answers:
+            answer.key = keys.get(answer.key, answer.key)
+    sketch.together = [
+        [".".join(keys.get(key, key) for key in name.split(".")) for name in names] for names in sketch.together
+    ]
 
 
 # --- questions and segments -------------------------------------------------------------------------------------------
@@ -150,7 +183,7 @@ def _set(sketch: Sketch, change: Change) -> Conflict | None:
     try:
         now = value_at(sketch, change.at)
     except KeyError:
-        return None  # its question is gone
+        return Conflict(change.at, None)
     if now != change.value and _tidy(sketch, change.at, now) != _tidy(sketch, change.at, change.was):
         return Conflict(change.at, now)
     _put(sketch, change.at, change.value)
@@ -179,7 +212,7 @@ def value_at(sketch: Sketch, at: str) -> Any:
         if field in ("id", "epsilon", "respondents", "invitations", "languages"):
             return getattr(sketch, field)
     else:
-        item = sketch.find(key)
+        item = _find(sketch, key)
         if item is None:
             raise KeyError(key)
         if field in ("type", "id", "after"):
@@ -200,10 +233,16 @@ def value_at(sketch: Sketch, at: str) -> Any:
     raise BadChange("There is no such field.")
 
 
+def _find(sketch: Sketch, key: str) -> Item | None:
+    """Also one that somebody has just deleted while others write in it: it can come back."""
+    removed = (removed.item for removed in reversed(sketch.removed) if removed.item.key == key)
+    return sketch.find(key) or next(removed, None)
+
+
 def _put(sketch: Sketch, at: str, value: Any) -> None:
     key, dot, name = at.rpartition(".")
     field, _, tag = name.partition(":")
-    item = sketch.find(key) if dot else None
+    item = _find(sketch, key) if dot else None
     if field == "languages":
         _speak(sketch, value)
     elif field == "invitations" or field in FLAGS:

@@ -65,7 +65,7 @@ def to_tree(sketch: Sketch, taken: Iterable[str] = ()) -> dict[str, Any]:
 
     ``taken``: ids of other surveys, which one that is made from the title avoids.
     """
-    ids = _ids(sketch)
+    ids = ids_of(sketch)
     tree: dict[str, Any] = {
         "id": sketch.id or name_for(sketch.title, between="-", most=50, otherwise="survey", taken=taken),
     }
@@ -98,7 +98,7 @@ def to_toml(sketch: Sketch) -> str:
     return tomli_w.dumps(to_tree(sketch))
 
 
-def _ids(sketch: Sketch) -> dict[str, str]:
+def ids_of(sketch: Sketch) -> dict[str, str]:
     """The id of each question and segment, by key."""
     ids = {item.key: item.id for item in sketch.items if item.id}
     for number, item in enumerate(sketch.items, 1):

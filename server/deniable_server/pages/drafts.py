@@ -228,7 +228,7 @@ def take_file(number: int) -> ResponseReturnValue:
         taken = editing.from_file(text)
     except SurveyError as error:
         return _file(replace(draft, version=seen), sketch, text, error.problems)
-    taken.by, taken.done, taken.removed = holder().label, sketch.done, sketch.removed
+    taken = editing.replace(sketch, taken, holder().label)
     if seen != draft.version or not here().storage.drafts.save(number, editing.write(taken), seen):
         draft = find_draft(number)
         message = f"{sketch.by or 'Somebody'} has changed the draft since you opened this page. Your text is below."

@@ -249,7 +249,14 @@ function taken(answer) {
     const number = answer.missing[place.dataset.missing];
     if (number !== undefined) place.textContent = `${number} text${number === 1 ? "" : "s"} missing`;
   }
-  for (const conflict of answer.conflicts) dispute(conflict);
+  const late = answer.conflicts.filter(({ theirs }) => theirs === null).map(({ at }) => seen.get(at));
+  if (late.some((text) => typeof text === "string" && text)) {
+    const box = Object.assign(document.createElement("div"), { className: "message bad" });
+    box.setAttribute("role", "alert");
+    box.append("Somebody else deleted what you wrote in. Your text could not be saved; here it is:", unsaved(late));
+    trouble.after(box);
+  }
+  for (const conflict of answer.conflicts) if (conflict.theirs !== null) dispute(conflict);
   for (const [at, value] of Object.entries(answer.panel)) {
     if (waitingFor(at)) continue;
     seen.set(at, value);
@@ -264,7 +271,12 @@ function draw(html) {
   const fresh = new DOMParser().parseFromString(`<form>${html}</form>`, "text/html").querySelector("form");
   const active = document.activeElement;
   const [start, end] = [active?.selectionStart, active?.selectionEnd];
+  const item = active?.closest("[data-at]")?.closest(".item");
   patchChildren(sketch, fresh);
+  if (item && !item.isConnected) {
+    say("Somebody else deleted the question that you were writing in. It is under “Deleted” at the end of the page, with what you wrote.");
+    trouble.focus();
+  }
   if (active !== document.activeElement && active?.isConnected) {
     // Somebody else has moved what one is writing in: that takes the keyboard from it.
     active.focus({ preventScroll: true });
@@ -344,12 +356,17 @@ async function signedOut() {
 
 const gone = () => lost("This draft was published or deleted by somebody else.");
 
+/** Texts to copy. */
+function unsaved(texts) {
+  const area = Object.assign(document.createElement("textarea"), { readOnly: true, value: texts.join("\n"), rows: 4 });
+  area.setAttribute("aria-label", "What was not saved");
+  return area;
+}
+
 /** Nothing more can be saved. */
 function lost(why) {
-  const text = unsent.filter((change) => change.op === "set").map((change) => change.value).join("\n");
-  const area = Object.assign(document.createElement("textarea"), { readOnly: true, value: text, rows: 4 });
-  area.setAttribute("aria-label", "What was not saved");
-  if (text) say(`${why} What you wrote last could not be saved; here it is:`, area);
+  const texts = unsent.filter((change) => change.op === "set").map((change) => change.value);
+  if (texts.some(Boolean)) say(`${why} What you wrote last could not be saved; here it is:`, unsaved(texts));
   else say(why);
   tell("");
   clearTimeout(timer);
