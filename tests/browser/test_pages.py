@@ -169,7 +169,7 @@ def test_fieldwork_from_opening_to_the_end(browser: Browser, server: Server, exa
     page.goto(f"{server.base}/surveys/short/fieldwork")
     expect(page.locator("#zone")).to_have_text("Times are in your time zone: Pacific/Honolulu.")
     page.get_by_label("Opens").fill("2031-01-07T08:00")
-    page.get_by_label("Stop at so many answers").fill("500")
+    page.get_by_label("Stop at this many answers").fill("500")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_have_text("Saved.")
     expect(page.get_by_label("Opens")).to_have_value("2031-01-07T08:00")

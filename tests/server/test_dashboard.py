@@ -408,7 +408,7 @@ def test_the_plan_of_a_survey_warns_before_it_is_published(http: FlaskClient) ->
             "With 20 respondents every result is uncertain by more than 10 points",
             "ε = 4.5 in total protects people only weakly.",
             "With 20 respondents you will know each share within about",
-            "<code>a</code> × <code>b</code>",
+            'this&lt;/b&gt; so?</span> × <span dir="auto">And that?</span> (each cell; ±5)',
             "The booklets and their probabilities",
             "at the address <code>/s/warned</code>",
             '<button type="submit">Publish</button>',

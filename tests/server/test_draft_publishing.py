@@ -110,6 +110,24 @@ def test_an_incomplete_draft_goes_back_to_the_editor(app: Flask, editor: FlaskCl
     assert found(app, draft).version == 2
 
 
+def test_brackets_of_a_template_are_pointed_out(app: Flask, editor: FlaskClient) -> None:
+    """Before a template is published, the page lists each text that is still in brackets, and leads to its field. The
+    fields are there. Without brackets it says nothing.
+    """
+    number = number_in(begin(editor, start="workplace"))
+    listed = re.findall(
+        r'<a href="/drafts/\d+#(f-[^"]+)" dir="auto">(.*?)</a>', editor.get(f"/drafts/{number}/publish").text
+    )
+    sketch = sketch_of(app, number)
+    texts = editing.to_toml(sketch).partition("[[")[0]
+    assert len(listed) > 2 and all(unescape(text) in texts for _, text in listed)
+    page = editor.get(f"/drafts/{number}").text
+    assert all(f'id="{at}"' in page for at, _ in listed)
+    for field in {at.removeprefix("f-").partition(":")[0] for at, _ in listed}:
+        changing(editor, number, {"op": "set", "at": f"{field}:en", "value": "Ours", "was": sketch.texts[field]["en"]})
+    assert "brackets" not in editor.get(f"/drafts/{number}/publish").text
+
+
 def test_what_was_not_looked_at_is_not_published(app: Flask, editor: FlaskClient) -> None:
     """Where somebody has changed the draft since the plan was shown, it is shown again, with who did."""
     number = new_draft(storage_of(app), id="mine", **ENGLISH)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable_protocol import publish, survey_from_tree
+from deniable_protocol import Survey, publish, survey_from_tree
 from deniable_server import editing
 from deniable_server.editing import Sketch
 from deniable_server.editing.templates import TEMPLATES, template
+from deniable_server.planning import what_would_help
+from deniable_server.planning.suggestions import Ask, Help
 from deniable_server.storage import Role
 from tests.helpers.draft_pages import (
     CANARY,
@@ -31,6 +35,8 @@ from tests.helpers.draft_pages import (
 from tests.helpers.drafts import example_tree, new_draft
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import BROWSER, enter, send, word_in
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -195,6 +201,28 @@ def test_others_are_told_what_changed(editor: FlaskClient, draft: int) -> None:
     assert answer["version"] == 2 and CANARY in answer["editor"]
     assert changing(editor, draft, version="2").get_json()["editor"] is None
     assert CANARY in changing(editor, draft, version="1").get_json()["editor"]
+
+
+def test_help_for_an_old_version_is_given_up(app: Flask, editor: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever changes the draft while the server looks for what would help does not wait for the rest of it."""
+    number = new_draft(storage_of(app))
+    asked = f"/drafts/{number}/plan?help=1"
+    assert "What would help" in editor.get(asked).text
+    tried = 0
+
+    def changed_at_the_third(survey: Survey, respondents: int | None, ask: Ask) -> Help:
+        def counted(function: Callable[..., T], *given: object) -> T:
+            nonlocal tried
+            tried += 1
+            if tried == 3:
+                changing(editor, number, title("Another"))
+            return ask(function, *given)
+
+        return what_would_help(survey, respondents, counted)
+
+    monkeypatch.setattr(sys.modules["deniable_server.pages.drafts"], "what_would_help", changed_at_the_third)
+    answer = editor.get(asked)
+    assert (answer.status_code, answer.data, tried) == (204, b"", 3)
 
 
 def test_twenty_who_write_at_once_lose_nothing(app: Flask, draft: int) -> None:

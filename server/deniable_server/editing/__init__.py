@@ -16,6 +16,7 @@ from .changes import replace as replace
 from .faults import Fault as Fault
 from .faults import faults_in as faults_in
 from .faults import faults_of as faults_of
+from .faults import placeholders as placeholders
 from .sketch import Answer as Answer
 from .sketch import Item as Item
 from .sketch import Sketch as Sketch

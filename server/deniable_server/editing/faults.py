@@ -12,7 +12,7 @@ from typing import NamedTuple
 from deniable_protocol import Problem, SurveyError, survey_from_tree
 from deniable_protocol.survey import MAX_QUESTIONS
 
-from .sketch import SEGMENT, Item, Sketch
+from .sketch import SEGMENT, TEXTS, Item, Sketch, has_answers
 from .trees import answers_of, to_tree
 
 LANGUAGES = {
@@ -66,6 +66,24 @@ def _fault(sketch: Sketch, problem: Problem) -> Fault:
         return _of_survey(sketch, problem)
     item = (sketch.segments if place[1] == "segments" else sketch.questions)[int(place[2])]
     return _of_item(sketch, item, place[3] or "", problem)
+
+
+def placeholders(sketch: Sketch) -> list[tuple[str, str]]:
+    """What still is in [brackets], as a template has it where one writes something of one's own; each with its field.
+
+    A survey may have brackets, so this is no fault.
+    """
+    texts = [(name, sketch.texts.get(name, {})) for name in TEXTS]
+    for item in sketch.items:
+        texts.append((f"{item.key}.text", item.text))
+        if has_answers(item):
+            texts += [(f"{item.key}.answers", answer.text) for answer in item.answers]
+    return [
+        (f"{field}:{tag}", found)
+        for field, text in texts
+        for tag in sketch.tags
+        for found in re.findall(r"\[[^\[\]\n]+\]", text.get(tag, ""))
+    ]
 
 
 # --- the survey itself ------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
@@ -23,6 +23,7 @@ from deniable_protocol.document import MAX_BYTES
 from deniable_protocol.questions import QUESTIONS
 from deniable_protocol.survey import MAX_LENGTH
 from deniable_server import editing
+from deniable_server.analysis.labels import titles
 from deniable_server.editing.changes import value_at
 from deniable_server.editing.faults import LANGUAGES, language_name
 from deniable_server.editing.sketch import SEGMENT, Item, Sketch, has_answers
@@ -48,6 +49,8 @@ from deniable_server.web.context import as_json, compute, find, here
 
 from .layout import holder, page, render, shown_to
 
+T = TypeVar("T")
+
 drafts = Blueprint("drafts", __name__, template_folder="templates")
 
 COMPARED = ("booklets", "split", "laplace", "gaussian", "curator", "open")
@@ -64,6 +67,10 @@ TYPES = {
 assert TYPES.keys() == QUESTIONS.keys()
 
 _CHANGES = Decoder(list[editing.Change])
+
+
+class _Outdated(Exception):
+    """The draft has changed while something was computed for it."""
 
 
 class Changed(Struct):
@@ -197,15 +204,25 @@ def change(number: int) -> ResponseReturnValue:
 @shown_to("editor")
 def live(number: int) -> ResponseReturnValue:
     """What the survey will be able to show: the part of the page beside the questions. With ``help=1`` also what would
-    make it better, which takes longer: the page asks for that when nobody types.
+    make it better, which takes longer: the page asks for that when nobody types. 204 where somebody has changed the
+    draft meanwhile: new figures come first.
     """
-    sketch = editing.read(find_draft(number).content)
+    draft = find_draft(number)
+    sketch = editing.read(draft.content)
+
+    def ask(function: Callable[..., T], *given: object) -> T:
+        if find_draft(number).version != draft.version:
+            raise _Outdated
+        return compute(function, *given)
+
     try:
         survey = survey_from_tree(_planned(sketch))
         plan = compute(live_plan, survey, survey.respondents)
-        helped = compute(what_would_help, survey, survey.respondents) if request.args.get("help") == "1" else None
+        helped = what_would_help(survey, survey.respondents, ask) if request.args.get("help") == "1" else None
     except SurveyError as error:
         return page("draft-no-plan.html", faults=editing.faults_of(sketch, error), started=bool(sketch.questions))
+    except _Outdated:
+        return "", 204
     return page("draft-plan.html", plan=plan, help=helped)
 
 
@@ -285,13 +302,16 @@ def _plan(draft: Draft, sketch: Sketch, problem: str = "") -> ResponseReturnValu
         plan = compute(plan_survey, survey)
     except SurveyError:
         return redirect(url_for("drafts.edit", number=draft.number, check=1), 303)
+    called = titles(survey)
     return page(
         "plan.html",
         409 if problem else 200,
         draft=draft,
         sketch=sketch,
         problem=problem,
+        placeholders=editing.placeholders(sketch),
         survey=survey,
+        called=called.__getitem__,
         languages=[language_name(tag) for tag in sketch.languages],
         plan=plan,
         others=[(*DESIGNS[other.design], other) for other in plan.alternatives if other.design in COMPARED],

@@ -1,6 +1,7 @@
 """What would help: changes to a survey that make its results more precise, each of them really planned.
 
-Planning takes a while, so this is asked for after the live plan.
+Planning takes a while, so this is asked for after the live plan, and each plan is a computation of its own. In between,
+the server can answer others, or give up.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -19,6 +20,8 @@ from .plan import in_booklets, with_epsilon
 from .sample_size import Wanted, margin_of
 from .shape import planned, shape_of, size_of
 from .words import NOTHING, about, points
+
+T = TypeVar("T")
 
 MOST_HELPED = 100
 """Shares, means and cross-tabs together. Larger surveys take too long: this needs about nine plans."""
@@ -53,6 +56,20 @@ class Help(msgspec.Struct, frozen=True):
     suggestions: list[str]
 
 
+class Ask(Protocol):
+    """Calls a function, maybe in another process."""
+
+    def __call__(self, function: Callable[..., T], *given: object) -> T: ...
+
+
+class Case(NamedTuple):
+    """What changes are tried on: a survey, for how many people, and its questions by what they cost, most first."""
+
+    survey: Survey
+    respondents: int | None
+    by_cost: list[Question]
+
+
 class Change(NamedTuple):
     """What to do, and the survey and number of people after it."""
 
@@ -61,21 +78,26 @@ class Change(NamedTuple):
     respondents: int | None
 
 
-def what_would_help(survey: Survey, respondents: int | None) -> Help:
-    """SurveyError if the survey could not be published."""
+def _call(function: Callable[..., T], *given: object) -> T:
+    return function(*given)
+
+
+def what_would_help(survey: Survey, respondents: int | None, ask: Ask = _call) -> Help:
+    """Each plan is computed by ``ask``. SurveyError if the survey could not be published."""
     if size_of(shape_of(survey)) > MOST_HELPED:
         return Help("", [], [])
-    now = _worst(survey, respondents)
+    now = ask(_worst, survey, respondents)
+    case = Case(survey, respondents, ask(_by_cost, survey))
     helpful: list[tuple[Worst, Change]] = []
     for kind in KINDS:
-        tried = [(_tried(change), change) for change in kind(survey, respondents)]
+        tried = [(_tried(change, ask), change) for change in kind(case)]
         found = [(then, change) for then, change in tried if then is not None and now.is_helped_by(then)]
         if found and not (kind is _leaving_out_several and helpful):
             helpful.append(min(found, key=lambda each: each[0].margin))
     helpful.sort(key=lambda each: each[0].margin)
     return Help(
         f"±{points(now.stated)}{now.unit}",
-        [_cost(survey, stop, now) for stop in STOPS],
+        [_cost(survey, stop, now, ask) for stop in STOPS],
         [f"{change.what}: {_becomes(now, then)}" for then, change in helpful[:MOST_SUGGESTED]],
     )
 
@@ -83,33 +105,36 @@ def what_would_help(survey: Survey, respondents: int | None) -> Help:
 # --- the changes ----------------------------------------------------------------------------------------------------
 
 
-def _leaving_out(survey: Survey, respondents: int | None) -> Iterator[Change]:
+def _leaving_out(case: Case) -> Iterator[Change]:
     """Each of the two questions that cost most, with its follow-ups."""
-    for question in _by_cost(survey)[:2]:
-        gone = _with_follow_ups(survey, [question])
+    for question in case.by_cost[:2]:
+        gone = _with_follow_ups(case.survey, [question])
         more = " and its follow-ups" if len(gone) > 1 else ""
-        yield from _without(survey, gone, f"Leave out “{question.text}”{more}", respondents)
+        yield from _without(case, gone, f"Leave out “{question.text}”{more}")
 
 
-def _leaving_out_several(survey: Survey, respondents: int | None) -> Iterator[Change]:
+def _leaving_out_several(case: Case) -> Iterator[Change]:
     """A quarter of a long survey."""
-    costly = _by_cost(survey)[: len(survey.questions) // SEVERAL]
-    gone = _with_follow_ups(survey, costly)
+    costly = case.by_cost[: len(case.by_cost) // SEVERAL]
+    gone = _with_follow_ups(case.survey, costly)
     if len(gone) > 1:
         what = f"Leave out {len(gone)} questions that cost much, such as “{costly[0].text}”"
-        yield from _without(survey, gone, what, respondents)
+        yield from _without(case, gone, what)
 
 
-def _without(survey: Survey, gone: set[str], what: str, respondents: int | None) -> Iterator[Change]:
+def _without(case: Case, gone: set[str], what: str) -> Iterator[Change]:
+    survey = case.survey
     kept = tuple(each for each in survey.questions if each.id not in gone)
     if kept and survey.epsilon is not None:
         together = tuple(names for names in survey.together if not gone & {_id(name) for name in names})
-        yield Change(what, msgspec.structs.replace(survey, questions=kept, together=together), respondents)
+        changed = msgspec.structs.replace(survey, questions=kept, together=together)
+        yield Change(what, changed, case.respondents)
 
 
-def _fewer_options(survey: Survey, respondents: int | None) -> Iterator[Change]:
+def _fewer_options(case: Case) -> Iterator[Change]:
     """Of the costliest question with many options, the last that nothing depends on: which are rare, one has to say."""
-    for question in _by_cost(survey):
+    survey = case.survey
+    for question in case.by_cost:
         needed = {code for each in survey.questions if each.show_if for code in each.show_if.codes}
         needed |= {name.partition(".")[2] for names in survey.together for name in names}
         free = [option for option in question.options if option.code not in needed]
@@ -119,40 +144,43 @@ def _fewer_options(survey: Survey, respondents: int | None) -> Iterator[Change]:
                 f"Merge the rarest answers to “{question.text}” into “Other” ({len(question.options)} become "
                 f"{len(options)})",
                 _with_question(survey, msgspec.structs.replace(question, options=options)),
-                respondents,
+                case.respondents,
             )
             return
 
 
-def _without_table(survey: Survey, respondents: int | None) -> Iterator[Change]:
+def _without_table(case: Case) -> Iterator[Change]:
+    survey = case.survey
     texts = {question.id: question.text for question in survey.questions}
     for place, names in enumerate(survey.together[:3]):
         together = survey.together[:place] + survey.together[place + 1 :]
         both = " with ".join(f"“{texts[_id(name)]}”" for name in names)
-        yield Change(f"Do not compare {both}", msgspec.structs.replace(survey, together=together), respondents)
+        yield Change(f"Do not compare {both}", msgspec.structs.replace(survey, together=together), case.respondents)
 
 
-def _mean_instead(survey: Survey, respondents: int | None) -> Iterator[Change]:
+def _mean_instead(case: Case) -> Iterator[Change]:
     """Of the costliest scale that nothing else needs the shares of."""
+    survey = case.survey
     used = {each.show_if.question for each in survey.questions if each.show_if}
     used |= {_id(name) for names in survey.together for name in names}
-    for question in _by_cost(survey):
+    for question in case.by_cost:
         is_free = question.id not in used and question.show_if is None and not question.decline
         if isinstance(question, Scale) and question.measure == "shares" and question.mechanism is None and is_free:
             changed = msgspec.structs.replace(question, measure="mean")
             what = f"Ask only for the average of “{question.text}”"
-            yield Change(what, _with_question(survey, changed), respondents)
+            yield Change(what, _with_question(survey, changed), case.respondents)
             return
 
 
-def _one_epsilon(survey: Survey, respondents: int | None) -> Iterator[Change]:
-    if (changed := in_booklets(survey)) is not None:
-        yield Change("Ask each person only some of the questions, with one ε for the survey", changed, respondents)
+def _one_epsilon(case: Case) -> Iterator[Change]:
+    if (changed := in_booklets(case.survey)) is not None:
+        what = "Ask each person only some of the questions, with one ε for the survey"
+        yield Change(what, changed, case.respondents)
 
 
-def _more_people(survey: Survey, respondents: int | None) -> Iterator[Change]:
-    if respondents is not None:
-        yield Change(f"Ask {2 * respondents:,} people", survey, 2 * respondents)
+def _more_people(case: Case) -> Iterator[Change]:
+    if case.respondents is not None:
+        yield Change(f"Ask {2 * case.respondents:,} people", case.survey, 2 * case.respondents)
 
 
 def _by_cost(survey: Survey) -> list[Question]:
@@ -177,7 +205,7 @@ def _id(name: str) -> str:
     return name.partition(".")[0]
 
 
-KINDS: tuple[Callable[[Survey, int | None], Iterator[Change]], ...] = (
+KINDS: tuple[Callable[[Case], Iterator[Change]], ...] = (
     _leaving_out,
     _leaving_out_several,
     _fewer_options,
@@ -228,10 +256,10 @@ def _worst(survey: Survey, respondents: int | None) -> Worst:
     return Worst(max(margins), respondents, bool(shares))
 
 
-def _tried(change: Change) -> Worst | None:
+def _tried(change: Change, ask: Ask) -> Worst | None:
     """None where there can be no such survey: a follow-up has too many combinations of answers, say."""
     try:
-        return _worst(change.survey, change.respondents)
+        return ask(_worst, change.survey, change.respondents)
     except SurveyError:
         return None
 
@@ -245,7 +273,7 @@ def _becomes(now: Worst, then: Worst) -> str:
     return f"for ±{points(GOAL)}{now.unit}, {after} people are enough instead of {before}."
 
 
-def _cost(survey: Survey, stop: Stop, now: Worst) -> StopCost:
-    then = _worst(with_epsilon(survey, Fraction(stop.epsilon)), now.respondents)
+def _cost(survey: Survey, stop: Stop, now: Worst, ask: Ask) -> StopCost:
+    then = ask(_worst, with_epsilon(survey, Fraction(stop.epsilon)), now.respondents)
     people = then.people_for(now.stated)
     return StopCost(stop.epsilon, people, about(people))

@@ -16,8 +16,9 @@ export async function plan(helped = false) {
   planning = true;
   while (outdated) {
     outdated = false;
+    // Without content where the draft has changed meanwhile: then the new figures come first.
     const response = await fetch(`${address}${helped ? "?help=1" : ""}`).catch(() => null);
-    if (response?.ok && !response.redirected) show(await response.text());
+    if (response?.status === 200 && !response.redirected) show(await response.text());
     if (outdated) helped = false;
   }
   planning = false;

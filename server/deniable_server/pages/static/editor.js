@@ -7,7 +7,7 @@
 import { plan } from "./draft-panel.js";
 import { patchChildren } from "./patch.js";
 
-const AFTER_TYPING = 500; // milliseconds without a key until what was typed is sent
+const AFTER_TYPING = 250; // milliseconds without a key until what was typed is sent
 const AT_ONCE = 50; // the same for what only the plan depends on: people watch it while they move the slider
 const LOOK_EVERY = 5_000; // milliseconds between two looks at what others did
 const TRY_AGAIN = 3_000;
