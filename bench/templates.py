@@ -4,7 +4,8 @@
 
 Made-up people answer each template. In every round as many of them respond as the template expects, drawn with
 replacement; their booklets and reports are drawn as clients draw them, and the estimator's unbiased shares, means and
-cells are compared with the truth. The answers to a follow-up are shares of everybody, as they are planned.
+cells are compared with the truth. The answers to a follow-up are compared twice: as shares of everybody, as they are
+planned, and among those it applies to, with the margin for as many of these as there are.
 
 A margin is stated at 95%. Exits with 1 if less than 95% of a template's estimates are within their margins, or less
 than 90% of the estimates of one number: plans assume that a share is one half, and that of a follow-up one quarter of
@@ -36,13 +37,16 @@ from deniable_server import simulate
 from deniable_server.analysis.crosstab import CrosstabQuery, crosstab
 from deniable_server.editing.templates import TEMPLATES, template
 from deniable_server.estimator import estimate_question
-from deniable_server.planning import LivePlan, live_plan, publish_survey
+from deniable_server.planning import LivePlan, Wanted, live_plan, publish_survey
+from deniable_server.planning.plan import margin_among
+from deniable_server.planning.precision import precision
 from deniable_server.storage import Published
 
 PEOPLE = 3_000
 """Made-up people from whom the respondents are drawn."""
 PROMISED, LEAST, FALSE_ALARM = 0.95, 0.90, 1e-6
 ROUNDS = 1_000
+AMONG = ", among those it applies to"
 
 
 class Key(NamedTuple):
@@ -80,7 +84,7 @@ def case_of(name: str, seed: int) -> Case:
         compared=[],
         regressed=[],
     )
-    plan = live_plan(survey, survey.respondents)
+    plan, known = live_plan(survey, survey.respondents), precision(verify(raw))
     truth, margins = dict[Key, float](), dict[Key, float]()
     for question, planned in zip(survey.questions, plan.questions, strict=True):
         assert planned.margin is not None
@@ -92,6 +96,14 @@ def case_of(name: str, seed: int) -> Case:
             share = made_up.truth.share(question.id, code) * made_up.truth.applies(question.id)
             truth[Key(question.id, code)] = share
             margins[Key(question.id, code)] = planned.margin
+        if planned.among is not None:
+            part = Wanted(share=made_up.truth.applies(question.id))
+            among = margin_among(known, question, survey.respondents, part)
+            assert among is not None
+            truth |= {
+                Key(f"{question.id}{AMONG}", code): made_up.truth.share(question.id, code) for code in question.codes
+            }
+            margins |= dict.fromkeys((Key(f"{question.id}{AMONG}", code) for code in question.codes), among)
     for (rows, columns), table in zip(made_up.pairs, plan.tables, strict=True):
         assert table.margin is not None
         for (one, two, row, column), share in _pairs(made_up, (rows, columns)):
@@ -130,6 +142,11 @@ def estimates(source: Survey) -> dict[Key, float]:
         for code, value in zip(question.codes, values, strict=True):
             if value is not None:
                 found[Key(question.id, code)] = float(value)
+        if (applies := evidence.applies() if evidence.is_conditional else None) is not None:
+            found |= {
+                Key(f"{question.id}{AMONG}", c): found[Key(question.id, c)] / applies.unbiased[0]
+                for c in question.codes
+            }
     for names in source.survey.together:
         for cell in crosstab(source, CrosstabQuery(rows=names[0], columns=names[1])).cells:
             if cell.unbiased is not None:

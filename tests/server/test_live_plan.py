@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from fractions import Fraction
 from importlib.resources import files
@@ -11,9 +13,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from deniable_protocol import Account, Survey, SurveyError, parse_survey, survey_from_tree
+from deniable_protocol import Account, N, Part, Subset, Survey, SurveyError, parse_survey, survey_from_tree, verify
 from deniable_server.editing.templates import template
-from deniable_server.planning import Wanted, live_plan, plan_survey, what_would_help
+from deniable_server.planning import Wanted, live_plan, plan_survey, publish_survey, what_would_help
 from deniable_server.planning.design import design_booklets
 from deniable_server.planning.live import MARGINS, STOPS
 from deniable_server.planning.plan import with_epsilon
@@ -54,8 +56,11 @@ TEXTBOOK = survey_of(
 def check_agreement(survey: Survey, people: int) -> None:
     live, whole = live_plan(survey, people), plan_survey(survey, Wanted(respondents=people))
     assert [each.margin for each in live.questions] == [each.given and each.given.margin for each in whole.questions]
+    assert [each.among for each in live.questions] == [each.given and each.given.among for each in whole.questions]
     assert [each.within for each in live.questions] == [
-        within(each.given.margin, each) for each in whole.questions if each.given
+        within(each.given.shown, each) + " of those it applies to" * (each.given.among is not None)
+        for each in whole.questions
+        if each.given
     ]
     assert [each.margin for each in live.tables] == [each.margin for each in whole.tables]
     assert live.needed[-1].respondents == whole.respondents
@@ -74,6 +79,51 @@ def test_margins_are_those_of_the_whole_plan(survey: Survey, people: int) -> Non
 def test_margins_are_those_of_the_whole_plan_for_any_survey(tree: dict[str, Any]) -> None:
     """With follow-ups, several choices and whatever else a survey has."""
     check_agreement(survey_from_tree(tree), 1_000)
+
+
+FOLLOWED = survey_of(
+    yes_no("a"), choice("b", 3, show_if={"a": ["yes"]}), yes_no("c"), epsilon=1.5, together=[["a", "c"], ["b", "c"]]
+)
+
+
+def test_follow_ups_are_known_as_exactly_as_enumeration_says() -> None:
+    """The margin among those it applies to is that of (A - R B)/B, with every report of every part enumerated: half of
+    people said yes, and a quarter, a half or three quarters of those gave the answer, whichever is worst.
+    """
+    document = verify(publish_survey(FOLLOWED))
+    total, people, precision = sum(each.weight for each in document.booklets), 1_000, 0.0
+    for number, part in enumerate(document.parts):
+        if "b" not in part.names:
+            continue
+        asked = sum(each.weight for each in document.booklets if number in each.parts) / total
+        precision += asked / max(_enumerated(part, answer, ratio) for answer in range(3) for ratio in (0.25, 0.5, 0.75))
+    (_, follow_up, _) = live_plan(FOLLOWED, people).questions
+    assert follow_up.among == pytest.approx(1.959964 * math.sqrt(1 / precision / people), rel=1e-6)
+    assert follow_up.within == f"±{points(follow_up.among)} points of those it applies to"
+
+
+def _enumerated(part: Part, answer: int, ratio: float) -> float:
+    """The variance of one report's part of the ratio, from the probability of every subset."""
+    channel, place = part.channel, part.names.index("b")
+    assert isinstance(channel, Subset)
+    reports = list(itertools.combinations(range(channel.options), channel.size))
+    favoured = math.comb(channel.options - 1, channel.size - 1)
+
+    def chance(report: tuple[int, ...], path: int) -> float:
+        held = path in report
+        return (channel.favour if held else N - channel.favour) / N / (favoured if held else len(reports) - favoured)
+
+    p, q = (sum(chance(report, path) for report in reports if 0 in report) for path in (0, 1))
+    own, shown = part.owned(place, answer), part.shown(place)
+    gains = [(path in own) - ratio * (path in shown) for path in range(channel.options)]
+    others = [path for path in shown if path not in own]
+    hidden = [path for path in range(channel.options) if path not in shown]
+    found = 0.0
+    for paths, share in ((own, ratio / 2), (others, (1 - ratio) / 2), (hidden, 0.5)):
+        for report in reports:
+            value = sum(gain * ((path in report) - q) / (p - q) for path, gain in enumerate(gains))
+            found += share * sum(chance(report, path) for path in paths) / len(paths) * value**2
+    return found / 0.5**2
 
 
 @pytest.mark.parametrize("survey", [EXAMPLE, TEXTBOOK], ids=["booklets", "textbook"])
@@ -181,6 +231,12 @@ def test_errors_name_the_questions_by_their_own_ids() -> None:
             "With 300 people you will know each answer within about ±14 points and each average within about ±14% "  # noqa: ISC004
             "of its range.",
         ),
+        (
+            survey_of(yes_no("a"), yes_no("b", show_if={"a": ["yes"]}), mean("c"), epsilon=4),
+            10_000,
+            "With 10,000 people you will know each answer within about ±1.5 points, each follow-up within about ±2.2 "  # noqa: ISC004
+            "points of those it applies to and the average within about ±0.589 drinks.",
+        ),
         (EXAMPLE, 50, "With 50 people you will learn nothing: chance hides every answer."),
         (EXAMPLE, 1, "With 1 person you will learn nothing: chance hides every answer."),
         (
@@ -203,6 +259,7 @@ def test_the_margin_is_explained_on_an_example() -> None:
     )
     assert "between 0% and 87%" in live_plan(EXAMPLE, 105).meaning
     assert live_plan(EXAMPLE, None).meaning == live_plan(survey_of(mean("a")), 300).meaning == ""
+    assert live_plan(EXAMPLE, 10_000).meaning.endswith("If they apply to fewer, they are known less exactly.")
 
 
 def test_how_many_questions_one_person_is_asked() -> None:

@@ -20,6 +20,7 @@ from deniable_server.planning.words import (
     amount,
     chance,
     change_found,
+    follow_ups_in_words,
     points,
     prices_in_words,
     rotation_in_words,
@@ -128,7 +129,7 @@ def show_questions(plan: SurveyPlan) -> None:
         rows.add_row(
             question.id,
             chance(question.asked),
-            *((Text(within(question.given.margin, question)),) if question.given else ()),
+            *((Text(within(question.given.shown, question)),) if question.given else ()),
             Text(f"±{amount(wanted.margin, question)}"),
             people(question.respondents),
             people(question.per_group),
@@ -144,11 +145,13 @@ def show_questions(plan: SurveyPlan) -> None:
     out.print(rows)
     say(
         f"Shares are planned at {percent(wanted.share)}, cells at {percent(wanted.share**2)}, means for the worst "
-        f"population, at {percent(wanted.confidence)} confidence. The answers to a follow-up are planned as cells, as "
+        f"population, at {percent(wanted.confidence)} confidence. Respondents for a follow-up are for its answers as "
         "shares of everybody. In each of two groups: so many find a difference of "
         f"{points(wanted.difference)} points between them (means: of the range), {percent(wanted.power)} of the time.",
         after_table=True,
     )
+    if follow_ups := follow_ups_in_words(plan):
+        say(follow_ups)
 
 
 def show_margins(plan: SurveyPlan) -> None:

@@ -14,12 +14,12 @@ from deniable_protocol import Account, Document, Survey
 from deniable_server.wording import SUPPOSE, account_in_words, found_in_words, in_decimals
 
 from .limits import check_combinations
-from .plan import Range, asked_part, plan_tables, range_of, worst_variance
+from .plan import Range, asked_part, margin_among, plan_tables, range_of, worst_variance
 from .sample_size import Wanted, margin_of, respondents_for_margin
 from .shape import Planned, planned, shape_of, size_of
 from .tables import tables_of
 from .warnings import warn_of_exposure
-from .words import NOTHING, about, amount, points, within
+from .words import NOTHING, about, amount, listed, points, within
 
 MOST_LIVE = 500
 """Shares, means and cross-tabs together: so many are planned in less than two seconds. 200 mixed questions have 300."""
@@ -49,8 +49,9 @@ STOPS = tuple(
 class LiveQuestion(msgspec.Struct, frozen=True):
     """One question, by its place in the survey.
 
-    ``within`` is its margin in words, empty if nobody said how many people are expected. ``asked`` is how many of 100
-    people are asked it. ``cost`` is the part of all that people report on that it takes, with its follow-ups;
+    ``within`` is its margin in words, empty if nobody said how many people are expected. ``among`` is that of a
+    follow-up among those to whom it applies, if these are half of all people. ``asked`` is how many of 100 people are
+    asked it. ``cost`` is the part of all that people report on that it takes, with its follow-ups;
     ``costs_most`` if that is the most, and clearly more than the average.
     """
 
@@ -59,6 +60,7 @@ class LiveQuestion(msgspec.Struct, frozen=True):
     type: str
     range: Range | None
     margin: float | None
+    among: float | None
     within: str
     asked: str
     cost: float
@@ -168,6 +170,7 @@ def _questions(survey: Survey, plan: Planned, wanted: Wanted) -> list[LiveQuesti
             type=question.type,
             range=range_of(question),
             margin=None,
+            among=None,
             within="",
             asked=_of_hundred(asked_part(plan.document, shape)),
             cost=costs[place],
@@ -176,7 +179,9 @@ def _questions(survey: Survey, plan: Planned, wanted: Wanted) -> list[LiveQuesti
         if wanted.respondents is not None:
             asked = wanted.of_question(shape)
             margin = margin_of(worst_variance(plan.known, shape, asked), wanted.respondents, asked)
-            one = msgspec.structs.replace(one, margin=margin, within=within(margin, one))
+            among = margin_among(plan.known, shape, wanted.respondents, wanted)
+            words = within(margin, one) if among is None else f"{within(among)} of those it applies to"
+            one = msgspec.structs.replace(one, margin=margin, among=among, within=words)
         found.append(one)
     return found
 
@@ -257,15 +262,18 @@ def headline(questions: list[LiveQuestion], respondents: int | None) -> str:
         return f"{people} learn nothing: chance hides every answer."
     if max(margins) >= NOTHING:
         return f"{people} know some answers within about ±{points(min(margins))} points, and others not at all."
-    return f"{people} know {' and '.join(_known(questions))}."
+    return f"{people} know {listed(_known(questions))}."
 
 
 def _known(questions: list[LiveQuestion]) -> list[str]:
     shares, means = _margins(questions, mean=False), [question for question in questions if question.range]
     found = [f"each answer within about ±{points(max(shares))} points"] if shares else []
+    among = [each.among for each in questions if each.among is not None]
+    if among:
+        found.append(f"each follow-up within about ±{points(min(max(among), 1))} points of those it applies to")
     if len(means) == 1:
-        return [*found, f"the average within about ±{amount(means[0].margin or 0, means[0])}"]
-    if means:
+        found.append(f"the average within about ±{amount(means[0].margin or 0, means[0])}")
+    elif means:
         found.append(f"each average within about ±{points(max(_margins(questions, mean=True)))}% of its range")
     return found
 
@@ -275,10 +283,16 @@ def _margins(questions: list[LiveQuestion], *, mean: bool) -> list[float]:
 
 
 def _meaning(questions: list[LiveQuestion]) -> str:
-    """The margin of shares, on the example of one."""
+    """The margin of shares, on the example of one, and how many get follow-ups."""
     shares = [margin for margin in _margins(questions, mean=False) if margin < NOTHING]
     if not shares:
         return ""
     size = points(max(shares))
     low, high = max(40 - float(size), 0), min(40 + float(size), 100)
-    return f"±{size} points: if the result says 40%, the truth is between {low:g}% and {high:g}%, 19 times out of 20."
+    example = (
+        f"±{size} points: if the result says 40%, the truth is between {low:g}% and {high:g}%, 19 times out of 20."
+    )
+    follow_ups = (
+        " Follow-ups: if they apply to half of the people. If they apply to fewer, they are known less exactly."
+    )
+    return example + follow_ups * any(each.among is not None for each in questions)

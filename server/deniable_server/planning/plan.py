@@ -50,11 +50,19 @@ class Given(msgspec.Struct, frozen=True):
     """What a given number of respondents can show, in the same parts of 1 as is wanted.
 
     ``difference`` is the least that a test between two halves of them finds; None where none that is possible is found.
+    ``among``: of a follow-up, the margin of its shares among those to whom it applies, if these are the planned share
+    of everybody. ``margin`` is that of its shares of everybody.
     """
 
     respondents: int
     margin: float
     difference: float | None
+    among: float | None = None
+
+    @property
+    def shown(self) -> float:
+        """The margin of the shares that results show."""
+        return self.margin if self.among is None else self.among
 
 
 class QuestionPlan(msgspec.Struct, frozen=True):
@@ -187,7 +195,8 @@ def _question(document: Document, known: Sequence[Known], other: Other, wanted: 
     needed = respondents_for_margin(worst, asked)
     given = None
     if (n := wanted.respondents) is not None:
-        given = Given(n, margin_of(worst, n, asked), smallest_difference(worst, n, asked))
+        difference = smallest_difference(worst, n, asked)
+        given = Given(n, margin_of(worst, n, asked), difference, margin_among(known, question, n, wanted))
     return QuestionPlan(
         id=question.id,
         type=question.type,
@@ -206,6 +215,12 @@ def worst_variance(known: Sequence[Known], question: Question, asked: Wanted) ->
     """Of several options, that of the one that is known worst."""
     variances = [each.variance for each in known if len(each.items) == 1 and each.items[0].question.id == question.id]
     return max(variances, key=lambda variance: variance(asked.share))
+
+
+def margin_among(known: Sequence[Known], question: Question, respondents: int, wanted: Wanted) -> float | None:
+    """Of a follow-up, the margin of its shares among those to whom it applies; None where that is everybody."""
+    found = [each.among for each in known if each.among and each.items[0].question.id == question.id]
+    return max((margin_of(variance, respondents, wanted) for variance in found), default=None)
 
 
 def range_of(question: Question) -> Range | None:

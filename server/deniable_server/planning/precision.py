@@ -12,8 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from deniable_protocol import Document, Item, Part, Subset, items_of
-from deniable_server.estimator.intervals import Rule, joint_support
+from deniable_server.estimator.evidence import moments_of
+from deniable_server.estimator.intervals import Rule, chances, joint_support
 
 from .sample_size import Variance, Wanted
 from .tables import tables_of
@@ -21,10 +24,14 @@ from .variances import of_share, variance_of
 
 
 class Known(NamedTuple):
-    """The shares of an item (or its mean), or the cells of a cross-tab, with the variance of one respondent."""
+    """The shares of an item (or its mean), or the cells of a cross-tab, with the variance of one respondent.
+
+    ``among``: of a follow-up, that of its shares among those to whom it applies.
+    """
 
     items: tuple[Item, ...]
     variance: Variance
+    among: Variance | None = None
 
     def wanted(self, wanted: Wanted) -> Wanted:
         """The margin that is wanted of it, at the share that is planned for: of cells that of all their answers."""
@@ -44,7 +51,11 @@ def precision(document: Document) -> list[Known]:
     found = []
     for items in wanted:
         shared = set.intersection(*(set(by_item[item.name]) for item in items))
-        found.append(Known(items, _pooled([(weights[n], _variance(document.parts[n], items)) for n in sorted(shared)])))
+        parts = [(weights[number], document.parts[number]) for number in sorted(shared)]
+        variance = _pooled([(weight, _variance(part, items)) for weight, part in parts])
+        one = items[0] if len(items) == 1 else None
+        among = [(weight, _among(part, one)) for weight, part in parts if one and _is_conditional(part, one)]
+        found.append(Known(items, variance, _pooled(among) if among else None))
     return found
 
 
@@ -71,3 +82,32 @@ def _variance(part: Part, items: tuple[Item, ...]) -> Variance:
     cells = Counter(tuple(path[place] for place in places) for path in part.paths)
     rules: list[Rule] = [joint_support(part.channel, n) for n in sorted({cells[c] for c in cells if None not in c})]
     return lambda share: max(of_share(rule.v1, rule.v0)(share) for rule in rules)
+
+
+def _is_conditional(part: Part, item: Item) -> bool:
+    """Whether it is asked on some of the paths only."""
+    return bool(part.paths) and len(part.shown(part.names.index(item.name))) < len(part.paths)
+
+
+def _among(part: Part, item: Item) -> Variance:
+    """Of the answer that is known worst, among those to whom the item applies.
+
+    With A and B the shares of everybody who gave the answer and of everybody to whom it applies, A/B varies to first
+    order as (A - R B)/B does, where R is the true ratio, and the mean of A - R B is 0. At the share s it applies to s
+    of everybody. The noise hardly depends on R, but grows where the other answers own many paths and R is large: the
+    worst of s/2, s and 1 - s/2 counts.
+    """
+    place = part.names.index(item.name)
+    shown = len(part.shown(place))
+    sizes = {len(part.owned(place, code)) for code in range(len(item.codes))} - {0}
+    moments = [moments_of(chances(part.channel), (size, shown - size)) for size in sorted(sizes)]
+
+    def variance(share: float) -> float:
+        squares = []
+        for ratio in (share / 2, share, 1 - share / 2):
+            weights = np.array([1 - ratio, -ratio])
+            people = share * np.array([ratio, 1 - ratio])
+            squares += [weights @ (none + np.tensordot(people, own, axes=1)) @ weights for none, own in moments]
+        return float(max(squares)) / share**2
+
+    return variance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -57,7 +58,10 @@ def _expected(plan: SurveyPlan) -> str:
         return "nothing"
     if max([*shares, *means, *cells]) >= NOTHING:
         return f"some results within about ±{points(min([*shares, *means, *cells]))} points, and others not at all"
-    return _within(plan, max(shares, default=0), max(means, default=0), max(cells, default=0), "about ")
+    among = [question.given.among for question in plan.questions if question.given and question.given.among is not None]
+    return _within(
+        plan, max(shares, default=0), max(means, default=0), max(cells, default=0), max(among, default=0), "about "
+    )
 
 
 def margins_given(plan: SurveyPlan) -> tuple[list[float], list[float], list[float]]:
@@ -70,15 +74,33 @@ def margins_given(plan: SurveyPlan) -> tuple[list[float], list[float], list[floa
     )
 
 
-def _within(plan: SurveyPlan, share: float, mean: float, cell: float, about: str = "") -> str:
+def _within(plan: SurveyPlan, share: float, mean: float, cell: float, among: float = 0, about: str = "") -> str:
     parts = []
     if any(question.range is None for question in plan.questions):
         parts.append(f"each share within {about}±{points(share)} points")
+    if among:
+        parts.append(f"each share of a follow-up within {about}±{points(min(among, 1))} points of those it applies to")
     if any(question.range for question in plan.questions):
         parts.append(f"each mean within {about}±{points(mean)}% of its range")
     if plan.tables:
         parts.append(f"each cell of a cross-tab within {about}±{points(cell)} points")
+    return listed(parts)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """A, B and C."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def follow_ups_in_words(plan: SurveyPlan) -> str:
+    """Of whom the figures of follow-ups are; empty where there are none."""
+    if all(question.given is None or question.given.among is None for question in plan.questions):
+        return ""
+    part = f"{100 * plan.wanted.share:g}%"
+    return (
+        f"Of a follow-up, the margin with {plan.wanted.respondents:,} is that among those it applies to, if these are "
+        f"{part} of everybody. If they are fewer, it is wider."
+    )
 
 
 # --- asking again, and shuffling ---------------------------------------------------------------------------------
