@@ -4,7 +4,9 @@
 // on the server yet is also in this browser's storage, so that a session that ends or a laptop that is closed loses
 // nothing.
 
+import { fields, mark } from "./draft-faults.js";
 import { plan } from "./draft-panel.js";
+import { draggable } from "./drag.js";
 import { patchChildren } from "./patch.js";
 
 const AFTER_TYPING = 250; // milliseconds without a key until what was typed is sent
@@ -44,7 +46,6 @@ function earlier() {
 
 const random = () => `c${[...crypto.getRandomValues(new Uint8Array(8))].map((n) => n.toString(16).padStart(2, "0")).join("")}`;
 const kept = ours + random(); // each tab has its own
-const fields = (at) => [...document.querySelectorAll("[data-at]")].filter((each) => each.dataset.at === at);
 const waitingFor = (at) => unsent.findLast((each) => each.op === "set" && each.at === at);
 const plain = (changes) => JSON.stringify(changes.map(({ tried, ...change }) => change));
 
@@ -151,35 +152,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.take) take(button);
 });
 sketch.addEventListener("submit", (event) => event.preventDefault());
-
-// --- moving by mouse and touch -------------------------------------------------------------------------------------
-
-sketch.addEventListener("pointerdown", (event) => {
-  const handle = event.target.closest("[data-drag]");
-  if (!handle || event.button) return;
-  event.preventDefault();
-  const item = handle.closest(".item");
-  const list = item.parentElement;
-  handle.setPointerCapture(event.pointerId);
-  item.classList.add("dragged");
-  const move = ({ clientY }) => {
-    const others = [...list.children].filter((each) => each !== item);
-    const next = others.find((each) => {
-      const box = each.getBoundingClientRect();
-      return clientY < box.top + box.height / 2;
-    });
-    if (item.nextElementSibling !== (next ?? null)) list.insertBefore(item, next ?? null);
-    if (clientY < 60) scrollBy(0, -20);
-    if (clientY > innerHeight - 60) scrollBy(0, 20);
-  };
-  const drop = () => {
-    handle.removeEventListener("pointermove", move);
-    item.classList.remove("dragged");
-    act({ op: "move", key: item.dataset.key, place: [...list.children].indexOf(item) });
-  };
-  handle.addEventListener("pointermove", move);
-  handle.addEventListener("lostpointercapture", drop, { once: true });
-});
+draggable(sketch, (item, place) => act({ op: "move", key: item.dataset.key, place }));
 
 // --- sending -------------------------------------------------------------------------------------------------------
 
@@ -408,36 +381,7 @@ function take(button) {
   typed(field);
 }
 
-function showFaults() {
-  for (const place of document.querySelectorAll(".fault")) {
-    const at = place.dataset.fault ?? place.id.slice(2, -6);
-    const text = (showAll || left.has(at)) && faults[at];
-    place.hidden = !text;
-    place.textContent = text || "";
-    for (const field of fields(at)) if (text) field.setAttribute("aria-invalid", "true");
-    else field.removeAttribute("aria-invalid");
-  }
-  const list = document.getElementById("faults");
-  const number = Object.keys(faults).length;
-  list.hidden = !(showAll && number);
-  list.querySelector("h2").textContent = `${number === 1 ? "One thing is" : `${number} things are`} missing before you can publish`;
-  list.querySelector("ul").replaceChildren(
-    ...Object.entries(faults).map(([at, sentence]) => {
-      const link = Object.assign(document.createElement("a"), { href: `#f-${at}`, textContent: sentence });
-      link.addEventListener("click", (event) => {
-        event.preventDefault();
-        const field = document.getElementById(`f-${at}`) ?? document.getElementById(`f-${at}-fault`);
-        field?.closest("details")?.setAttribute("open", "");
-        field?.scrollIntoView({ block: "center" });
-        (field?.matches("fieldset") ? field.querySelector("input") : field)?.focus();
-      });
-      const number = document.getElementById(`f-${at}`)?.closest(".item")?.querySelector("h3")?.textContent;
-      const entry = document.createElement("li");
-      entry.append(number ? `${number}: ` : "", link);
-      return entry;
-    }),
-  );
-}
+const showFaults = () => mark(faults, (at) => showAll || left.has(at), showAll);
 
 // --- the plan, and what others do ----------------------------------------------------------------------------------
 
