@@ -5,7 +5,7 @@ labels of answers in ``deniable_protocol.labels``: notebooks show them, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -238,3 +238,8 @@ def in_symbols(account: Account) -> str:
 def in_decimals(value: Fraction) -> str:
     """All digits: epsilons have four decimals, deltas twelve, and so have their sums."""
     return plain(Decimal(int(value * 10**12)).scaleb(-12))
+
+
+def with_roles(surveys: Mapping[str, str], role: str) -> str:
+    """The surveys that an access token of this role is for, with the role on those where it is another one."""
+    return ", ".join(survey if on == role else f"{survey} as {on}" for survey, on in surveys.items())

@@ -195,7 +195,7 @@ def look_at_the_plan(hands: Hands) -> None:
     balanced = headline.inner_text()
     hands.press(page.get_by_role("button", name="Strong"))
     expect(headline).not_to_have_text(balanced)
-    hands.press(page.get_by_role("button", name="Balanced (recommended)"))
+    hands.press(page.get_by_role("button", name="Balanced"))
     expect(headline).to_have_text(balanced)
     expect(page.locator(".draft-helps")).to_contain_text("Ask 6,000 people")
 

@@ -86,6 +86,11 @@ def a_reader_reads_every_survey(original: Any, token: Any, role: Any, survey: st
 
 
 @instead_of(auth, "may")
+def a_role_on_one_survey_counts_on_others(original: Any, token: Any, role: Any, survey: str | None) -> bool:
+    return bool(original(token, role, survey and max(token.surveys or {survey: ""}, key=len)))
+
+
+@instead_of(auth, "may")
 def a_token_for_some_surveys_opens_others(original: Any, token: Any, role: Any, survey: str | None) -> bool:
     return bool(original(token, role, None if token.role == "editor" else survey))
 
@@ -96,8 +101,14 @@ def lists_name_surveys_of_others(original: Any, token: Any, *, test_runs: bool =
 
 
 @instead_of(Tokens, "grant")
-def a_survey_is_given_to_links(original: Any, self: Tokens, token: str, survey: str) -> bool:
-    return self._write((tokens._ADD_SURVEY, {"token": token, "survey": survey})) > 0
+def a_survey_is_given_to_links(original: Any, self: Tokens, token: str, survey: str, role: str) -> bool:
+    return self._write((tokens._ADD_SURVEY, {"token": token, "survey": survey, "role": role})) > 0
+
+
+@instead_of(Tokens, "grant")
+def links_outlive_the_role_of_their_maker(original: Any, self: Tokens, token: str, survey: str, role: str) -> bool:
+    about = {"token": token, "role": role}
+    return self._write((tokens._RAISE, about), (tokens._GRANT, {**about, "survey": survey})) > 0
 
 
 @instead_of(Tokens, "withdraw")
@@ -170,7 +181,7 @@ def any_token_opens_as_a_shared_link(_: Any, secret: str) -> Any:
     token = here().storage.tokens.find(tokens.digest_of(secret))
     if token is None:
         raise Refusal(Kind.NOT_FOUND, "No link.")
-    return token, (token.surveys or ("",))[0]
+    return token, next(iter(token.surveys or ("",)))
 
 
 def a_shared_link_opens_without_a_button() -> None:

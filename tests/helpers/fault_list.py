@@ -144,6 +144,8 @@ ACCESS: dict[Planted, tuple[str, ...]] = {
     access.a_link_outlives_its_makers_token: (f"{_SECURITY}::test_a_link_holds_no_longer_than_its_makers_token",),
     access.a_new_database_lets_an_admin_in: (f"{_SECURITY}::test_a_new_database_lets_nobody_in",),
     access.a_reader_reads_every_survey: (f"{_VISITS}::test_each_role_sees_its_pages",),
+    access.a_role_on_one_survey_counts_on_others: (f"{_PEOPLE}::test_a_role_on_a_survey_is_the_role_there",),
+    access.links_outlive_the_role_of_their_maker: (f"{_CONTRACT}::test_a_role_on_a_survey_changes_by_itself",),
     access.a_token_for_some_surveys_opens_others: (f"{_PEOPLE}::test_a_token_for_one_survey_opens_nothing_of_another",),
     access.lists_name_surveys_of_others: (f"{_PEOPLE}::test_a_token_for_one_survey_opens_nothing_of_another",),
     access.a_survey_is_given_to_links: (f"{_CONTRACT}::test_access_is_given_and_withdrawn",),

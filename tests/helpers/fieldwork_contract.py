@@ -227,14 +227,14 @@ def test_of_a_deleted_survey_nothing_is_there(
     day, gone, kept = "2026-03-01", "campus-health", "other"
     for token in (
         Token("admin", "admin", "", "a" * 64, day),
-        Token("hr", "reader", "Ann", "b" * 64, day, (gone,)),
-        Token("editor", "editor", "Bob", "c" * 64, day, (gone, kept)),
+        Token("hr", "reader", "Ann", "b" * 64, day, {gone: "reader"}),
+        Token("editor", "editor", "Bob", "c" * 64, day, {gone: "editor", kept: "editor"}),
         *(
-            Token(f"link-{survey}", "reader", "", str(n) * 64, day, (survey,), None, "admin")
+            Token(f"link-{survey}", "reader", "", str(n) * 64, day, {survey: "reader"}, None, "admin")
             for n, survey in enumerate((gone, kept))
         ),
         *(
-            Token(f"kiosk-{survey}", "collector", "kiosk", str(n) * 64, day, (survey,))
+            Token(f"kiosk-{survey}", "collector", "kiosk", str(n) * 64, day, {survey: "collector"})
             for n, survey in enumerate((gone, kept), 2)
         ),
     ):
@@ -249,8 +249,12 @@ def test_of_a_deleted_survey_nothing_is_there(
         assert server.find("campus-health") is None
         assert [listed.id for listed in server.surveys()] == ["other"]
         assert {token.id: token.surveys for token in server.tokens.all()} == {
-            "admin": None, "hr": (), "editor": (kept,), "link-other": (kept,), "kiosk-other": (kept,),
-        }  # fmt: skip
+            "admin": None,
+            "hr": {},
+            "editor": {kept: "editor"},
+            "link-other": {kept: "reader"},
+            "kiosk-other": {kept: "collector"},
+        }
         assert server.days(rest) == {TODAY: 1} and server.recount(rest).submissions == 1
         assert server.verify() == []
     with pytest.raises(SurveyGone):

@@ -52,7 +52,7 @@ def filled(storage: Storage, example: bytes) -> tuple[Published, Published]:
     first, second = storage.find("campus-health"), storage.find("other")
     assert first is not None and second is not None
     storage.tokens.add(Token("zz", "admin", "the maker", "a" * 64, "2026-02-01"))
-    storage.tokens.add(Token("aa", "reader", "a link", "b" * 64, "2026-02-02", ("other",), "2099-01-01", "zz"))
+    storage.tokens.add(Token("aa", "reader", "a link", "b" * 64, "2026-02-02", {"other": "reader"}, "2099-01-01", "zz"))
     storage.tokens.begin(Session("c" * 64, "zz", 5, FAR, FAR), now=5, most=9)
     storage.tokens.begin(Session("d" * 64, "zz", 6, FAR + 1, FAR + 1), now=6, most=9)
     for at in (9, 8, 7):

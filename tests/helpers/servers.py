@@ -60,7 +60,7 @@ def let_collect(storage: Storage, *surveys: str) -> None:
     """Let ``collector`` send batches to these surveys."""
     for survey in surveys:
         digest = digest_of(_collector_secret(survey))
-        storage.tokens.add(Token(digest[:8], "collector", "helper", digest, "2026-01-01", (survey,)))
+        storage.tokens.add(Token(digest[:8], "collector", "helper", digest, "2026-01-01", {survey: "collector"}))
 
 
 def collector(survey: str) -> dict[str, str]:

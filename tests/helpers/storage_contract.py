@@ -473,7 +473,9 @@ def test_tokens(storage: Storage, reopen: Open) -> None:
 
 def test_a_token_holds_until_the_end_of_its_last_day(storage: Storage, survey: Published) -> None:
     """One that expires today is found, one that expired yesterday is not, though it is still listed."""
-    lasting = Token("aa", "reader", "the board", "a" * 64, "2026-02-01", (survey.document.survey.id,), "2026-03-01")
+    lasting = Token(
+        "aa", "reader", "the board", "a" * 64, "2026-02-01", {survey.document.survey.id: "reader"}, "2026-03-01"
+    )
     over = Token("bb", "analyst", "Ann", "b" * 64, "2026-02-01", None, "2026-02-28")
     for token in (lasting, over):
         storage.tokens.add(token)
@@ -485,7 +487,7 @@ def test_a_token_holds_until_the_end_of_its_last_day(storage: Storage, survey: P
 def test_a_reader_is_for_a_survey_that_exists(storage: Storage) -> None:
     """A token for the results of a survey that is not there is refused."""
     with pytest.raises(StorageError, match="No survey has the id nothing"):
-        storage.tokens.add(Token("aa", "reader", "", "a" * 64, "2026-02-01", ("nothing",)))
+        storage.tokens.add(Token("aa", "reader", "", "a" * 64, "2026-02-01", {"nothing": "reader"}))
 
 
 def test_a_session_ends_with_its_time_its_token_or_by_sign_out(storage: Storage, reopen: Open) -> None:

@@ -40,7 +40,7 @@ def test_the_panel_shows_every_template(app: Flask, name: str) -> None:
 def test_the_first_answer_needs_no_help(app: Flask) -> None:
     """Before it is known what would help, everything else is there."""
     html = shown(app, EXAMPLE, 300, helped=False)
-    assert "With 300 people you will know" in html and "Balanced (recommended)" in html
+    assert "With 300 people you will know" in html and "<strong>Balanced</strong> (recommended), ε" in html
     assert "What would help" not in html and "people for ±" not in html
 
 

@@ -276,7 +276,7 @@ def test_stops_say_what_epsilon_means_in_the_same_words() -> None:
     """The names are for managers, the meanings those of every other page. Above 4 there is a warning."""
     assert [(stop.epsilon, stop.name) for stop in STOPS] == [
         ("1", "Strong"),
-        ("2", "Balanced (recommended)"),
+        ("2", "Balanced"),
         ("4", "Light"),
     ]
     assert all(f"{SUPPOSE} {stop.meaning}" == account_in_words(Account.of(stop.epsilon)) for stop in STOPS)

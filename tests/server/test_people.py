@@ -90,6 +90,44 @@ def test_a_token_for_one_survey_opens_nothing_of_another(
     assert asked >= 30 and (storage.surveys(), len(storage.tokens.all())) == before
 
 
+@pytest.mark.parametrize("way", [by_session, by_bearer])
+@pytest.mark.parametrize("role", ["reader", "analyst"])
+def test_a_role_on_a_survey_is_the_role_there(app: Flask, role: Role, way: Callable[[Flask, str], Asking]) -> None:
+    """Over every route of a survey, an editor of another one may do what somebody may who has this role on both. On the
+    other one they stay its editor.
+    """
+    storage = storage_of(app)
+    mixed, _ = make_token(storage, "editor", "Ann", surveys={A: "editor", B: role})
+    plain, _ = make_token(storage, role, "Bob", surveys=[A, B])
+    asks = [way(app, mixed), way(app, plain)]
+    opened: list[set[tuple[str, str]]] = [set(), set()]
+    for endpoint, method, path in addresses(app, B):
+        for ask, mine in zip(asks, opened, strict=True):
+            if B in path:
+                response = ask(method, path)
+                led_away = response.status_code == 303 and re.search("elsewhere|^/sign-in", response.location)
+                if response.status_code not in (401, 403) and not led_away:
+                    mine.add((endpoint, method))
+    assert opened[0] == opened[1] and ("fieldwork.times", "GET") not in opened[0]
+    if way is by_session:
+        assert ("dashboard.overview", "GET") in opened[0]
+        assert asks[0]("GET", f"/surveys/{A}/fieldwork").status_code == 200
+        refused = asks[0]("GET", f"/surveys/{B}/fieldwork")
+        assert f"Your role on this survey is {role}, and this needs the role editor." in refused.text
+
+
+def test_pages_offer_what_the_role_on_their_survey_allows(http: FlaskClient, app: Flask) -> None:
+    """The tabs of a survey, and its card in the list."""
+    secret, _ = make_token(storage_of(app), "editor", "Ann", surveys={A: "editor", B: "reader"})
+    send(http, "/sign-in", "/sign-in", token=secret)
+    listed = http.get("/").text
+    assert f"/surveys/{A}/share" in listed and f"/surveys/{B}/share" not in listed and "New survey" in listed
+    own, other = (http.get(f"/surveys/{survey}").text for survey in (A, B))
+    for tab in ("Progress", "Share", "Fieldwork", "All randomised reports"):
+        assert tab in own and tab not in other, tab
+    assert "New survey" in other
+
+
 @pytest.mark.parametrize("role", ["reader", "analyst", "editor"])
 def test_what_takes_a_survey_by_name_takes_only_own_ones(http: FlaskClient, app: Flask, role: Role) -> None:
     """Comparisons with another survey, by session and by header, and what the page of comparisons offers."""
@@ -100,7 +138,7 @@ def test_what_takes_a_survey_by_name_takes_only_own_ones(http: FlaskClient, app:
         assert refused.status_code == 403 and SECRET_TITLE not in refused.text, path
     assert http.get(f"/api/v1/surveys/{A}/compare?question=vaped&with={B}", headers=bearer).status_code == 403
     assert SECRET_TITLE not in http.get(f"/surveys/{A}/compare").text
-    storage_of(app).tokens.grant(storage_of(app).tokens.all()[0].id, B)
+    storage_of(app).tokens.grant(storage_of(app).tokens.all()[0].id, B, role)
     assert SECRET_TITLE in http.get(f"/surveys/{A}/compare").text
 
 
@@ -113,7 +151,7 @@ def test_lists_show_the_own_surveys(http: FlaskClient, app: Flask) -> None:
         return [survey["id"] for survey in http.get("/api/v1/surveys", headers=bearer).json["surveys"]]  # type: ignore[index]
 
     assert listed() == [A] and SECRET_TITLE not in http.get("/").text
-    storage_of(app).tokens.grant(ann.id, B)
+    storage_of(app).tokens.grant(ann.id, B, "analyst")
     assert listed() == [A, B] and SECRET_TITLE in http.get("/").text
     for survey in (A, B):
         storage_of(app).tokens.withdraw(ann.id, survey)
@@ -134,13 +172,15 @@ def test_a_reader_of_several_surveys_has_a_list(http: FlaskClient, app: Flask) -
 
 
 def test_an_editor_gets_what_it_publishes_and_no_more(http: FlaskClient, app: Flask) -> None:
-    """A token for some surveys is for one that it publishes; publishing what others have published gives it nothing."""
+    """A token for some surveys is for one that it publishes; publishing what others have published gives it nothing, to
+    its readers neither.
+    """
     secret = enter(http, app, "editor", A)
     headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/toml"}
     assert http.post("/api/v1/surveys", data=TOML, headers=headers).status_code == 201
     assert http.post("/api/v1/surveys", data=TOML, headers=headers).status_code == 200
     (ann,) = storage_of(app).tokens.all()
-    assert ann.surveys == (A, "mine")
+    assert ann.surveys == {A: "editor", "mine": "editor"}
     taken = f'id = "{B}"\ntitle = "{SECRET_TITLE}"\nrespondents = 7\n' + TOML.partition("\n")[2].partition("\n")[2]
     taken = taken.replace('"q"', '"vaped"').replace("Q?", "Vaped?")
     assert http.post("/api/v1/surveys", data=taken, headers=headers).status_code == 409
@@ -148,7 +188,9 @@ def test_an_editor_gets_what_it_publishes_and_no_more(http: FlaskClient, app: Fl
     page = f"{begun.location}/publish"
     refused = send(http, page, page, version="1")
     assert refused.status_code == 409 and "Another survey has this address already" in refused.text
-    assert storage_of(app).tokens.all()[0].surveys == (A, "mine")
+    assert storage_of(app).tokens.all()[0].surveys == {A: "editor", "mine": "editor"}
+    storage_of(app).tokens.grant(ann.id, B, "reader")
+    assert http.post("/api/v1/surveys", data=taken, headers=headers).status_code == 409
     assert [survey.expected for survey in storage_of(app).surveys() if survey.id == B] == [None]
 
 
@@ -188,6 +230,29 @@ def test_an_admin_gives_somebody_access(http: FlaskClient, app: Flask) -> None:
     zoe = app.test_client()
     assert send(zoe, "/sign-in", "/sign-in", token=secret).location == "/"
     assert zoe.get(f"/surveys/{A}").status_code == 200 and zoe.get(f"/surveys/{B}").status_code == 403
+
+
+def test_somebody_has_another_role_on_another_survey(http: FlaskClient, app: Flask) -> None:
+    """A role for all that were chosen, and others on some; if one of these is higher, so is the person's own. Who looks
+    again sees what was chosen, and Activity says it.
+    """
+    enter(http, app, "admin")
+    storage = storage_of(app)
+    word = word_in(http.get("/people"))
+    fields = {"word": word, "label": "Zoë", "role": "analyst", "reach": "some", "survey": [A, B], f"role-{B}": "editor"}
+    assert "<bdi>Campus health 2026</bdi> as analyst" in http.post("/people", data=fields, headers=BROWSER).text
+    (zoe,) = (token for token in storage.tokens.all() if token.label == "Zoë")
+    assert (zoe.role, zoe.surveys) == ("editor", {A: "analyst", B: "editor"})
+    again = http.get(f"/people/{zoe.id}").text
+    assert again.count("selected") == 1 and '<option value="analyst" selected>as analyst' in again
+    path = f"/people/{zoe.id}"
+    send(http, path, path, **{"role": "reader", "reach": "some", "survey": B, f"role-{B}": "", f"role-{A}": "editor"})
+    (zoe,) = (token for token in storage.tokens.all() if token.label == "Zoë")
+    assert (zoe.role, zoe.surveys) == ("reader", {B: "reader"})
+    assert said(http)[:2] == [
+        f"test (admin) changed the access of Zoë: reader, 1 survey ({B})",
+        f"test (admin) gave Zoë access as editor, to 2 surveys ({A} as analyst, {B})",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -249,17 +314,32 @@ def test_admins_cannot_shut_themselves_out(http: FlaskClient, app: Flask) -> Non
 
 
 def test_who_can_see_a_survey(http: FlaskClient, app: Flask) -> None:
-    """The page of a survey lists them, and gives access to others and withdraws it."""
+    """The page of a survey lists them, gives others a role on it, changes that, and withdraws it."""
     enter(http, app, "admin")
     storage = storage_of(app)
     _, ann = make_token(storage, "analyst", "Ann", surveys=[A])
     path = f"/surveys/{B}/access"
-    assert f'<option value="{ann.id}">Ann (analyst)</option>' in http.get(path).text
-    assert send(http, path, path, person=ann.id).location == path
-    assert "Withdraw the access of Ann" in http.get(path).text
-    assert [token.surveys for token in storage.tokens.all() if token.id == ann.id] == [(A, B)]
+
+    def surveys() -> dict[str, Role] | None:
+        return next(token.surveys for token in storage.tokens.all() if token.id == ann.id)
+
+    assert f'<option value="{ann.id}">Ann</option>' in http.get(path).text
+    assert send(http, path, path, person=ann.id, role="reader").location == path
+    page = http.get(path).text
+    assert "Withdraw the access of Ann" in page and "<option selected>reader</option>" in page
+    assert surveys() == {A: "analyst", B: "reader"}
+    send(http, path, path, person=ann.id, role="editor")
+    assert surveys() == {A: "analyst", B: "editor"}
+    for role in ("admin", "collector", ""):
+        assert send(http, path, path, person=ann.id, role=role).status_code == 400, role
+    assert surveys() == {A: "analyst", B: "editor"}
     send(http, path, path, person=ann.id, withdraw="1")
-    assert [token.surveys for token in storage.tokens.all() if token.id == ann.id] == [(A,)]
+    assert surveys() == {A: "analyst"}
+    assert [line.partition(" (admin) ")[2] for line in said(http)[:3]] == [
+        f"withdrew the access of Ann to {SECRET_TITLE}",
+        f"gave Ann access to {SECRET_TITLE} as editor",
+        f"gave Ann access to {SECRET_TITLE} as reader",
+    ]
 
 
 # --- activity --------------------------------------------------------------------------------------------------------

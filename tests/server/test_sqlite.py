@@ -702,7 +702,7 @@ def test_of_a_deleted_survey_no_byte_is_left(tmp_path: Path, example: bytes) -> 
     storages[0].invitations.add(published, codes)
     storages[0].invitations.take(published, codes[0], secrets.token_bytes(32))
     storages[0].tokens.add(Token("bb", "analyst", "Bird watcher", "e" * 64, "2026-03-01"))
-    storages[0].tokens.add(Token("aa", "reader", texts[3], "d" * 64, "2026-03-01", (texts[0],), maker="bb"))
+    storages[0].tokens.add(Token("aa", "reader", texts[3], "d" * 64, "2026-03-01", {texts[0]: "reader"}, maker="bb"))
     rows = [Row(secrets.token_bytes(16), "[0,[1],[]]") for _ in range(200)]
     for start in range(0, 180, 20):
         storages[1].accept(published, rows[start : start + 20], texts[2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import click
 from rich.table import Table as Grid
@@ -11,6 +11,7 @@ from rich.text import Text
 from deniable_server.errors import BadAccess, StorageError
 from deniable_server.storage import Role
 from deniable_server.storage.tokens import check_access, make_token
+from deniable_server.wording import with_roles
 
 from .common import DATABASE, JSON, Group, existing, opened, out, print_json, say
 
@@ -33,22 +34,25 @@ def token() -> None:
     "--survey",
     "surveys",
     multiple=True,
-    help="A survey that it is for; several times for several. Without it, for all. Readers and collectors need it.",
+    help="A survey that it is for; several times for several. Without it, for all. Readers and collectors need it. "
+    "ID=ROLE for another role on this one, up to --role.",
 )
 @click.option("--days", type=click.IntRange(1, 36_500), help="Number of days it is valid, today being the first.")
 @click.option("--label", default="", help="Who it is for, or what for. A collector's is the source of what it sends.")
 @JSON
 def create(database: str, role: Role, surveys: tuple[str, ...], days: int | None, label: str, as_json: bool) -> None:
     """Make an access token and print it. It is shown only once: the database has only its digest."""
+    named = {survey: cast(Role, on or role) for survey, _, on in (each.partition("=") for each in surveys)}
+    chosen = named or None
     try:
-        check_access(role, surveys or None)
+        check_access(role, chosen)
     except BadAccess as error:
         raise click.UsageError(f"{error} See --survey.") from None
     label = " ".join(label.split())
     if role == "collector" and not label:
         raise click.UsageError("A collector needs a --label: the name of the source that its submissions come from.")
     with opened(database) as storage:
-        secret, made = make_token(storage, role, label, surveys=surveys or None, days=days)
+        secret, made = make_token(storage, role, label, surveys=chosen, days=days)
     if as_json:
         print_json({"id": made.id, "role": made.role, "expires_on": made.expires_on, "token": secret})
     else:
@@ -74,7 +78,7 @@ def list_(database: str, as_json: bool) -> None:
         return
     grid = Grid("Id", "Role", "Surveys", "Label", "Made on", "Valid to the end of")
     for row in rows:
-        surveys = "all" if row["surveys"] is None else ", ".join(row["surveys"]) or "none"
+        surveys = "all" if row["surveys"] is None else with_roles(row["surveys"], row["role"]) or "none"
         grid.add_row(*(Text(value or "") for value in (row | {"surveys": surveys}).values()))
     out.print(grid)
 

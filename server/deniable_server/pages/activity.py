@@ -44,7 +44,7 @@ SENTENCES = {
     "token-made": "gave {for} access as {given}, to {reach}",
     "token-changed": "changed the access of {for}: {given}, {reach}",
     "token-revoked": "revoked the access of {for}",
-    "access-given": "gave {for} access to {survey}",
+    "access-given": "gave {for} access to {survey} as {given}",
     "access-withdrawn": "withdrew the access of {for} to {survey}",
 }
 """What each event of the security log is in words, after the name of the person."""

@@ -71,7 +71,14 @@ class Shown(NamedTuple):
 def overview(survey: str) -> ResponseReturnValue:
     given = _given(EstimateQuery)
     response = _view(
-        "overview.html", survey, given, EstimateQuery, _overview, given, _is_analyst(), today=day_text(utc_today())
+        "overview.html",
+        survey,
+        given,
+        EstimateQuery,
+        _overview,
+        given,
+        _is_analyst(survey),
+        today=day_text(utc_today()),
     )
     # The page asks for itself again while it is open: what has not changed is not sent again.
     response.add_etag()
@@ -347,8 +354,8 @@ def _names(survey: Survey, result: SurveyComparison) -> dict[str, str]:
     return {group.label: find(group.label).document.survey.title for group in result.groups}
 
 
-def _is_analyst() -> bool:
-    return may(holder(), "analyst", None)
+def _is_analyst(survey: str) -> bool:
+    return may(holder(), "analyst", survey)
 
 
 def _others(survey: Survey) -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ from deniable_server.editing.templates import TEMPLATES, template
 from deniable_server.editing.trees import answers_of, can_decline, measure_of
 from deniable_server.errors import Kind, Refusal, SurveyDiffers, Unavailable
 from deniable_server.planning import live_plan, plan_survey, what_would_help
-from deniable_server.planning.live import STOPS
+from deniable_server.planning.live import RECOMMENDED, STOPS
 from deniable_server.planning.words import (
     DESIGNS,
     chance,
@@ -111,7 +111,7 @@ def begin() -> ResponseReturnValue:
             sketch = editing.from_file(template(start))
             sketch.id = ""  # each survey gets its own, from its title
         else:
-            sketch = Sketch(languages=["en"], epsilon="2")
+            sketch = Sketch(languages=["en"], epsilon=RECOMMENDED)
     except SurveyError as error:
         return _beginning(error.problems, request.form.get("text", ""))
     return _begun(sketch)

@@ -34,15 +34,15 @@ def render(template: str, /, **values: Any) -> str:
         token = signed_in()
     except StorageError:  # a page that says so can still be shown
         token = None
+    survey = values["survey"].id if "survey" in values else None
     # Any page that shows a survey says whether it is a test run: no page can forget to. A view has found the survey.
-    known = here().storage.known(values["survey"].id) if "survey" in values else None
+    known = None if survey is None else here().storage.known(survey)
     return render_template(
         template,
         token=token,
-        # What this role may do, with the surveys that the token is for.
-        is_admin=token is not None and may(token, "admin", None),
-        is_editor=token is not None and may(token, "editor", None),
-        is_analyst=token is not None and may(token, "analyst", None),
+        may_write=token is not None and may(token, "editor", None),
+        # What one may do with the survey that the page shows; on a page without one, with any.
+        **{f"is_{role}": token is not None and may(token, role, survey) for role in ("admin", "editor", "analyst")},
         home=None if token is None else home(token),
         word=form_word(),
         tested=known and known.draft,
@@ -93,7 +93,7 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
 def home(token: Token, **values: Any) -> str:
     """Where the holder of a token starts: at the list of surveys, or a reader of one survey at its results."""
     if token.role == "reader" and token.surveys is not None and len(token.surveys) == 1:
-        return url_for("dashboard.overview", survey=token.surveys[0], **values)
+        return url_for("dashboard.overview", survey=next(iter(token.surveys)), **values)
     return url_for("surveys.index", **values)
 
 

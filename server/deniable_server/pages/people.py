@@ -12,8 +12,9 @@ from werkzeug.datastructures import MultiDict
 
 from deniable_server.errors import BadAccess, BadLabel, Kind, Refusal
 from deniable_server.storage import Role, Token
-from deniable_server.storage.tokens import make_token
+from deniable_server.storage.tokens import RANKS, make_token
 from deniable_server.web.context import find, here
+from deniable_server.wording import with_roles
 
 from .layout import holder, page, shown_to
 
@@ -27,6 +28,8 @@ ROLES: dict[Role, str] = {
     "collector": "is for a program: it sends the answers of many people to one survey, and reads nothing.",
 }
 """The roles, and what each allows: a sentence that goes on after its name."""
+ON_A_SURVEY: tuple[Role, ...] = ("reader", "analyst", "editor")
+"""What somebody can be on one survey, and something else on others."""
 MOST_DAYS = 36_500
 DAYS = 365
 """For so long a new access token is valid, unless somebody says otherwise."""
@@ -46,7 +49,7 @@ def make() -> ResponseReturnValue:
     try:
         if not label:
             raise BadLabel("Say who it is for: the name is in the list, and beside what they did.")
-        role, surveys = _role(), _surveys()
+        role, surveys = _given_access()
         secret, made = make_token(
             here().storage, role, label, surveys=surveys, days=_days(), made_by=holder().label or holder().id
         )
@@ -67,10 +70,10 @@ def one(person: str) -> ResponseReturnValue:
 def change(person: str) -> ResponseReturnValue:
     known = _others_only(_found(person))
     try:
-        role = _role()
+        role, surveys = _given_access()
         if known.is_link or "collector" in (role, known.role):
             raise BadAccess("A link or a collector cannot be changed. Revoke it, and make another one.")
-        here().storage.tokens.change(person, role, _surveys())
+        here().storage.tokens.change(person, role, surveys)
     except BadAccess as error:
         return _one(known, 422, problem=str(error))
     _note("token-changed", _found(person))
@@ -115,22 +118,30 @@ def access(survey: str) -> ResponseReturnValue:
         "access.html",
         survey=published.document.survey,
         status=storage.status(published),
-        can=[(token, storage.tokens.is_valid(token)) for token in own if token.is_for(survey)],
-        cannot=[token for token in own if not token.is_for(survey) and storage.tokens.is_valid(token)],
-        links=sum(token.is_link and token.is_for(survey) for token in storage.tokens.all()),
+        can=[(token, role, storage.tokens.is_valid(token)) for token in own if (role := token.role_on(survey))],
+        cannot=[token for token in own if token.role_on(survey) is None and storage.tokens.is_valid(token)],
+        links=sum(token.is_link and token.role_on(survey) is not None for token in storage.tokens.all()),
+        roles=ON_A_SURVEY,
     )
 
 
 @people.post("/surveys/<survey>/access")
 @shown_to("admin")
 def give_access(survey: str) -> ResponseReturnValue:
-    """Gives access to somebody or, with ``withdraw=1``, withdraws it."""
+    """Gives somebody a role on this survey or, with ``withdraw=1``, takes it away."""
     find(survey)
     person, tokens = _found(request.form.get("person", "")), here().storage.tokens
-    withdrawn = request.form.get("withdraw") == "1"
-    if (tokens.withdraw if withdrawn else tokens.grant)(person.id, survey):
-        event = "access-withdrawn" if withdrawn else "access-given"
-        here().events.did(event, holder(), {"for": person.label}, survey=survey, person=person.id)
+    if request.form.get("withdraw") == "1":
+        if tokens.withdraw(person.id, survey):
+            here().events.did("access-withdrawn", holder(), {"for": person.label}, survey=survey, person=person.id)
+    else:
+        role = next((each for each in ON_A_SURVEY if each == request.form.get("role")), None)
+        if role is None:
+            raise Refusal(Kind.BAD_PARAMETER, f"On a survey, a person is {', '.join(ON_A_SURVEY)}.")
+        if tokens.grant(person.id, survey, role):
+            here().events.did(
+                "access-given", holder(), {"for": person.label}, survey=survey, person=person.id, given=role
+            )
     return redirect(url_for("people.access", survey=survey), 303)
 
 
@@ -153,19 +164,22 @@ def _others_only(person: Token) -> Token:
     return person
 
 
-def _role() -> Role:
+def _given_access() -> tuple[Role, dict[str, Role] | None]:
+    """The role that was chosen, or the highest one on a survey; and the surveys with the role on each, None: all."""
     role = request.form.get("role", "")
     if role not in ROLES:
         raise BadAccess("Choose a role.")
-    return role
-
-
-def _surveys() -> list[str] | None:
-    """The surveys that were chosen; None: all."""
     if request.form.get("reach") == "all":
-        return None
+        return role, None
     known = {survey.id for survey in here().storage.surveys()}
-    return [survey for survey in request.form.getlist("survey") if survey in known]
+    surveys = {survey: _role_on(survey, role) for survey in request.form.getlist("survey") if survey in known}
+    return max((role, *surveys.values()), key=lambda each: RANKS.get(each, -1)), surveys
+
+
+def _role_on(survey: str, role: Role) -> Role:
+    """The one that was chosen for this survey, or else that for all."""
+    chosen = request.form.get(f"role-{survey}")
+    return role if role == "collector" else next((each for each in ON_A_SURVEY if each == chosen), role)
 
 
 def _days() -> int | None:
@@ -179,7 +193,7 @@ def _days() -> int | None:
 
 def _note(event: str, person: Token) -> None:
     surveys = "all" if person.surveys is None else str(len(person.surveys))
-    named = {"for": person.label, "to": "" if person.surveys is None else ", ".join(person.surveys)}
+    named = {"for": person.label, "to": with_roles(person.surveys or {}, person.role)}
     here().events.did(event, holder(), named, person=person.id, given=person.role, surveys=surveys)
 
 
@@ -202,7 +216,7 @@ def _index(code: int = 200, /, **values: Any) -> ResponseReturnValue:
         given=given,
         days=DAYS,
         most=MOST_DAYS,
-        **_choices(given.get("role", "analyst"), given.get("reach", "some"), given.getlist("survey")),
+        **_choices(given.get("role", "analyst"), given.get("reach", "some"), _ticked(given)),
         **shown,
     )
 
@@ -213,17 +227,23 @@ def _by_name(token: Token) -> tuple[str, str]:
 
 def _one(person: Token, code: int = 200, /, problem: str = "") -> ResponseReturnValue:
     if problem:
-        chosen = _choices(request.form["role"], request.form.get("reach", ""), request.form.getlist("survey"))
+        chosen = _choices(request.form.get("role", ""), request.form.get("reach", ""), _ticked(request.form))
     else:
-        chosen = _choices(person.role, "all" if person.surveys is None else "some", [*(person.surveys or ())])
+        on = {survey: "" if role == person.role else role for survey, role in (person.surveys or {}).items()}
+        chosen = _choices(person.role, "all" if person.surveys is None else "some", on)
     return page("person.html", code, person=person, problem=problem, **chosen)
 
 
-def _choices(role: str, reach: str, chosen: list[str]) -> dict[str, Any]:
-    """What the fields for role and surveys show."""
+def _ticked(form: MultiDict[str, str]) -> dict[str, str]:
+    return {survey: form.get(f"role-{survey}", "") for survey in form.getlist("survey")}
+
+
+def _choices(role: str, reach: str, chosen: dict[str, str]) -> dict[str, Any]:
+    """What the fields for role and surveys show. ``chosen``: surveys, with the role there if it is another one."""
     surveys = [(survey.id, survey.title) for survey in here().storage.surveys()]
     return {
         "roles": ROLES,
+        "on_a_survey": ON_A_SURVEY,
         "role": role,
         "reach": reach,
         "chosen": chosen,

@@ -137,7 +137,7 @@ def _shared(secret: str) -> tuple[Token, str]:
         here().events.refused("unknown-token", token, way="link")
         wrong.spend(request.remote_addr)
         raise Refusal(Kind.NOT_FOUND, "This link has expired, or was copied incompletely. Ask for a new one.")
-    return token, token.surveys[0]
+    return token, next(iter(token.surveys))
 
 
 def _expired_on(secret: str) -> str | None:

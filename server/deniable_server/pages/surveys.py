@@ -8,10 +8,10 @@ from flask.typing import ResponseReturnValue
 from deniable_protocol.checks import SURVEY_ID
 from deniable_server import editing
 from deniable_server.errors import Kind, Refusal
-from deniable_server.storage import Role, Token
+from deniable_server.storage import Token
 from deniable_server.storage.drafts import Draft
 from deniable_server.storage.tokens import make_token
-from deniable_server.web.auth import may_edit, readable
+from deniable_server.web.auth import may, may_edit, readable
 from deniable_server.web.context import find, here
 
 from .fieldwork import schedule_in_words
@@ -36,6 +36,7 @@ def index() -> ResponseReturnValue:
     return page(
         "surveys.html",
         items=list_items(matching(every, words, archived=archived)),
+        is_analyst_of=lambda survey: may(holder(), "analyst", survey.id),
         total=len(every),
         in_archive=sum(each.archived_on is not None for each in every),
         words=words,
@@ -138,16 +139,16 @@ def share(survey: str) -> ResponseReturnValue:
 @surveys.post("/surveys/<survey>/share/<link>/revoke")
 @shown_to("analyst")
 def revoke(survey: str, link: str) -> ResponseReturnValue:
-    for token in _tokens(survey, "reader"):
+    for token in _links(survey):
         if token.id == link:
             here().storage.tokens.revoke(link)
             here().events.did("link-revoked", holder(), {"for": token.label}, link=link, survey=survey)
     return redirect(url_for("surveys.sharing", survey=survey), 303)
 
 
-def _tokens(survey: str, role: Role) -> list[Token]:
-    """Those of this role that are for this survey only: links that share its results, and collectors."""
-    return [token for token in here().storage.tokens.all() if token.surveys == (survey,) and token.role == role]
+def _links(survey: str) -> list[Token]:
+    """Those that share its results. Access tokens of people are not among them: only admins see and revoke those."""
+    return [token for token in here().storage.tokens.all() if token.is_link and token.role_on(survey) is not None]
 
 
 def _snippet(link: str) -> str:
@@ -172,8 +173,8 @@ def _sharing(survey: str, made: str | None = None, until: str | None = None) -> 
         schedule=schedule_in_words(storage.status(published), storage.fieldwork(published)),
         server=request.url_root.rstrip("/"),
         status=storage.status(published),
-        links=[(token, storage.tokens.is_valid(token)) for token in _tokens(survey, "reader")],
-        collectors=_tokens(survey, "collector"),
+        links=[(token, storage.tokens.is_valid(token)) for token in _links(survey)],
+        collectors=[token for token in storage.tokens.all() if token.role_on(survey) == "collector"],
         days=LINK_DAYS,
         made=made,
         until=until,

@@ -23,6 +23,8 @@ from .words import NOTHING, about, amount, listed, points, within
 
 MOST_LIVE = 500
 """Shares, means and cross-tabs together: so many are planned in less than two seconds. 200 mixed questions have 300."""
+RECOMMENDED = "2"
+"""The ε that we recommend."""
 MARGINS = (0.10, 0.05, 0.03)
 CELLS = 5 / 3
 """Cells of cross-tabs are planned with margins that are so many times as wide as those of shares."""
@@ -38,11 +40,12 @@ class Stop(msgspec.Struct, frozen=True):
     epsilon: str
     name: str
     meaning: str
+    recommended: bool
 
 
 STOPS = tuple(
-    Stop(epsilon, name, found_in_words(Account.of(epsilon)))
-    for epsilon, name in (("1", "Strong"), ("2", "Balanced (recommended)"), ("4", "Light"))
+    Stop(epsilon, name, found_in_words(Account.of(epsilon)), epsilon == RECOMMENDED)
+    for epsilon, name in (("1", "Strong"), (RECOMMENDED, "Balanced"), ("4", "Light"))
 )
 
 

@@ -108,10 +108,11 @@ class Listed:
 
 @dataclass(frozen=True)
 class Token:
-    """An access token as it is stored: its secret only as a digest. It is for some ``surveys`` (ids, in order), or for
-    all (None): a reader's for at least one, a collector's for one, whose label is the source of what it sends. It
-    may have a last day. ``maker``: of a link that shares results, the id of the token whose holder made it, with which
-    it is revoked. ``made_by``: who made it, by the label at that time; empty where it was made on the server.
+    """An access token as it is stored: its secret only as a digest. It is for all surveys (None), with its ``role``, or
+    for some ``surveys``: their ids, in order, each with the role on it, which allows no more than ``role``. A reader's
+    is for at least one, a collector's for one, whose label is the source of what it sends. It may have a last day.
+    ``maker``: of a link that shares results, the id of the token whose holder made it, with which it is revoked.
+    ``made_by``: who made it, by the label at that time; empty where it was made on the server.
     """
 
     id: str
@@ -119,7 +120,7 @@ class Token:
     label: str
     digest: str
     created_on: str
-    surveys: tuple[str, ...] | None = None
+    surveys: dict[str, Role] | None = None
     expires_on: str | None = None
     maker: str | None = None
     made_by: str = ""
@@ -129,9 +130,9 @@ class Token:
         """Whether it shares results with people who have its address, and is nobody's own."""
         return self.maker is not None
 
-    def is_for(self, survey: str) -> bool:
-        """Whether it is for this survey, whatever its role allows there."""
-        return self.surveys is None or survey in self.surveys
+    def role_on(self, survey: str) -> Role | None:
+        """Its role on this survey; None where it is not for it."""
+        return self.role if self.surveys is None else self.surveys.get(survey)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import date, timedelta
 from itertools import groupby
@@ -19,10 +19,12 @@ from .plain_text import acts
 from .queries import View
 
 TOKEN = ("id", "role", "label", "digest", "created_on", "restricted", "expires_on", "maker", "made_by")
-TOKEN_SURVEY = ("token", "survey")
+TOKEN_SURVEY = ("token", "survey", "role")
+RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "editor": 2, "admin": 3}
+"""Each role may do what those before it may. Collectors only send."""
 _COLUMNS = (
-    "tokens.id, role, label, tokens.digest, CAST(created_on AS TEXT), restricted, CAST(expires_on AS TEXT), maker,"
-    " made_by, token_surveys.survey"
+    "tokens.id, tokens.role, label, tokens.digest, CAST(created_on AS TEXT), restricted, CAST(expires_on AS TEXT),"
+    " maker, made_by, token_surveys.survey, token_surveys.role"
 )
 _TABLES = "tokens LEFT JOIN token_surveys ON token_surveys.token = tokens.id"
 _SESSION = "sessions.digest, sessions.token, began_at, idle_at, expires_at"
@@ -30,12 +32,27 @@ _ADD = (
     "INSERT INTO tokens (id, role, label, digest, created_on, restricted, expires_on, maker, made_by) VALUES"
     " (:id, :role, :label, :digest, :created_on, :restricted, :expires_on, :maker, :made_by)"
 )
-_ADD_SURVEY = "INSERT INTO token_surveys (token, survey) SELECT id, :survey FROM tokens WHERE id = :token"
+_ADD_SURVEY = "INSERT INTO token_surveys (token, survey, role) SELECT id, :survey, :role FROM tokens WHERE id = :token"
 _END_LINKS = (
-    "DELETE FROM tokens WHERE maker = :token AND NOT EXISTS (SELECT 1 FROM token_surveys AS theirs"
-    " JOIN token_surveys AS own ON own.survey = theirs.survey AND own.token = :token WHERE theirs.token = tokens.id)"
+    "DELETE FROM tokens WHERE maker = :token AND NOT EXISTS (SELECT 1 FROM token_surveys AS theirs JOIN token_surveys"
+    " AS own ON own.survey = theirs.survey AND own.token = :token AND own.role <> 'reader'"
+    " WHERE theirs.token = tokens.id)"
 )
-"""Links that the holder of a restricted token made to surveys that it is no longer for."""
+"""Links that the holder of a restricted token made to surveys on which it may no longer make any."""
+_END_LINKS_TO = (
+    "DELETE FROM tokens WHERE maker = :token AND id IN (SELECT token FROM token_surveys WHERE survey = :survey)"
+    " AND EXISTS (SELECT 1 FROM token_surveys WHERE token = :token AND survey = :survey)"
+)
+_RAISE = (
+    "UPDATE tokens SET role = :role WHERE id = :token AND restricted = 1 AND maker IS NULL"
+    " AND (role = 'reader' OR (role = 'analyst' AND :role = 'editor'))"
+)
+"""A token's role allows what its role on any survey does."""
+_GRANT = (
+    "INSERT INTO token_surveys (token, survey, role) SELECT id, :survey, :role FROM tokens"
+    " WHERE id = :token AND restricted = 1 AND role <> 'collector' AND maker IS NULL"
+    " ON CONFLICT (token, survey) DO UPDATE SET role = excluded.role WHERE token_surveys.role <> excluded.role"
+)
 _BEGIN = (
     "INSERT INTO sessions (digest, token, began_at, idle_at, expires_at) VALUES"
     " (:digest, :token, :began_at, :idle_at, :expires_at)"
@@ -76,44 +93,44 @@ class Tokens:
             if not self._rows("SELECT 1 FROM surveys WHERE id = :id", id=survey):
                 raise StorageError(f"No survey has the id {survey}")
 
-    def change(self, token: str, role: Role, surveys: Iterable[str] | None) -> bool:
-        """Give a token another role, or make it for other surveys; False if there is none. Its sessions go on, with
-        what it may do now. Links end that its holder made to surveys that it is no longer for.
+    def change(self, token: str, role: Role, surveys: Mapping[str, Role] | None) -> bool:
+        """Give a token other roles, or make it for other surveys; False if there is none. Its sessions go on, with what
+        it may do now. Links end that its holder made to surveys on which it may no longer make any.
         """
-        chosen = None if surveys is None else tuple(surveys)
-        check_access(role, chosen)
-        self._check_surveys(chosen or ())
+        check_access(role, surveys)
+        self._check_surveys(surveys or ())
         changed = "UPDATE tokens SET role = :role, restricted = :restricted WHERE id = :token"
+        values = {"role": role, "restricted": int(surveys is not None), "token": token}
         return (
             self._write(
                 ("DELETE FROM token_surveys WHERE token = :token", {"token": token}),
-                *_add_surveys(token, chosen),
-                *([] if chosen is None else [(_END_LINKS, {"token": token})]),
-                (changed, {"role": role, "restricted": int(chosen is not None), "token": token}),
+                *_add_surveys(token, surveys),
+                *([] if surveys is None else [(_END_LINKS, {"token": token})]),
+                (changed, values),
             )
             > 0
         )
 
-    def grant(self, token: str, survey: str) -> bool:
-        """Make the token of a person for one more survey; False where it was already, or is for all surveys.
-        StorageError where the survey does not exist.
+    def grant(self, token: str, survey: str, role: Role) -> bool:
+        """Give the token of a person this role on a survey. False where nothing changed: it has this role there, or is
+        for all surveys. StorageError where the survey does not exist.
         """
         self._check_surveys([survey])
-        granted = (
-            "INSERT INTO token_surveys (token, survey) SELECT id, :survey FROM tokens"
-            " WHERE id = :token AND restricted = 1 AND role <> 'collector' AND maker IS NULL ON CONFLICT DO NOTHING"
+        about = {"token": token, "survey": survey}
+        return (
+            self._write(
+                *([(_END_LINKS_TO, about)] if role == "reader" else []),
+                (_RAISE, {"token": token, "role": role}),
+                (_GRANT, about | {"role": role}),
+            )
+            > 0
         )
-        return self._write((granted, {"token": token, "survey": survey})) > 0
 
     def withdraw(self, token: str, survey: str) -> bool:
         """Make a token no longer for this survey; links to it that its holder made end. False where it was not."""
-        links = (
-            "DELETE FROM tokens WHERE maker = :token AND id IN (SELECT token FROM token_surveys WHERE survey = :survey)"
-            " AND EXISTS (SELECT 1 FROM token_surveys WHERE token = :token AND survey = :survey)"
-        )
         gone = "DELETE FROM token_surveys WHERE token = :token AND survey = :survey"
         about = {"token": token, "survey": survey}
-        return self._write((links, about), (gone, about)) > 0
+        return self._write((_END_LINKS_TO, about), (gone, about)) > 0
 
     def all(self) -> list[Token]:
         """All tokens, including expired ones."""
@@ -202,27 +219,32 @@ class Tokens:
 def _read(rows: list[tuple[Any, ...]]) -> list[Token]:
     """Tokens from rows that are ordered by token: one for each of its surveys."""
     found = []
-    for (id_, role, label, digest, created_on, restricted, *ends), each in groupby(rows, lambda row: row[:-1]):
-        surveys = tuple(row[-1] for row in each if row[-1] is not None) if restricted else None
+    for (id_, role, label, digest, created_on, restricted, *ends), each in groupby(rows, lambda row: row[:-2]):
+        surveys = {row[-2]: row[-1] for row in each if row[-2] is not None} if restricted else None
         found.append(Token(id_, role, label, digest, created_on, surveys, *ends))
     return found
 
 
-def _add_surveys(token: str, surveys: Iterable[str] | None) -> list[Statement]:
-    return [(_ADD_SURVEY, {"token": token, "survey": survey}) for survey in sorted(set(surveys or ()))]
+def _add_surveys(token: str, surveys: Mapping[str, Role] | None) -> list[Statement]:
+    return [
+        (_ADD_SURVEY, {"token": token, "survey": survey, "role": role})
+        for survey, role in sorted((surveys or {}).items())
+    ]
 
 
-def check_access(role: Role, surveys: tuple[str, ...] | None) -> None:
-    """BadAccess where a token of this role cannot be for these surveys."""
+def check_access(role: Role, surveys: Mapping[str, Role] | None) -> None:
+    """BadAccess where a token of this role cannot be for these surveys, with these roles on them."""
     match role:
         case "admin" if surveys is not None:
             raise BadAccess("An admin's access token is for all surveys.")
         case "reader" if not surveys:
             raise BadAccess("A reader's access token is for chosen surveys: choose at least one.")
-        case "collector" if surveys is None or len(set(surveys)) != 1:
+        case "collector" if surveys is None or [*surveys.values()] != [role]:
             raise BadAccess("A collector's access token is for one survey: choose one.")
-        case _ if surveys == ():
+        case _ if surveys == {}:
             raise BadAccess("Choose at least one survey, or all surveys.")
+        case "reader" | "analyst" | "editor" if any(RANKS.get(on, 99) > RANKS[role] for on in (surveys or {}).values()):
+            raise BadAccess("On a survey, a person can be a reader, an analyst or an editor, up to their own role.")
 
 
 def make_token(
@@ -230,12 +252,13 @@ def make_token(
     role: Role,
     label: str,
     *,
-    surveys: Iterable[str] | None = None,
+    surveys: Mapping[str, Role] | Iterable[str] | None = None,
     days: int | None = None,
     maker: Token | None = None,
     made_by: str = "",
 ) -> tuple[str, Token]:
-    """A new token: its secret, which is not stored, and what is. It is valid for ``days`` days, today being the first.
+    """A new token: its secret, which is not stored, and what is. It is for all surveys (None), for some with the same
+    ``role``, or for some with a role on each. It is valid for ``days`` days, today being the first.
     A link that shares results has a ``maker``, and is not valid for longer than its maker's token.
     """
     if acts(label):
@@ -251,13 +274,19 @@ def make_token(
         label,
         digest_of(secret),
         today.isoformat(),
-        None if surveys is None else tuple(sorted(set(surveys))),
+        _with_roles(role, surveys),
         min(ends, default=None),
         None if maker is None else maker.id,
         made_by or ("" if maker is None else maker.label or maker.id),
     )
     storage.tokens.add(token)
     return secret, token
+
+
+def _with_roles(role: Role, surveys: Mapping[str, Role] | Iterable[str] | None) -> dict[str, Role] | None:
+    if surveys is None:
+        return None
+    return dict(surveys) if isinstance(surveys, Mapping) else dict.fromkeys(surveys, role)
 
 
 def digest_of(secret: str) -> str:

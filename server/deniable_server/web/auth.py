@@ -19,11 +19,10 @@ from werkzeug.wrappers import Response
 
 from deniable_server.errors import CHALLENGE, Kind, Refusal, StorageError
 from deniable_server.storage import Listed, Role, Session, Storage, Token
-from deniable_server.storage.tokens import digest_of
+from deniable_server.storage.tokens import RANKS, digest_of
 
 from .context import here
 
-_RANKS: dict[Role, int] = {"reader": 0, "analyst": 1, "editor": 2, "admin": 3}
 SESSION_SECONDS = 12 * 3600
 IDLE_SECONDS = 2 * 3600
 NOTED_SECONDS = 300
@@ -37,9 +36,10 @@ def may(token: Token, role: Role, survey: str | None) -> bool:
     shows only those that the token is for (``readable``). Editors may do everything that analysts may, and admins
     everything. A collector's token reads nothing.
     """
-    if "collector" in (token.role, role):
-        return token.role == role and survey is not None and token.is_for(survey)
-    return _RANKS[token.role] >= _RANKS[role] and (survey is None or token.is_for(survey))
+    held = token.role if survey is None else token.role_on(survey)
+    if held is None or "collector" in (held, role):
+        return held == role and survey is not None
+    return RANKS[held] >= RANKS[role]
 
 
 def readable(token: Token, *, test_runs: bool = False) -> list[Listed]:
@@ -75,7 +75,10 @@ def _check(token: Token, role: Role, survey: str | None) -> None:
 def why_not(token: Token, role: Role, survey: str | None) -> str:
     """Why a token does not allow something, for people."""
     if survey is not None and token.role != "collector" and may(token, role, None):
-        return "Your access token is not for this survey. An admin can give you access to it."
+        held = token.role_on(survey)
+        if held is None:
+            return "Your access token is not for this survey. An admin can give you access to it."
+        return f"Your role on this survey is {held}, and this needs the role {role}. An admin can give it to you."
     reach = "" if token.surveys is None else ", and this one is for some surveys only"
     return f"This needs an access token of the role {role}{reach}."
 

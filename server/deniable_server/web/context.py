@@ -67,14 +67,14 @@ class AppState:
 
     def publish(self, survey: Survey, token: Token) -> bool:
         """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is, or one
-        that the token is not for. A token that is for some surveys is for this one then.
+        that the token does not let its holder edit. A token that is for some surveys is for this one then.
         """
         if self.storage.find(survey.id) is not None:
             _refuse_others(token, survey.id)
         issuer = self.storage.invitations.issuer_of(survey)
         created = self.storage.publish(compute(publish_survey, survey, issuer), survey.respondents)
         if created:
-            self.storage.tokens.grant(token.id, survey.id)
+            self.storage.tokens.grant(token.id, survey.id, "editor")
         else:
             _refuse_others(token, survey.id)
         self.events.did("survey-published", token, survey=survey.id)
@@ -86,7 +86,7 @@ class AppState:
         self.end_test_run(draft, token)
         self.storage.publish(document, draft=draft)
         run = verify(document).survey.id
-        self.storage.tokens.grant(token.id, run)
+        self.storage.tokens.grant(token.id, run, "editor")
         self.events.did("test-run-started", token, survey=run)
         if self.storage.drafts.find(draft) is None:  # published or deleted just now: nobody would ever end this run
             self.end_test_run(draft, token)
@@ -141,8 +141,8 @@ class AppState:
 
 
 def _refuse_others(token: Token, survey: str) -> None:
-    """Those who may not see a survey learn only that its id is taken."""
-    if not token.is_for(survey):
+    """Those who are no editors of a survey learn only that its id is taken."""
+    if token.role_on(survey) not in ("editor", "admin"):
         raise SurveyDiffers(f"Another survey is already published with the id {survey}. Give the new one another id.")
 
 

@@ -281,6 +281,8 @@ MIGRATIONS = (
             CREATE TABLE token_surveys (  -- the surveys that a restricted token is for
                 token text COLLATE "C" NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- which token
                 survey text COLLATE "C" NOT NULL REFERENCES surveys (id) ON DELETE CASCADE,  -- the id of the survey
+                role text NOT NULL  -- what the token is for there: at most what its own role allows
+                    CHECK (role IN ('reader', 'collector', 'analyst', 'editor')),
                 PRIMARY KEY (token, survey)
             )
             """,

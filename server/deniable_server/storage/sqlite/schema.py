@@ -211,6 +211,8 @@ PEOPLE = (
     CREATE TABLE token_surveys (  -- the surveys that a restricted token is for
         token TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,  -- which token
         survey TEXT NOT NULL REFERENCES surveys (id) ON DELETE CASCADE,  -- the id of the survey
+        role TEXT NOT NULL  -- what the token is for there: at most what its own role allows
+            CHECK (role IN ('reader', 'collector', 'analyst', 'editor')),
         PRIMARY KEY (token, survey)
     ) WITHOUT ROWID
     """,
