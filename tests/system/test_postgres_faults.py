@@ -18,8 +18,9 @@ from deniable_server.checks.doctor import examine
 from deniable_server.errors import StorageError, Unavailable
 from deniable_server.settings import Settings
 from deniable_server.storage import Accepted, Published, Session, Storage, Token, open_storage
+from deniable_server.storage.postgres.names import for_survey
 from deniable_server.storage.postgres.pool import SIZES
-from deniable_server.storage.postgres.storage import PostgresStorage
+from deniable_server.storage.postgres.storage import ALONE_TO_REWRITE, PostgresStorage
 from tests.helpers.postgres import Cluster, cluster
 from tests.helpers.storage_contract import OTHER, recounted, rows_of
 
@@ -86,6 +87,25 @@ def test_who_reads_while_a_survey_is_closed_sees_all_of_it(
         found = reading[0].result()
     reader.close()
     assert found == {"download": 120, "verify": []}.get(way, recounted(survey, rows))
+
+
+def test_a_closing_touches_no_table_of_another_survey(
+    storage: PostgresStorage, survey: Published, address: str
+) -> None:
+    """It does not wait for who has those to itself. Two closings that waited for each other would both fail."""
+    other = published(storage, publish(survey_from_tree(OTHER)), "other")
+    alone = ", ".join(f"deniable.{name}_{other.number}" for name in ("inbox", "sealed", "issued"))
+    with psycopg.connect(address) as connection:
+        connection.execute(f"LOCK TABLE {alone} IN ACCESS EXCLUSIVE MODE".encode())
+        assert storage.close_survey(survey) is True
+
+
+def test_what_follows_the_lock_waits_as_long_as_everything_else(storage: PostgresStorage, survey: Published) -> None:
+    """Only the lock itself is tried for moments at a time."""
+    with storage._pool.housekeeping() as connection:
+        usual = connection.execute("SHOW lock_timeout").fetchone()
+        storage._lock_out(connection, for_survey(survey.number, ALONE_TO_REWRITE))
+        assert connection.execute("SHOW lock_timeout").fetchone() == usual == ("5s",)
 
 
 def test_two_surveys_are_closed_at_once(storage: PostgresStorage, survey: Published, address: str) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, LiteralString, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -57,13 +57,13 @@ _TAKE = (
     f" AND {TAKES.format(now=':now', new=1)}"
     " ON CONFLICT DO NOTHING"
 )
-COUNT_USES = (
-    "UPDATE invitations SET used = (SELECT count(*) FROM issued"
-    " WHERE issued.survey = invitations.survey AND issued.code = invitations.code)"
-    " WHERE survey = :number AND code IN (SELECT code FROM issued WHERE survey = :number)"
+COUNT_USES: LiteralString = (
+    "UPDATE invitations SET used = (SELECT count(*) FROM {issued} AS given"
+    " WHERE given.survey = invitations.survey AND given.code = invitations.code)"
+    " WHERE survey = {number} AND code IN (SELECT code FROM {issued} AS given WHERE given.survey = {number})"
 )
 """What closing a survey does before it empties ``issued``. It gives no more tokens, so nobody needs to know any longer
-which blinded value had which use."""
+which blinded value had which use. ``issued``: the table, or the part of it that is the survey's alone."""
 
 State: TypeAlias = Literal["unused", "used", "revoked", "expired", "unknown"]
 

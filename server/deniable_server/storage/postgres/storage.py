@@ -177,7 +177,7 @@ class PostgresStorage(DatabaseStorage):
                 raise Unavailable("a submission is still waiting; try again")  # it never is, and would be lost
             for statement in PUT_IN_PLACE:
                 connection.execute(for_survey(number, statement))
-            connection.execute(translated(COUNT_USES), {"number": number})
+            connection.execute(for_survey(number, COUNT_USES))
             connection.execute(for_survey(number, "TRUNCATE {issued}"))  # a new file here as well
         log.info("Closed %s", survey.document.survey.id)
 
@@ -202,6 +202,8 @@ class PostgresStorage(DatabaseStorage):
                 with connection.transaction():
                     connection.execute("SELECT set_config('lock_timeout', %s, true)", (SHORT_LOCK,))
                     connection.execute(statement)
+                    # What follows in the caller's transaction may wait as long as everything else.
+                    connection.execute("SELECT set_config('lock_timeout', %s, true)", (f"{self._pool.patience}s",))
                 return
             except (LockNotAvailable, DeadlockDetected):
                 if time.monotonic() > deadline:

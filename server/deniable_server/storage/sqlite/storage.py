@@ -118,7 +118,7 @@ class SQLiteStorage(DatabaseStorage):
         with self._connections.turn:
             self._fold_all(survey, 1)
             with self._connections.writing() as db:
-                db.execute(COUNT_USES, {"number": survey.number})
+                db.execute(COUNT_USES.format(issued="issued", number=survey.number))
                 db.execute("DELETE FROM issued WHERE survey = ?", (survey.number,))
             self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
             with self._connections.writing() as db:
