@@ -123,7 +123,8 @@ def main() -> int:
     options = parser.parse_args()
     times = measured(options.rounds)
     for name, each in times.items():
-        print(f"{name:14} {median(each):6.0f} ms in the middle, {quantiles(each, n=10)[-1]:6.0f} in nine of ten")
+        usual, most = median(each), quantiles(each, n=10)[-1]
+        print(f"{name:14} {usual:6.0f} ms in the middle, {most:6.0f} in nine of ten, {max(each):6.0f} at most")
     ratio = median(times["panel"]) / median(times["empty request"])
     print(f"The panel takes {ratio:.0f} times as long as an empty request.")
     if options.json is not None:

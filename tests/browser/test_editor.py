@@ -311,6 +311,8 @@ def test_faults_are_beside_their_fields(ann: Page, server: Server) -> None:
         ["Write the question.", "Give this question at least two answers."]
     )
     expect(answers).to_have_attribute("aria-invalid", "true")
+    ann.locator("#plan").get_by_role("link", name="Question 1: Give this question at least two answers.").click()
+    expect(answers).to_be_focused()
     ann.get_by_role("link", name="Check and publish").click()
     faults = ann.locator("#faults")
     expect(faults).to_be_focused()

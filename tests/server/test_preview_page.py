@@ -131,6 +131,24 @@ def test_a_draft_that_is_not_complete_says_what_is_missing(app: Flask, editor: F
         assert "<iframe" not in shown.text and "<deniable-survey" not in shown.text
 
 
+def test_what_is_missing_is_said_of_its_question(app: Flask, editor: FlaskClient) -> None:
+    """Number and kind as the editor calls it, on the page and in the panel, with a way to its field."""
+    sketch = editing.Sketch(languages=["en"], epsilon="2")
+    sketch.texts["title"] = {"en": "T"}
+    sketch.questions = [editing.new_item("yes_no"), editing.new_item("choice")]
+    sketch.questions[0].text = {"en": "Well?"}
+    sketch.segments = [editing.new_item("segment")]
+    number = storage_of(app).drafts.create(editing.write(sketch))
+    page, panel = editor.get(f"/drafts/{number}/preview").text, editor.get(f"/drafts/{number}/plan").text
+    second, group = sketch.questions[1].key, sketch.segments[0].key
+    assert '<li dir="auto">Question 2: Write the question.</li>' in page
+    assert "Group question 1: Write the question." in page and f'href="/drafts/{number}?check=1"' in page
+    assert f'<a href="#f-{second}.answers:en">Question 2: Give this question at least two answers.</a>' in panel
+    assert f'<a href="#f-{group}.answers:en">Group question 1: ' in panel and "Question 1: Write" not in panel.replace(
+        "Group question 1", ""
+    )
+
+
 def test_invitations_are_left_out(app: Flask, editor: FlaskClient) -> None:
     """Nobody can have one yet: the preview does not ask for one, and says so."""
     number = new_draft(storage_of(app), invitations=True)

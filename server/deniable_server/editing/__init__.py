@@ -17,6 +17,7 @@ from .faults import Fault as Fault
 from .faults import faults_in as faults_in
 from .faults import faults_of as faults_of
 from .faults import placeholders as placeholders
+from .faults import with_place as with_place
 from .sketch import Answer as Answer
 from .sketch import Item as Item
 from .sketch import Sketch as Sketch

@@ -60,6 +60,16 @@ def faults_of(sketch: Sketch, error: SurveyError) -> list[Fault]:
     return [fault for at, fault in first.items() if at not in others]
 
 
+def with_place(sketch: Sketch, fault: Fault) -> str:
+    """The sentence, after the question that it is about, as the editor calls it."""
+    key = fault.at.partition(".")[0]
+    for name, items in (("Question", sketch.questions), ("Group question", sketch.segments)):
+        for number, item in enumerate(items, 1):
+            if item.key == key:
+                return f"{name} {number}: {fault.sentence}"
+    return fault.sentence
+
+
 def _fault(sketch: Sketch, problem: Problem) -> Fault:
     place = re.fullmatch(r"(segments|questions)\[(\d+)\](?:\.(.*))?", problem.place)
     if place is None:

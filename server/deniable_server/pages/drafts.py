@@ -221,7 +221,8 @@ def live(number: int) -> ResponseReturnValue:
         plan = compute(live_plan, survey, survey.respondents)
         helped = what_would_help(survey, survey.respondents, ask) if request.args.get("help") == "1" else None
     except SurveyError as error:
-        return page("draft-no-plan.html", faults=editing.faults_of(sketch, error), started=bool(sketch.questions))
+        faults = [(fault.at, editing.with_place(sketch, fault)) for fault in editing.faults_of(sketch, error)]
+        return page("draft-no-plan.html", faults=faults, started=bool(sketch.questions))
     except _Outdated:
         return "", 204
     return page("draft-plan.html", plan=plan, help=helped)

@@ -170,7 +170,8 @@ def _document(draft: Draft) -> Document:
 
 
 def _faults(draft: Draft, error: SurveyError) -> list[str]:
-    return [fault.sentence for fault in editing.faults_of(editing.read(draft.content), error)]
+    sketch = editing.read(draft.content)
+    return [editing.with_place(sketch, fault) for fault in editing.faults_of(sketch, error)]
 
 
 def _chosen(document: Document) -> Choice:

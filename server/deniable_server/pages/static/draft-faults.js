@@ -23,15 +23,19 @@ export function mark(faults, complains, listed) {
 /** A line of the list, which leads to its field. */
 function entry(at, sentence) {
   const link = Object.assign(document.createElement("a"), { href: `#f-${at}`, textContent: sentence });
-  link.addEventListener("click", (event) => {
-    event.preventDefault();
-    const field = document.getElementById(`f-${at}`) ?? document.getElementById(`f-${at}-fault`);
-    field?.closest("details")?.setAttribute("open", "");
-    field?.scrollIntoView({ block: "center" });
-    (field?.matches("fieldset") ? field.querySelector("input") : field)?.focus();
-  });
   const heading = document.getElementById(`f-${at}`)?.closest(".item")?.querySelector("h3")?.textContent;
   const line = document.createElement("li");
   line.append(heading ? `${heading}: ` : "", link);
   return line;
 }
+
+// Links to a field, here and in the panel: where it is folded away, it is opened.
+document.addEventListener("click", (event) => {
+  const place = event.target.closest("a[href^='#f-']")?.getAttribute("href").slice(1);
+  if (!place) return;
+  event.preventDefault();
+  const field = document.getElementById(place) ?? document.getElementById(`${place}-fault`);
+  field?.closest("details")?.setAttribute("open", "");
+  field?.scrollIntoView({ block: "center" });
+  (field?.matches("fieldset") ? field.querySelector("input") : field)?.focus();
+});
