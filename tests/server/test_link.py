@@ -89,3 +89,16 @@ def test_the_code_on_the_share_page(http: FlaskClient, app: Flask, example: byte
     found = re.search(r'<svg viewBox="0 0 (\d+) \1"(.*?)>\s*<rect (.*?)></rect>\s*<path d="(.*?)" fill="#000">', page)
     assert found is not None and 'role="img" aria-label="QR code' in found[2] and 'fill="#fff"' in found[3]
     assert decode_path(found[4], int(found[1])) == f"http://localhost/s/campus-health#{verify(example).digest}"
+
+
+def test_the_code_is_downloaded_as_a_file(http: FlaskClient, app: Flask, example: bytes) -> None:
+    """From the Share page, for printers and designers: the same link as PNG and as SVG, and no other kind."""
+    enter(http, app, "analyst")
+    files = {kind: http.get(f"/surveys/campus-health/share/code.{kind}") for kind in ("png", "svg")}
+    assert decode_png(files["png"].data) == f"http://localhost/s/campus-health#{verify(example).digest}"
+    assert files["png"].content_type == "image/png" and files["svg"].content_type == "image/svg+xml; charset=utf-8"
+    assert b'stroke="#000"' in files["svg"].data and b"<script" not in files["svg"].data
+    for kind, file in files.items():
+        assert file.headers["Content-Disposition"] == f'attachment; filename="campus-health.{kind}"'
+        assert f'href="/surveys/campus-health/share/code.{kind}"' in http.get("/surveys/campus-health/share").text
+    assert http.get("/surveys/campus-health/share/code.gif").status_code == 404

@@ -110,17 +110,24 @@ def test_a_tokens_life() -> None:
 
 
 def test_a_token_for_some_surveys(place: Path) -> None:
-    """Each --survey adds one; none means all; a reader without one, and a survey that is not there, are errors."""
+    """Each --survey adds one, with a role of its own if it has one; none means all. A reader without one, a survey that
+    is not there, and a role there that is higher or unknown, are errors.
+    """
     toml = 'id = "b1"\ntitle = "B"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "Q?"\nepsilon = 1\n'
     (place / "b.toml").write_text(toml)
     for file in (EXAMPLE, "b.toml"):
         run("survey", "publish", file)
-    for surveys in (["campus-health", "b1"], []):
+    for surveys in (["campus-health", "b1=reader"], []):
         options = [option for survey in surveys for option in ("--survey", survey)]
         run("token", "create", "--role", "editor", *options, "--label", str(len(surveys)))
     listed = {token["label"]: token["surveys"] for token in json.loads(run("token", "list", "--json").stdout)["tokens"]}
-    assert listed == {"2": ["b1", "campus-health"], "0": None}
-    assert "campus-health" in (shown := run("token", "list").stdout) and "all" in shown
+    assert listed == {"2": {"b1": "reader", "campus-health": "editor"}, "0": None}
+    shown = run("token", "list").stdout
+    assert "b1 as reader" in shown and "campus-health" in shown and "all" in shown
+    for on in ("admin", "king"):
+        assert "up to their own role" in said(
+            run("token", "create", "--role", "editor", "--survey", f"b1={on}", status=2)
+        )
     assert "choose at least one" in said(run("token", "create", "--role", "reader", status=2))
     assert "No survey has the id x" in said(run("token", "create", "--role", "reader", "--survey", "x", status=1))
 

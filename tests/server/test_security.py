@@ -131,7 +131,8 @@ def test_whatever_is_sent_says_how_to_treat_it(http: FlaskClient, app: Flask) ->
     asked = [http.get(address(rule)) for method, rule in routes(app) if method == "GET"]
     for response in [*asked, http.post(f"{API}/submissions", data="x"), http.get("/nowhere"), http.put("/healthz")]:
         kind, policy = response.content_type, response.headers.get("Content-Security-Policy", "")
-        assert kind in ("application/json", "application/problem+json") or "charset=utf-8" in kind, response.request
+        has_encoding = kind in ("application/json", "application/problem+json", "image/png") or "charset=utf-8" in kind
+        assert has_encoding, response.request
         assert policy.startswith("default-src 'none'") and "frame-ancestors 'none'" in policy, response.request
         assert "base-uri 'none'" in policy and "unsafe" not in policy, response.request
         assert response.headers.get("X-Content-Type-Options") == "nosniff" and response.headers["Referrer-Policy"]

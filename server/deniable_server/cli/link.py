@@ -23,7 +23,7 @@ from .common import DATABASE, JSON, existing, find_survey, out, print_json, say
 def link(survey_id: str, url: str, qr: bool, target: Path | None, database: str, as_json: bool) -> None:
     """Print the link for respondents. It pins the survey: with it, browsers and apps refuse any other one."""
     # Only now: pages import the metrics, see ``deniable verify``.
-    from deniable_server.pages.qr_code import save_code, text_code
+    from deniable_server.pages.qr_code import code_file, text_code
 
     base = server_address(url)
     if target is not None and target.suffix not in (".svg", ".png"):
@@ -33,7 +33,7 @@ def link(survey_id: str, url: str, qr: bool, target: Path | None, database: str,
     address = f"{base}/s/{survey_id}#{digest}"
     if target is not None:
         try:
-            save_code(address, target)
+            target.write_bytes(code_file(address, target.suffix.removeprefix(".")))
         except OSError as error:
             raise SettingError(f"{target} cannot be written: {error.strerror}") from None
     if as_json:

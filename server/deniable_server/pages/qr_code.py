@@ -6,8 +6,8 @@ May not: shorten or change a link. What is in the code is the link that people w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import groupby
-from pathlib import Path
 
 import segno
 
@@ -57,6 +57,8 @@ def text_code(link: str) -> str:
     return "\n".join("".join(_HALVES[pair] for pair in zip(upper, lower, strict=True)) for upper, lower in pairs)
 
 
-def save_code(link: str, path: Path) -> None:
-    """The code as a file, SVG or PNG by its name, black on white."""
-    _make(link).save(str(path), scale=SCALE, border=QUIET, light="white")
+def code_file(link: str, kind: str) -> bytes:
+    """The code as a file, black on white. ``kind``: svg or png."""
+    file = BytesIO()
+    _make(link).save(file, kind=kind, scale=SCALE, border=QUIET, light="white")
+    return file.getvalue()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, redirect, request, url_for
+from flask import Blueprint, Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from deniable_protocol.checks import SURVEY_ID
 from deniable_server import editing
 from deniable_server.errors import Kind, Refusal
-from deniable_server.storage import Token
+from deniable_server.storage import Published, Token
 from deniable_server.storage.drafts import Draft
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import may, may_edit, readable
@@ -18,11 +18,12 @@ from .fieldwork import schedule_in_words
 from .layout import holder, home, page, shown_to
 from .message import messages
 from .progress import list_items, matching
-from .qr_code import svg_code
+from .qr_code import code_file, svg_code
 
 surveys = Blueprint("surveys", __name__, template_folder="templates")
 
 LINK_DAYS = (1, 7, 30, 90, 365)
+CODE_TYPES = {"svg": "image/svg+xml; charset=utf-8", "png": "image/png"}
 
 
 @surveys.get("/")
@@ -123,6 +124,17 @@ def sharing(survey: str) -> ResponseReturnValue:
     return _sharing(survey)
 
 
+@surveys.get("/surveys/<survey>/share/code.svg", defaults={"kind": "svg"})
+@surveys.get("/surveys/<survey>/share/code.png", defaults={"kind": "png"})
+@shown_to("analyst")
+def code(survey: str, kind: str) -> ResponseReturnValue:
+    """The QR code of the link for respondents, as a file."""
+    response = Response(code_file(_link(find(survey)), kind), content_type=CODE_TYPES[kind])
+    response.headers["Content-Disposition"] = f'attachment; filename="{survey}.{kind}"'
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
 @surveys.post("/surveys/<survey>/share")
 @shown_to("analyst")
 def share(survey: str) -> ResponseReturnValue:
@@ -151,6 +163,12 @@ def _links(survey: str) -> list[Token]:
     return [token for token in here().storage.tokens.all() if token.is_link and token.role_on(survey) is not None]
 
 
+def _link(published: Published) -> str:
+    """The link for respondents, which pins the survey."""
+    document = published.document
+    return f"{url_for('respondent.survey_page', survey=document.survey.id, _external=True)}#{document.digest}"
+
+
 def _snippet(link: str) -> str:
     """What puts the questionnaire on another page."""
     script = url_for("static_files.deniable_js", _external=True)
@@ -160,7 +178,7 @@ def _snippet(link: str) -> str:
 def _sharing(survey: str, made: str | None = None, until: str | None = None) -> ResponseReturnValue:
     published = find(survey)
     storage = here().storage
-    link = f"{url_for('respondent.survey_page', survey=survey, _external=True)}#{published.document.digest}"
+    link = _link(published)
     return page(
         "share.html",
         survey=published.document.survey,
@@ -171,7 +189,6 @@ def _sharing(survey: str, made: str | None = None, until: str | None = None) -> 
         messages=messages(published.document, link),
         new=request.args.get("new") == "1",
         schedule=schedule_in_words(storage.status(published), storage.fieldwork(published)),
-        server=request.url_root.rstrip("/"),
         status=storage.status(published),
         links=[(token, storage.tokens.is_valid(token)) for token in _links(survey)],
         collectors=[token for token in storage.tokens.all() if token.role_on(survey) == "collector"],
