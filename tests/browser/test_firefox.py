@@ -1,4 +1,4 @@
-"""The way of a respondent in a real Firefox, as Debian packages it.
+"""The way of a respondent, and the editor, in a real Firefox, as Debian packages it.
 
 Playwright drives it by WebDriver BiDi, which every Firefox speaks, so no driver has to be installed.
 """
@@ -13,7 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
 from deniable_server.storage import open_storage
+from deniable_server.storage.tokens import make_token
 from tests.helpers.embedder_site import kept
+from tests.helpers.hands import Mouse
 from tests.helpers.machine import missing
 from tests.helpers.questionnaire import (
     FILLED,
@@ -132,3 +134,41 @@ def test_who_leaves_and_comes_back_finds_no_answers(page: Page, server: Server) 
     ready(page)
     assert page.locator("deniable-survey").evaluate(FILLED) == 0 and ANSWER not in shadow_text(page)
     assert ANSWER not in json.dumps(kept(page))
+
+
+def test_the_editor(firefox: Browser, server: Server) -> None:
+    """A template is changed, a question is dragged, the panel follows, and the preview shows it. What was written is
+    there after a reload.
+    """
+    storage = open_storage(str(server.database))
+    secret, _ = make_token(storage, "editor", "Ann")
+    storage.close()
+    context = firefox.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
+    page, errors = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{server.base}/sign-in")
+    page.get_by_label("Your access token").fill(secret)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Surveys").wait_for()
+    page.goto(f"{server.base}/surveys/new")
+    page.get_by_role("button", name="Start with Course feedback").click()
+    headline, saved = page.locator(".draft-headline"), page.locator("#saved")
+    headline.wait_for()  # the first plan of a server takes a while
+    expect(headline).to_contain_text("With 1,500 people you will know")
+    title = page.get_by_label("Title", exact=True)
+    title.fill("Our course")
+    expect(saved).to_contain_text("Saved")
+    page.get_by_label("How many people will answer?").fill("3000")
+    expect(headline).to_contain_text("With 3,000 people you will know")
+    items = page.locator("[data-list=questions] > .item")
+    before = [item.get_attribute("id") for item in items.all()]
+    Mouse(page).move(items.nth(1), items.nth(0), "")
+    expect(items.first).to_have_id(str(before[1]))
+    expect(saved).to_contain_text("This is number 1 now")
+    page.reload()
+    expect(title).to_have_value("Our course")
+    assert [item.get_attribute("id") for item in items.all()] == [before[1], before[0], *before[2:]]
+    page.get_by_role("link", name="Preview", exact=True).click()
+    page.frame_locator("iframe").get_by_role("heading", name="Our course", level=2).wait_for()
+    assert not overflows(page) and errors == []
+    context.close()

@@ -15,6 +15,7 @@ WAIT_FOR_CLICK = """() => {
     window.clicked = new Promise((resolve) => addEventListener("click", () => setTimeout(resolve), { once: true }));
 }"""
 CLICKED = "() => Promise.race([window.clicked, new Promise((resolve) => setTimeout(resolve, 2_000))])"
+DRAWN = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 MOST_TABS = 400
 """Further than this nothing is from anything in these tests: it cannot be reached."""
 
@@ -100,6 +101,7 @@ class Mouse:
         handle = bar.locator("[data-drag]")
         to.evaluate("(item) => item.scrollIntoView({ block: 'start' })")
         self.page.evaluate("scrollBy(0, -120)")
+        self.page.evaluate(DRAWN)  # Firefox says where things were before
         box, end = handle.bounding_box(), to.bounding_box()
         assert box is not None and end is not None
         x = box["x"] + box["width"] / 2
