@@ -55,7 +55,7 @@ def submissions(document: bytes) -> Iterator[bytes]:
 def let_collect(storage: Storage) -> None:
     """Let ``COLLECTOR`` send batches."""
     digest = digest_of(COLLECTOR)
-    storage.tokens.add(Token(digest[:8], "collector", "bench", digest, "2026-01-01", ("bench",)))
+    storage.tokens.add(Token(digest[:8], "collector", "bench", digest, "2026-01-01", {"bench": "collector"}))
 
 
 def batch(bodies: Iterator[bytes], size: int = 1_000) -> bytes:
