@@ -204,7 +204,7 @@ def test_others_are_told_what_changed(editor: FlaskClient, draft: int) -> None:
 
 
 def test_help_for_an_old_version_is_given_up(app: Flask, editor: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever changes the draft while the server looks for what would help does not wait for the rest of it."""
+    """Somebody who changes the draft while the server looks for what would help does not wait for the rest of it."""
     number = new_draft(storage_of(app))
     asked = f"/drafts/{number}/plan?help=1"
     assert "What would help" in editor.get(asked).text
