@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from deniable import client, database, delivery, loading, state, transport
+from deniable import client, database, delivery, http_transport, loading, state, transport
 from deniable.address import Address
 from deniable.database import Database
 from deniable.http_transport import HTTPTransport
@@ -129,7 +129,7 @@ def delta_left_out_of_the_budget(original: Any, connection: Any, account: Accoun
 
 
 def a_response_of_any_size() -> None:
-    constant(transport, "MAX_RESPONSE", 2**40)
+    constant(http_transport, "MAX_RESPONSE", 2**40)
 
 
 @instead_of(submission, "randomize")

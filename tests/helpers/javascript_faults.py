@@ -68,7 +68,7 @@ function encode(question, answer) {
   try {
     return original(question, answer);
   } catch (error) {
-    if (question.type === "choice" && error.reason === "range") error.message += `, not ${answer}`;
+    if (question.type === "choice" && error.reason === "range") error.problems[0].message += `, not ${answer}`;
     throw error;
   }
 }"""),

@@ -41,10 +41,10 @@ def results_may_be_kept_by_browsers(original: Any, *given: Any) -> Any:
     return response
 
 
-@instead_of(SecurityHeaders, "__init__")
-def tls_is_asked_for_a_minute(original: Any, self: SecurityHeaders, *given: Any, **named: Any) -> None:
-    original(self, *given, **named)
-    self._tls_only = "max-age=60"
+@instead_of(middleware, "protected")
+def tls_is_asked_for_a_minute(original: Any, *given: Any) -> Any:
+    tls = "Strict-Transport-Security"
+    return [(name, "max-age=60" if name == tls else value) for name, value in original(*given)]
 
 
 @instead_of(SecurityHeaders, "__call__")
