@@ -35,8 +35,10 @@ class Judge:
         if reply.status >= 500:
             self.fail(f"{reply.status} to {shown}")
         if reply.headers.get("content-type") == "application/problem+json":
-            # Errors in a survey are reported to its publisher, who needs them; no other sender's words come back.
-            if MARK.encode() in reply.body and not request.startswith(b"POST /api/v1/surveys "):
+            # Errors in a survey are reported to those who publish or plan it; no other sender's words come back.
+            if MARK.encode() in reply.body and not request.startswith(
+                (b"POST /api/v1/surveys ", b"POST /api/v1/plan ")
+            ):
                 self.fail(f"an error repeats what was sent: {shown}")
             if reply.body and json.loads(reply.body)["status"] != reply.status:
                 self.fail(f"a problem of another status than its response: {shown}")
