@@ -38,7 +38,7 @@ LEFT_OUT = {
 }  # fmt: skip
 
 REFUSED = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
-"""What may answer a body that goes against the description: schemathesis has no 413, which is for one that is too long."""
+"""What may answer a body that goes against the description. Schemathesis has no 413, for one that is too long."""
 
 
 class _FromSource(HTTPAdapter):
