@@ -50,6 +50,7 @@ def page(context: BrowserContext, server: Server) -> Page:
     page.get_by_label("Your access token").fill(secret)
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Campus health 2026").wait_for()
+    page.wait_for_load_state()  # the heading can be there before the style sheets are
     return page
 
 
