@@ -15,6 +15,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -132,10 +133,22 @@ class _Work:
             server = TracedServer(self.data / DATABASE, trace, self._folder / "server.log", self._environment)
             try:
                 work(server.base)
+                if end == signal.SIGKILL:
+                    self._rest()
             finally:
                 server.stop(end)
 
         self._trace(run)
+
+    def _rest(self) -> None:
+        """Wait until folding is done: of a write that a kill cuts short, the trace does not say whether it was made.
+        Cuts in the middle of everything are made later, from the trace.
+        """
+        before, deadline = None, time.monotonic() + 60
+        while before != (now := {path: path.stat().st_mtime_ns for path in self.data.iterdir()}):
+            assert time.monotonic() < deadline, "the server goes on writing"
+            before = now
+            time.sleep(0.5)
 
     def _trace(self, run: Callable[[Path], str | None]) -> str:
         """Run something that writes a trace, and take what happened from it."""
