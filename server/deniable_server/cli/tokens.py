@@ -42,8 +42,7 @@ def token() -> None:
 @JSON
 def create(database: str, role: Role, surveys: tuple[str, ...], days: int | None, label: str, as_json: bool) -> None:
     """Make an access token and print it. It is shown only once: the database has only its digest."""
-    named = {survey: cast(Role, on or role) for survey, _, on in (each.partition("=") for each in surveys)}
-    chosen = named or None
+    chosen = {survey: cast(Role, on or role) for survey, _, on in (each.partition("=") for each in surveys)} or None
     try:
         check_access(role, chosen)
     except BadAccess as error:

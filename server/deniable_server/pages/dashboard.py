@@ -77,7 +77,7 @@ def overview(survey: str) -> ResponseReturnValue:
         EstimateQuery,
         _overview,
         given,
-        _is_analyst(survey),
+        may(holder(), "analyst", survey),
         today=day_text(utc_today()),
     )
     # The page asks for itself again while it is open: what has not changed is not sent again.
@@ -352,10 +352,6 @@ def _names(survey: Survey, result: SurveyComparison) -> dict[str, str]:
         segment = next(each for each in survey.segments if each.id == result.by)
         return {group.label: group_text(segment, group.label) for group in result.groups}
     return {group.label: find(group.label).document.survey.title for group in result.groups}
-
-
-def _is_analyst(survey: str) -> bool:
-    return may(holder(), "analyst", survey)
 
 
 def _others(survey: Survey) -> list[tuple[str, str]]:
