@@ -43,7 +43,8 @@ def test_nodes_own_tests_pass(node: str, root: Path, tmp_path: Path, form: str) 
         tests = [str(web / "test" / f"{name}.test.js") for name in ("client", "deniable", "tokens")]
     options = ["--test", "--test-concurrency=2", "--test-reporter=tap"]  # one waits much, the others count
     run = subprocess.run([node, *options, *tests], capture_output=True, text=True, timeout=600, check=False)
-    assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
+    failures = "\n".join(re.findall(r"^not ok .*?^  \.\.\.$", run.stdout, re.MULTILINE | re.DOTALL))
+    assert run.returncode == 0, (failures or run.stdout[-5000:]) + run.stderr[-2000:]
     summary = dict(re.findall(r"^# (tests|pass|fail|skipped|todo) (\d+)$", run.stdout, re.MULTILINE))
     assert int(summary["tests"]) >= 10
     assert (summary["fail"], summary["skipped"], summary["todo"]) == ("0", "0", "0")

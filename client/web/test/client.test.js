@@ -227,7 +227,7 @@ const SEGMENTS = { campus: "north" };
 
 test("the booklet is drawn when the survey is loaded, kept, and never drawn again", async () => {
   const seen = new Set();
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < 60; i++) {
     await serving(
       `node-booklet-${i}`,
       [],
@@ -253,7 +253,7 @@ test("the booklet is drawn when the survey is loaded, kept, and never drawn agai
       joint(`node-booklet-${i}`),
     );
   }
-  // Two of the four or fewer in 40 draws: mostly the last two left out, (8/11)^40, together below 10^-5.
+  // Two of the four or fewer in 60 draws: mostly the last two left out, (8/11)^60, together below 10^-8.
   assert.ok(seen.size >= 3, `${[...seen]}`);
 });
 
