@@ -116,9 +116,9 @@ def test_only_the_booklets_questions_are_asked(browser: Browser, server: Server)
 
 
 def test_a_reload_another_tab_and_no_network_show_the_same_booklet(browser: Browser, server: Server) -> None:
-    """Whatever one does, this device is asked the same questions; twelve devices are not all asked the same."""
+    """Whatever one does, this device is asked the same questions; twenty devices are not all asked the same."""
     seen = set()
-    for _ in range(12):
+    for device in range(20):
         context = browser.new_context(locale="en-GB")
         tabs = [context.new_page() for _ in range(2)]
         for tab in tabs:
@@ -139,7 +139,9 @@ def test_a_reload_another_tab_and_no_network_show_the_same_booklet(browser: Brow
         assert kept(tabs[0])["surveys"] == rows
         seen.add(tuple(asked))
         context.close()
-    assert len(seen) > 1  # all twelve alike: below 10^-5
+        if device >= 5 and len(seen) > 1:
+            break
+    assert len(seen) > 1  # all twenty alike: mostly the booklet of 5 in 11, (5/11)^20, below 10^-6
 
 
 def test_follow_ups_come_and_go(page: Page, context: BrowserContext, server: Server) -> None:
