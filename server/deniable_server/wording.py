@@ -5,6 +5,7 @@ labels of answers in ``deniable_protocol.labels``: notebooks show them, too.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -45,6 +46,15 @@ Estimated: TypeAlias = Share | Applies | JointShare | Summary | Mean | Differenc
 NO_DATA = "no data"
 
 EVERY_LOOK = "Intervals and p-values are valid however often you look."
+
+
+_TURNING = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
+
+
+def apart(text: str) -> str:
+    """A text of the survey among words of ours: one that runs from right to left does not turn them around."""
+    turns = any(unicodedata.bidirectional(character) in _TURNING for character in text)
+    return f"\u2068{text}\u2069" if turns else text
 
 
 def channel_in_words(part: Part) -> str:

@@ -109,14 +109,18 @@ def test_menus_work_by_keyboard(page: Page) -> None:
 @pytest.mark.parametrize(
     ("query", "most", "said"),
     [
-        ("", 3, "everybody · 8,000 submissions · 95% intervals"),
+        ("", 3, r"All submissions · 95% intervals · .* \(UTC\) · 8,000 submissions"),
         (
             "?where=campus:north&confidence=0.9",
             3,
-            r"only North \(Which campus\?\) · [\d,]+ submissions · 90% intervals",
+            r"Only “Which campus\?” North · 90% intervals · .* · [\d,]+ submissions",
         ),
-        ("?by=campus", 4, r"split by Which campus\? · 8,000 submissions"),
-        ("?by=campus&weight:campus:north=60&weight:campus:south=40", 4, r"split by Which campus\? · weighted · "),
+        ("?by=campus", 4, r"split by “Which campus\?” · 95% intervals"),
+        (
+            "?by=campus&weight:campus:north=60&weight:campus:south=40",
+            4,
+            r"split by “Which campus\?” · weighted to “Which campus\?” · ",
+        ),
     ],
 )
 def test_it_prints_on_few_pages_that_say_what_was_filtered(

@@ -166,10 +166,11 @@ def test_a_print_says_what_is_shown(http: FlaskClient) -> None:
     """What heads every printed page: whose answers, split, weights, how many, how sure, and the day."""
     page = shown(http, f"{DASHBOARD}?where=campus:north&confidence=0.9")
     assert re.search(
-        r"only North \(Which campus\?\) · [\d,]+ submissions · 90% intervals · \d+ \w+ \d{4} \(UTC\)", page.text
+        r"Only “Which campus\?” North · 90% intervals · .*as of [\d-]{10} \(UTC\) · [\d,]+ submissions", page.text
     )
     weighted = shown(http, f"{DASHBOARD}?by=campus&weight:campus:north=70&weight:campus:south=30")
-    assert "everybody · split by Which campus? · weighted · 3,000 submissions · 95% intervals" in weighted.text
+    of = "All submissions · split by “Which campus?” · weighted to “Which campus?” · 95% intervals"
+    assert re.search(rf"{re.escape(of)} · .* · 3,000 submissions", weighted.text)
 
 
 def test_planned_cross_tabs_are_offered_by_name(http: FlaskClient) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from deniable_protocol import Survey
+from deniable_server.wording import apart
 
 from .labels import texts, titles
 from .weights import Weighting
@@ -38,16 +39,20 @@ class Asked(Protocol):
 def filters(survey: Survey, result: Asked) -> list[str]:
     """Which submissions a result is about; empty where it is about all of them."""
     named, answers = titles(survey), texts(survey)
-    found = [f"only “{named[segment]}” {answers[segment][code]}" for segment, code in result.where.items()]
-    return found + ([f"without what {', '.join(result.without)} sent"] if result.without else [])
+    found = [f"only “{apart(named[name])}” {apart(answers[name][code])}" for name, code in result.where.items()]
+    return found + ([f"without what {', '.join(map(apart, result.without))} sent"] if result.without else [])
 
 
-def scope(survey: Survey, result: Asked, *, weighted: bool = False) -> str:
-    """The same in a line, with all else that a reader of the numbers must know; of those with weights, to what."""
+def scope(survey: Survey, result: Asked, *, by: str | None = None, weighted: bool = False) -> str:
+    """The same in a line, with all else that a reader of the numbers must know: the segment that they are split by, and
+    of those with weights, to what.
+    """
+    named = titles(survey)
     said = filters(survey, result) or [EVERYBODY.lower()]
+    if by is not None:
+        said.append(f"split by “{apart(named[by])}”")
     if weighted and (margins := dict.fromkeys(name for each in _weighting(result) for name in each.margins)):
-        named = titles(survey)
-        said.append(f"weighted to {' and '.join(f'“{named[name]}”' for name in margins)}")
+        said.append(f"weighted to {' and '.join(f'“{apart(named[name])}”' for name in margins)}")
     said.append(f"{100 * result.confidence:.4g}% intervals")
     if getattr(result, "anytime", False):
         said.append("valid at every look")

@@ -21,9 +21,10 @@ from deniable_server.analysis.estimates import EstimateQuery, SurveyEstimates, e
 from deniable_server.analysis.labels import crossable, texts, titles
 from deniable_server.analysis.query import Query
 from deniable_server.analysis.regress import RegressQuery, regress
+from deniable_server.analysis.scope import scope
 from deniable_server.analysis.source import Source
 from deniable_server.errors import BadQuery, HeldBack, Withheld
-from deniable_server.storage import Status, utc_today
+from deniable_server.storage import Status
 from deniable_server.storage.invitations import InvitationNumbers
 from deniable_server.web.auth import may, readable
 from deniable_server.web.context import find, here
@@ -31,7 +32,7 @@ from deniable_server.web.source import compute_results, source_of
 from deniable_server.wording import EVERY_LOOK, account_in_words, group_text, in_symbols
 
 from . import sentences
-from .day_charts import day_text, days_chart
+from .day_charts import days_chart
 from .layout import holder, page, shown_to
 from .overview import common_notices, cross_planned, make_cards
 from .relations import comparison_values, crosstab_values, outcomes, predictors, regression_values
@@ -78,7 +79,6 @@ def overview(survey: str) -> ResponseReturnValue:
         _overview,
         given,
         may(holder(), "analyst", survey),
-        today=day_text(utc_today()),
     )
     # The page asks for itself again while it is open: what has not changed is not sent again.
     response.add_etag()
@@ -144,7 +144,7 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
     result = estimates(source, replace(query, anytime=query.anytime or is_open, distribution=curves))
     everywhere = common_notices(result)
     crossed, left_out = cross_planned(source, result)
-    scope = {name: values for name, values in given.items() if name in SCOPE}
+    filtered = {name: values for name, values in given.items() if name in SCOPE}
     named = titles(source.survey)
     days = here().storage.days(source.published)
     results = _shown(
@@ -160,7 +160,7 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
         crossed=crossed,
         cross_tabs={
             " and ".join(sentences.quoted(named[name]) for name in pair): _link(
-                "dashboard.cross_tabulation", survey, {"rows": [pair[0]], "columns": [pair[1]], **scope}
+                "dashboard.cross_tabulation", survey, {"rows": [pair[0]], "columns": [pair[1]], **filtered}
             )
             for pair in [*((each.rows, each.columns) for each in crossed), *left_out]
         },
@@ -174,26 +174,12 @@ def _overview(survey: str, query: EstimateQuery, given: Given, is_analyst: bool)
         },
         is_analyst=is_analyst,
     )
-    return results._replace(scope=_scope(source.survey, result))
+    of = scope(source.survey, result, by=result.groups[0].segment if result.groups else None, weighted=True)
+    return results._replace(scope=f"{of} · {sentences.counted(result.submissions, 'submission')}")
 
 
 def _invited(numbers: InvitationNumbers | None) -> str:
     return "" if numbers is None else sentences.response_rate(numbers.used, numbers.invited)
-
-
-def _scope(survey: Survey, result: SurveyEstimates) -> str:
-    """Whom the results are about, and what was asked for."""
-    quoted, named, answers = sentences.quoted, titles(survey), texts(survey)
-    only = [f"only {quoted(answers[name][code])} ({quoted(named[name])})" for name, code in result.where.items()]
-    parts = [
-        " and ".join(only) or "everybody",
-        *(f"without {quoted(label)}" for label in result.without),
-        *([f"split by {quoted(named[result.groups[0].segment])}"] if result.groups else []),
-        *(["weighted"] if result.weighting else []),
-        sentences.counted(result.submissions, "submission"),
-        f"{100 * result.confidence:.4g}% intervals",
-    ]
-    return " · ".join(parts)
 
 
 def _comparison(survey: str, query: CompareQuery, given: Given) -> Shown:

@@ -16,7 +16,7 @@ from deniable_server.analysis.rounding import mean_in_units, share_in_percent, s
 from deniable_server.estimator import QuestionEstimate, Share
 from deniable_server.estimator.comparison import Difference, Level
 from deniable_server.estimator.crosstab import Crosstab, JointShare, Within
-from deniable_server.wording import answer_texts, independence_in_words, is_noisy, merged_text, probability, said
+from deniable_server.wording import answer_texts, apart, independence_in_words, is_noisy, merged_text, probability, said
 
 from . import sentences
 from .charts import (
@@ -135,7 +135,7 @@ def differences_chart(
         value, low, high = numbers.signed()
         limits = "" if row.estimate is None else f"{low} to {high}"
         mark = axis.mark(None if is_noisy(row) else row.estimate, row.low, row.high)
-        pair = " − ".join(sentences.apart(names.get(each, each)) for each in (row.first, row.second))
+        pair = " − ".join(apart(names.get(each, each)) for each in (row.first, row.second))
         answer = "Mean" if row.code is None else texts[row.code]
         levels = [_level(question, level) for level in row.levels or ()]
         extra = [" − ".join(text for text, _ in levels)]

@@ -4,7 +4,6 @@ rounding rule. May not: know of HTTP or of HTML.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
@@ -22,7 +21,7 @@ from deniable_server.analysis.rounding import (
 )
 from deniable_server.estimator import TOO_NOISY, Mean, QuestionEstimate, Share, Summary, Weighted
 from deniable_server.estimator.comparison import Difference
-from deniable_server.wording import NO_DATA, SUMMARIES, answer_texts, is_noisy, probability
+from deniable_server.wording import NO_DATA, SUMMARIES, answer_texts, apart, is_noisy, probability
 
 NOTHING_YET = "No answers yet"
 NOT_HONEST_MEANS = (
@@ -41,9 +40,6 @@ def counted(n: float, what: str) -> str:
 
 # --- texts that people wrote -------------------------------------------------------------------------------------
 
-_TURNING = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
-
-
 LONGEST = 90
 """Characters of a text of the survey that charts and sentences show; tables show all."""
 
@@ -55,12 +51,6 @@ def cut(text: str, longest: int = LONGEST) -> str:
     head = text[: longest - 1]
     space = head.rfind(" ")
     return f"{(head[:space] if space > longest // 2 else head).rstrip()}…"
-
-
-def apart(text: str) -> str:
-    """A text of the survey among words of ours: one that runs from right to left does not turn them around."""
-    turns = any(unicodedata.bidirectional(character) in _TURNING for character in text)
-    return f"\u2068{text}\u2069" if turns else text
 
 
 def quoted(text: str) -> str:
