@@ -219,7 +219,7 @@ def test_errors_name_the_questions_by_their_own_ids() -> None:
     ("survey", "people", "headline"),
     [
         (survey_of(yes_no("a")), 300, "With 300 people you will know each answer within about ±7.5 points."),
-        (survey_of(mean("a")), 300, "With 300 people you will know the average within about ±3.16 drinks."),
+        (survey_of(mean("a")), 300, "With 300 people you will know the average within about ±3.2 drinks."),
         (
             survey_of(mean("a"), mean("b")),
             300,
@@ -235,7 +235,7 @@ def test_errors_name_the_questions_by_their_own_ids() -> None:
             survey_of(yes_no("a"), yes_no("b", show_if={"a": ["yes"]}), mean("c"), epsilon=4),
             10_000,
             "With 10,000 people you will know each answer within about ±1.5 points, each follow-up within about ±2.2 "  # noqa: ISC004
-            "points of those it applies to and the average within about ±0.589 drinks.",
+            "points of those it applies to and the average within about ±0.59 drinks.",
         ),
         (EXAMPLE, 50, "With 50 people you will learn nothing: chance hides every answer."),
         (EXAMPLE, 1, "With 1 person you will learn nothing: chance hides every answer."),

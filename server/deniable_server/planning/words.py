@@ -174,13 +174,13 @@ def within(margin: float, question: QuestionPlan | LiveQuestion | None = None, u
 
 
 def amount(part: float, question: QuestionPlan | LiveQuestion) -> str:
-    """A margin or difference, in points of a share or in the unit of a mean; rounded up."""
+    """A margin or difference, in points of a share or in the unit of a mean; rounded up, to two digits."""
     scale = question.range
     if scale is None:
         return f"{points(part)} points"
     unit = f" on {scale.low:g} to {scale.high:g}" if question.type == "scale" else f" {scale.unit or ''}"
     size = Decimal(f"{part * scale.length:.6g}")  # what is only an error of floating point is not rounded up
-    return f"{size.quantize(Decimal(1).scaleb(size.adjusted() - 2), ROUND_CEILING).normalize():,f}{unit}".rstrip()
+    return f"{size.quantize(Decimal(1).scaleb(size.adjusted() - 1), ROUND_CEILING).normalize():,f}{unit}".rstrip()
 
 
 def significant(value: float) -> str:
