@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -167,7 +168,8 @@ def levels_in_words(question: Question, levels: int) -> list[str]:
         return [*texts.values()]
     least, largest = question.range
     step = (largest - least) / (levels - 1)
-    return [f"{least + step * level:g}" for level in range(levels)]
+    decimals = max(0, math.ceil(-math.log10(step)))  # just enough to tell one from the next
+    return [f"{round(least + step * level, decimals):.10g}" for level in range(levels)]
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------
