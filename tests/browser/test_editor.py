@@ -334,7 +334,10 @@ def test_faults_are_beside_their_fields(ann: Page, server: Server) -> None:
     faults.get_by_role("link", name="Write the question.").click()
     ann.keyboard.type("Which?")
     expect(faults).to_be_hidden()
-    expect(ann.locator(".draft-headline")).to_contain_text("Say how many people you expect")
+    panel = ann.locator("#plan")
+    expect(panel.locator(".draft-headline")).to_contain_text("Say how many people you expect")
+    panel.get_by_role("link", name="Which?").click()
+    expect(question(ann, 1).get_by_label("Question", exact=True)).to_be_focused()
 
 
 def test_every_type_has_its_own_fields(ann: Page, server: Server) -> None:

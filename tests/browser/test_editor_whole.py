@@ -196,6 +196,7 @@ def look_at_the_plan(hands: Hands) -> None:
     hands.press(page.get_by_role("button", name="Strong"))
     expect(headline).not_to_have_text(balanced)
     hands.press(page.get_by_role("button", name="Balanced"))
+    expect(page.get_by_role("button", name="Balanced", pressed=True)).to_be_visible()
     expect(headline).to_have_text(balanced)
     expect(page.locator(".draft-helps")).to_contain_text("Ask 6,000 people")
 

@@ -8,29 +8,35 @@ from importlib.resources import files
 import msgspec
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 
 from deniable_protocol import Survey, parse_survey, survey_from_tree
 from deniable_server.editing.templates import TEMPLATES, template
 from deniable_server.planning import live_plan, what_would_help
+from deniable_server.planning.live import STOPS
 from deniable_server.planning.plan import with_epsilon
+from deniable_server.wording import SUPPOSE
+from tests.helpers.draft_pages import begin, number_in
 
 EXAMPLE = parse_survey((files("deniable_server") / "example.toml").read_bytes())
 
 
 def shown(app: Flask, survey: Survey, people: int | None, *, helped: bool = True) -> str:
     help_ = what_would_help(survey, people) if helped else None
+    fields = [each.id for each in survey.questions]
+    given = {"plan": live_plan(survey, people), "fields": fields, "stops": STOPS, "help": help_}
     with app.app_context():
-        return app.jinja_env.get_template("draft-plan.html").render(plan=live_plan(survey, people), help=help_)
+        return app.jinja_env.get_template("draft-plan.html").render(given)
 
 
 @pytest.mark.parametrize("name", [each.name for each in TEMPLATES])
 def test_the_panel_shows_every_template(app: Flask, name: str) -> None:
-    """The headline, each question with its place and margin, the stops with their people, and what would help."""
+    """The headline, each question with its link and margin, the stops with their people, and what would help."""
     survey = parse_survey(template(name))
     plan, html = live_plan(survey, survey.respondents), shown(app, survey, survey.respondents)
     assert plan.headline in html and plan.asked in html and plan.meaning in html
     for question in plan.questions:
-        assert f'data-place="{question.place}"' in html and question.within in html
+        assert f'href="#f-{survey.questions[question.place].id}"' in html and question.within in html
     assert html.count("costs most") == 1
     for stop in what_would_help(survey, survey.respondents).stops:
         assert f"<strong>{stop.people}</strong> people for ±" in html
@@ -42,6 +48,14 @@ def test_the_first_answer_needs_no_help(app: Flask) -> None:
     html = shown(app, EXAMPLE, 300, helped=False)
     assert "With 300 people you will know" in html and "<strong>Balanced</strong> (recommended), ε" in html
     assert "What would help" not in html and "people for ±" not in html
+
+
+def test_an_empty_draft_says_what_epsilon_means(app: Flask, editor: FlaskClient) -> None:
+    """Before there is a question, the panel has what each stop means for one person."""
+    number = number_in(begin(editor, start="empty"))
+    html = editor.get(f"/drafts/{number}/plan").text
+    assert "Add a question" in html and SUPPOSE in html
+    assert all(f"<strong>{stop.name}</strong>" in html and stop.meaning in html for stop in STOPS)
 
 
 def test_without_a_number_of_people_there_are_no_margins(app: Flask) -> None:

@@ -47,6 +47,7 @@ from deniable_server.planning.words import (
 from deniable_server.storage.drafts import Draft
 from deniable_server.web.auth import may_edit
 from deniable_server.web.context import as_json, compute, find, here
+from deniable_server.wording import SUPPOSE
 
 from .layout import holder, page, render, shown_to
 
@@ -222,10 +223,11 @@ def live(number: int) -> ResponseReturnValue:
         helped = what_would_help(survey, survey.respondents, ask) if request.args.get("help") == "1" else None
     except SurveyError as error:
         faults = [(fault.at, editing.with_place(sketch, fault)) for fault in editing.faults_of(sketch, error)]
-        return page("draft-no-plan.html", faults=faults, started=bool(sketch.questions))
+        return page("draft-no-plan.html", faults=faults, started=bool(sketch.questions), stops=STOPS, suppose=SUPPOSE)
     except _Outdated:
         return "", 204
-    return page("draft-plan.html", plan=plan, help=helped)
+    fields = [f"{item.key}.text:{sketch.tags[0]}" for item in sketch.questions]
+    return page("draft-plan.html", plan=plan, fields=fields, stops=STOPS, help=helped)
 
 
 @drafts.get("/drafts/<int:number>/file")

@@ -11,7 +11,7 @@ from fractions import Fraction
 import msgspec
 
 from deniable_protocol import Account, Document, Survey
-from deniable_server.wording import SUPPOSE, account_in_words, found_in_words, in_decimals
+from deniable_server.wording import account_in_words, found_in_words, in_decimals
 
 from .limits import check_combinations
 from .plan import Range, asked_part, margin_among, plan_tables, range_of, worst_variance
@@ -102,8 +102,6 @@ class LivePlan(msgspec.Struct, frozen=True):
     asked: str
     epsilon: str
     epsilon_in_words: str
-    stops: tuple[Stop, ...]
-    suppose: str
     warnings: list[str]
 
 
@@ -128,8 +126,6 @@ def live_plan(survey: Survey, respondents: int | None) -> LivePlan:
         asked=_asked_of_each(plan.document),
         epsilon=in_decimals(account.epsilon),
         epsilon_in_words=account_in_words(account),
-        stops=STOPS,
-        suppose=SUPPOSE,
         warnings=warn_of_exposure(survey, account),
     )
 
@@ -146,8 +142,6 @@ def _too_large(survey: Survey) -> LivePlan:
         asked="",
         epsilon=in_decimals(account.epsilon),
         epsilon_in_words=account_in_words(account),
-        stops=STOPS,
-        suppose=SUPPOSE,
         warnings=warn_of_exposure(survey, account),
     )
 

@@ -73,6 +73,12 @@ function put(field, value) {
   else if (field.value !== String(value)) field.value = value;
 }
 
+/** The stop that epsilon is at looks pressed. */
+function markStop() {
+  const epsilon = Number(document.getElementById("epsilon-now").value);
+  for (const stop of document.querySelectorAll("[data-put='epsilon']")) stop.setAttribute("aria-pressed", Number(stop.value) === epsilon);
+}
+
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Remember what the server has: what the fields show when they are drawn. */
@@ -86,6 +92,7 @@ function typed(field) {
   const { at } = field.dataset;
   const value = valueOf(field);
   for (const other of fields(at)) if (other !== field) put(other, value);
+  if (at === "epsilon") markStop();
   if (disputed.has(at)) return;
   const waiting = waitingFor(at);
   // A change that was sent stays as it is: it may be made already. What is typed now is the next one.
@@ -235,6 +242,7 @@ function taken(answer) {
     seen.set(at, value);
     for (const field of fields(at)) if (field !== document.activeElement) put(field, value);
   }
+  markStop();
   if (answer.editor !== null) draw(answer.editor);
   showFaults();
 }
@@ -408,6 +416,7 @@ const looking = setInterval(look, LOOK_EVERY);
 
 learn(document);
 for (const change of unsent) if (change.op === "set") for (const field of fields(change.at)) put(field, change.value);
+markStop();
 if (unsent.length) send();
 showFaults();
 if (showAll) document.getElementById("faults").focus();
