@@ -15,6 +15,7 @@ from deniable_server.errors import Unavailable
 from deniable_server.storage import Role
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import may_edit
+from tests.helpers.draft_pages import begin, number_in
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import BROWSER, enter, send, word_in
 
@@ -380,6 +381,21 @@ def test_activity_says_what_people_did(http: FlaskClient, app: Flask) -> None:
     assert said(http, f"?token={ann.id}&survey=mine") == everything[3:7]
     table = http.get("/activity.csv").text
     assert table.count("\r\n") == 10 and "closed Mine" in table and "\n=" not in table and ",=" not in table
+
+
+def test_activity_names_drafts(http: FlaskClient, app: Flask) -> None:
+    """By their titles; by their numbers once they are gone."""
+    enter(http, app, "admin")
+    number = number_in(begin(http, start="file", text=TOML.replace("Mine", "<Mine>")))
+    send(http, f"/drafts/{number}/test", f"/drafts/{number}/preview")
+    draft = "the draft “&lt;Mine&gt;”"
+    assert said(http)[:2] == [f"test (admin) started a test run of {draft}", f"test (admin) began {draft}"]
+    send(http, f"/drafts/{number}/delete", f"/drafts/{number}")
+    assert said(http)[:3] == [
+        f"test (admin) deleted draft {number}",
+        f"test (admin) ended the test run of draft {number}, and deleted its answers",
+        f"test (admin) started a test run of draft {number}",
+    ]
 
 
 def test_activity_goes_back_a_page_at_a_time(http: FlaskClient, app: Flask) -> None:

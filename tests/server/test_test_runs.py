@@ -225,12 +225,9 @@ def test_an_incomplete_draft_has_no_run(app: Flask, editor: FlaskClient) -> None
 def test_the_log_says_who_started_and_ended_it(
     app: Flask, editor: FlaskClient, draft: int, lines: pytest.LogCaptureFixture
 ) -> None:
-    """With the id of the run, and nothing of the draft."""
+    """With the id of the run and the number of the draft, and nothing that is in it."""
     run = start(editor, app, draft).document.survey.id
     send(editor, f"/drafts/{draft}/test/end", f"/drafts/{draft}/preview")
-    found = [
-        re.sub(r"at=\S+ ", "", line).split(" token")[0] + " " + line.split()[-1]
-        for line in lines.messages
-        if "test-run" in line
-    ]
-    assert found == [f"event=test-run-started survey={run}", f"event=test-run-ended survey={run}"]
+    found = [re.sub(r"at=\S+ | token=\S+ role=\S+", "", line) for line in lines.messages if "event=test-run" in line]
+    about = f"survey={run} draft={draft}"
+    assert found == [f"event=test-run-started {about}", f"event=test-run-ended {about}"]

@@ -10,6 +10,7 @@ from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from deniable_server import editing
 from deniable_server.analysis.tables import csv_pieces
 from deniable_server.storage.activity import KEPT_ROWS, KEPT_SECONDS, PAGE, Deed
 from deniable_server.web.context import here
@@ -27,10 +28,10 @@ SENTENCES = {
     "downloaded": "downloaded {what} of {survey}",
     "link-made": "made a link to the results of {survey} for {for}",
     "link-revoked": "revoked the link to the results of {survey} for {for}",
-    "draft-made": "began draft {draft}",
-    "draft-deleted": "deleted draft {draft}",
-    "test-run-started": "started a test run of {survey}",
-    "test-run-ended": "ended the test run of {survey}, and deleted its answers",
+    "draft-made": "began {draft}",
+    "draft-deleted": "deleted {draft}",
+    "test-run-started": "started a test run of {draft}",
+    "test-run-ended": "ended the test run of {draft}, and deleted its answers",
     "survey-published": "published {survey}",
     "survey-scheduled": "changed when {survey} takes answers",
     "survey-closed": "closed {survey}",
@@ -118,13 +119,14 @@ def in_words(deed: Deed, sentence: Callable[[str], str] = str, quoted: Callable[
     if event == "results-held" and about.get("until") == "0":
         event = "results-shown"
     until, number = about.get("until", ""), about.get("number", "")
+    draft = _draft_title(about.get("draft"))
     reach = "all surveys" if about.get("surveys") == "all" else counted(int(about.get("surveys", "0")), "survey")
     if about.get("to"):
         reach = f"{reach} ({about['to']})"
     values = {
         "survey": quoted(_title(deed.survey)),
         "for": quoted(about.get("for") or about.get("person") or about.get("link") or "somebody"),
-        "draft": about.get("draft", ""),
+        "draft": sentence("the draft “{}”").format(quoted(draft)) if draft else f"draft {about.get('draft')}",
         "what": DOWNLOADS.get(about.get("what", ""), about.get("what", "")),
         "until": "it is closed" if until == "closed" else f"it has {until} answers",
         "invitations": counted(int(number), "invitation") if number else "invitations",
@@ -139,3 +141,9 @@ def _title(survey: str | None) -> str:
     """The title of a survey, or its id where it was deleted."""
     published = None if survey is None else here().storage.find(survey)
     return survey or "" if published is None else published.document.survey.title
+
+
+def _draft_title(number: str | None) -> str:
+    """Nothing where the draft is gone."""
+    draft = here().storage.drafts.find(int(number)) if number else None
+    return "" if draft is None else editing.read(draft.content).title

@@ -87,7 +87,7 @@ class AppState:
         self.storage.publish(document, draft=draft)
         run = verify(document).survey.id
         self.storage.tokens.grant(token.id, run, "editor")
-        self.events.did("test-run-started", token, survey=run)
+        self.events.did("test-run-started", token, survey=run, draft=str(draft))
         if self.storage.drafts.find(draft) is None:  # published or deleted just now: nobody would ever end this run
             self.end_test_run(draft, token)
 
@@ -98,7 +98,7 @@ class AppState:
         found = self.storage.test_run(draft)
         if found is not None:
             self.storage.delete_survey(found)
-            self.events.did("test-run-ended", token, survey=found.document.survey.id)
+            self.events.did("test-run-ended", token, survey=found.document.survey.id, draft=str(draft))
 
     def close(self, published: Published, token: Token) -> None:
         """Close a survey, and note who did."""
