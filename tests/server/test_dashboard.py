@@ -317,10 +317,11 @@ def test_what_cannot_be_shown_is_said(http: FlaskClient, query: str, said: str) 
 
 
 def test_a_survey_without_answers_says_so(http: FlaskClient, app: Flask) -> None:
-    """No number, no axis, no error: every card says that there are no answers yet."""
+    """No number, no axis, no error: every card says that there are no answers yet, and the page where the link is."""
     storage_of(app).publish(publish(parse_survey(SMALL.replace("SMALL", "empty"))))
     page = shown(http, "/surveys/empty")
     assert "0 submissions" in page.text and page.text.count("No answers yet") >= 2
+    assert "Send people the link" in page.text and page.links.count("/surveys/empty/share") == 2  # and the tab
     for path in ("/surveys/empty/compare", "/surveys/empty/crosstab?rows=a&columns=b"):
         assert http.get(path).status_code == 200
 
