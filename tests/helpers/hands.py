@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 from playwright.sync_api import CDPSession, Error, Locator, Page, expect
@@ -16,6 +17,9 @@ WAIT_FOR_CLICK = """() => {
 }"""
 CLICKED = "() => Promise.race([window.clicked, new Promise((resolve) => setTimeout(resolve, 2_000))])"
 DRAWN = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
+EDGE = 65
+"""Pixels from the top or bottom of a window; nearer, a page scrolls by itself while one drags."""
+MOST_STEPS = 500
 MOST_TABS = 400
 """Further than this nothing is from anything in these tests: it cannot be reached."""
 
@@ -90,22 +94,38 @@ class Mouse:
 
     def move(self, bar: Locator, to: Locator, _name: str) -> None:
         """Drag by the handle, in front of another one."""
-        start, end = self._way(bar, to)
-        self.page.mouse.move(*start)
+        x, y = self._grasp(bar)
+        self.page.mouse.move(x, y)
         self.page.mouse.down()
-        for place in _between(start, end):
-            self.page.mouse.move(*place)
+        for place in self._way(bar, to):
+            self.page.mouse.move(x, place)
         self.page.mouse.up()
 
-    def _way(self, bar: Locator, to: Locator) -> tuple[tuple[float, float], tuple[float, float]]:
+    def _grasp(self, bar: Locator) -> tuple[float, float]:
+        """The middle of the handle of an item, which is well in sight."""
         handle = bar.locator("[data-drag]")
-        to.evaluate("(item) => item.scrollIntoView({ block: 'start' })")
-        self.page.evaluate("scrollBy(0, -120)")
+        handle.evaluate("(handle) => handle.scrollIntoView({ block: 'center' })")
         self.page.evaluate(DRAWN)  # Firefox says where things were before
-        box, end = handle.bounding_box(), to.bounding_box()
-        assert box is not None and end is not None
-        x = box["x"] + box["width"] / 2
-        return (x, box["y"] + box["height"] / 2), (x, end["y"] + 10)
+        box = handle.bounding_box()
+        assert box is not None
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def _way(self, bar: Locator, to: Locator) -> Iterator[float]:
+        """How far down the window one points until the item is in front of the other, and nothing scrolls any more: on
+        the other, or, as long as that is out of sight, at the edge, where the page scrolls.
+        """
+        item, other = bar.element_handle(), to.element_handle()
+        height, place = self.page.evaluate("innerHeight"), 0.0
+        for _ in range(MOST_STEPS):
+            is_there = self.page.evaluate("([item, other]) => item.nextElementSibling === other", [item, other])
+            if is_there and EDGE <= place <= height - EDGE:
+                return
+            box = (item if is_there else other).bounding_box()
+            assert box is not None
+            place = box["y"] + 10
+            yield min(max(place, EDGE / 2), height - EDGE / 2)
+            self.page.evaluate(DRAWN)
+        raise AssertionError("the item does not follow")
 
 
 class Finger(Mouse):
@@ -122,13 +142,11 @@ class Finger(Mouse):
             frame.evaluate(CLICKED)
 
     def move(self, bar: Locator, to: Locator, _name: str) -> None:
-        start, end = self._way(bar, to)
+        x, y = self._grasp(bar)
         session = self.page.context.new_cdp_session(self.page)
-        _touch(session, "touchStart", start)
-        for place in _between(start, end):
-            _touch(session, "touchMove", place)
-        self.page.wait_for_timeout(300)  # a finger that lifts while it moves throws, and the next tap only stops that
-        _touch(session, "touchMove", end)
+        _touch(session, "touchStart", (x, y))
+        for place in self._way(bar, to):
+            _touch(session, "touchMove", (x, place))
         _touch(session, "touchEnd")
         session.detach()
 
@@ -136,13 +154,6 @@ class Finger(Mouse):
 def _touch(session: CDPSession, kind: str, *at: tuple[float, float]) -> None:
     points = [{"x": x, "y": y} for x, y in at]
     session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-
-def _between(start: tuple[float, float], end: tuple[float, float], steps: int = 10) -> list[tuple[float, float]]:
-    return [
-        (start[0] + (end[0] - start[0]) * step / steps, start[1] + (end[1] - start[1]) * step / steps)
-        for step in range(1, steps + 1)
-    ]
 
 
 Hands = Keyboard | Mouse

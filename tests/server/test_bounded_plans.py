@@ -15,7 +15,7 @@ from deniable_protocol import SurveyError, survey_from_tree
 from deniable_protocol.design import band
 from deniable_server.planning import plan_survey
 from deniable_server.planning.composition import _distance
-from deniable_server.planning.design import MOST_ITEMS
+from deniable_server.planning.limits import MOST_ITEMS
 
 
 def survey(*questions: dict[str, Any], **keys: Any) -> Any:

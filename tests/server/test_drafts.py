@@ -299,15 +299,11 @@ NO_CHANGES = [
     '[{"id": "1", "op": "set", "value": "\\ud800"}]',
     '[{"id": "1", "op": "set", "value": ' + "[" * 10_000 + "]" * 10_000 + "}]",
     '[{"id": "1", "op": "move", "place": 1e400}]',
-    '[{"id": "1", "op": "set", "at": "nothing"}]',
-    '[{"id": "1", "op": "set", "at": "title:fr", "was": "", "value": "x"}]',
-    '[{"id": "1", "op": "set", "at": "epsilon", "was": "4.0", "value": 7}, {"id": "2", "op": "add", "type": "x"}]',
-    '[{"id": "1", "op": "pair", "keys": ["one"]}]',
 ]
 
 
 def test_what_no_editor_sends_is_refused(app: Flask, editor: FlaskClient, draft: int) -> None:
-    """In words, without repeating what was sent; nothing of the request is made."""
+    """In words, without repeating what was sent."""
     before, own = found(app, draft), word(editor)
     for changes in NO_CHANGES:
         data = {"word": own, "changes": changes, "version": "1"}
@@ -316,14 +312,76 @@ def test_what_no_editor_sends_is_refused(app: Flask, editor: FlaskClient, draft:
         assert found(app, draft) == before
 
 
+def test_a_change_that_cannot_be_made_keeps_no_other_from_being_made(
+    app: Flask, editor: FlaskClient, draft: int
+) -> None:
+    """It gets its reason, under its own id, and the page as it is."""
+    bad = [
+        {"op": "set", "at": "nothing"},
+        {"op": "set", "at": "title:?", "was": "", "value": CANARY},
+        {"op": "set", "at": "epsilon", "was": "2", "value": 7},
+        {"op": "add", "type": "x"},
+        {"op": "pair", "keys": ["one"]},
+    ]
+    before = sketch_of(app, draft)
+    changes = [{"id": f"bad{place}", **each} for place, each in enumerate(bad)]
+    answer = changing(editor, draft, *changes, title("Another")).get_json()
+    assert [*answer["refused"]] == ["bad0", "bad1", "bad2", "bad3", "bad4"] and CANARY not in str(answer)
+    assert answer["refused"]["bad4"] == "Choose two different questions, or three." and answer["editor"]
+    after = sketch_of(app, draft)
+    assert (after.title, after.questions, after.epsilon) == ("Another", before.questions, before.epsilon)
+
+
+def test_what_is_written_in_a_language_that_somebody_removes_is_kept(
+    app: Flask, editor: FlaskClient, draft: int
+) -> None:
+    """It is there again when the language comes back."""
+    languages = {"op": "set", "at": "languages"}
+    key = sketch_of(app, draft).questions[0].key
+    changing(editor, draft, languages | {"value": ["en"], "was": ["en", "es"]})
+    written = {
+        "op": "set",
+        "at": f"{key}.text:es",
+        "value": CANARY,
+        "was": sketch_of(app, draft).questions[0].text["es"],
+    }
+    answer = changing(editor, draft, written).get_json()
+    assert (answer["refused"], answer["conflicts"]) == ({}, []) and CANARY not in answer["editor"]
+    back = changing(editor, draft, languages | {"value": ["en", "es"], "was": ["en"]})
+    assert CANARY in back.get_json()["editor"]
+
+
+def test_the_answer_to_a_change_is_of_the_version_that_it_names(
+    app: Flask, editor: FlaskClient, draft: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where somebody else saves a moment later, the page hears of that when it looks."""
+    drafts = storage_of(app).drafts
+    save = drafts.save
+
+    def and_then_another(number: int, content: str, version: int) -> bool:
+        monkeypatch.undo()
+        saved = save(number, content, version)
+        changing(editor, number, {"op": "set", "at": "epsilon", "value": "1", "was": "2"})
+        return saved
+
+    monkeypatch.setattr(type(drafts), "save", lambda self, *given: and_then_another(*given))
+    answer = changing(editor, draft, title("Another")).get_json()
+    assert (answer["version"], answer["panel"]["epsilon"]) == (2, "2")
+    assert editor.get(f"/drafts/{draft}/changes?since=2").get_json()["panel"]["epsilon"] == "1"
+
+
 def test_a_draft_has_room_for_two_million_characters(app: Flask, editor: FlaskClient, draft: int) -> None:
-    """More is refused, and nothing of it is kept."""
+    """More is refused, and nothing of it is kept. One that has more all the same may become shorter."""
     storage = storage_of(app)
     sketch = sketch_of(app, draft)
     sketch.texts["notice"] = {"en": "x" * 1_999_000}
     assert storage.drafts.save(draft, editing.write(sketch), 1)
     refused = changing(editor, draft, *({"op": "add", "type": "yes_no", "new": f"n{each}"} for each in range(50)))
     assert refused.status_code == 413 and found(app, draft).version == 2
+    sketch.texts["notice"] = {"en": "x" * 2_100_000}
+    assert storage.drafts.save(draft, editing.write(sketch), 2)
+    shorter = {"op": "set", "at": "closing:es", "value": "", "was": sketch.texts["closing"]["es"]}
+    assert changing(editor, draft, shorter).status_code == 200 and found(app, draft).version == 4
 
 
 def test_a_draft_of_two_hundred_questions(app: Flask, editor: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from deniable_server.analysis import estimates as estimating
 from deniable_server.analysis import regress as regressing
 from deniable_server.app import create_app
 from deniable_server.cli import cli
-from deniable_server.planning import check_combinations, publish_survey
+from deniable_server.planning import check_size, publish_survey
 from deniable_server.settings import Settings
 from deniable_server.storage import Published, Row, Storage, queries
 from deniable_server.storage.tokens import make_token
@@ -264,10 +264,10 @@ def test_more_questions_leave_room_for_fewer_combinations(sizes: tuple[int, ...]
     yes_no = [{"id": f"q{i}", "type": "yes_no", "text": f"Number {i}?", "epsilon": "0.01"} for i in range(questions)]
     parsed = survey_from_tree({**{k: survey[k] for k in ("id", "title", "segments")}, "questions": yes_no})
     if fits:
-        check_combinations(parsed)
+        check_size(parsed)
     else:
         with pytest.raises(SurveyError):
-            check_combinations(parsed)
+            check_size(parsed)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from rich.text import Text
 from deniable_protocol import DeniableError, Problem, Survey, SurveyError, parse_survey
 from deniable_protocol.checks import strict_json
 from deniable_server.errors import StorageError
-from deniable_server.planning import check_combinations
+from deniable_server.planning import check_size
 from deniable_server.settings import SETTINGS
 from deniable_server.storage import Published, Storage, open_storage
 from deniable_server.storage.location import locate
@@ -110,7 +110,7 @@ def read_survey(file: Path) -> Survey:
         raise SurveyError([Problem(str(file), "type", "this is a published document, not a survey file")])
     try:
         survey = parse_survey(raw, syntax="json" if file.suffix == ".json" else "toml")
-        check_combinations(survey)
+        check_size(survey)
         return survey
     except SurveyError as error:
         raise SurveyError([Problem(str(file), "file", "cannot be used as it is"), *error.problems]) from None

@@ -293,9 +293,14 @@ def _put_in(sketch: Sketch, item: Item, field: str, tag: str, value: str) -> Non
 
 
 def _write(sketch: Sketch, texts: Texts, tag: str, value: str) -> None:
-    if tag not in sketch.tags:
-        raise BadChange("The survey is not in this language.")
+    _check_language(sketch, tag)
     texts[tag] = value
+
+
+def _check_language(sketch: Sketch, tag: str) -> None:
+    """Texts in a language that somebody has just removed are kept like all in it."""
+    if tag not in sketch.tags and not LANGUAGE.fullmatch(tag):
+        raise BadChange("The survey is not in this language.")
 
 
 def _put_answers(sketch: Sketch, item: Item, tag: str, lines: list[str]) -> None:
@@ -303,8 +308,7 @@ def _put_answers(sketch: Sketch, item: Item, tag: str, lines: list[str]) -> None
     one with the same text, or else the first that no line has. An empty line is an answer that waits for its text in
     this language. In other languages lines are in the same order.
     """
-    if tag not in sketch.tags:
-        raise BadChange("The survey is not in this language.")
+    _check_language(sketch, tag)
     if tag != sketch.tags[0]:
         for place, answer in enumerate(item.answers):
             answer.text[tag] = lines[place].strip() if place < len(lines) else ""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from deniable_protocol import Problem, SurveyError, survey_from_tree
 from deniable_protocol.survey import MAX_QUESTIONS
+from deniable_server.planning import check_size
 
 from .sketch import SEGMENT, TEXTS, Item, Sketch, has_answers
 from .trees import answers_of, to_tree
@@ -43,7 +44,7 @@ def language_name(tag: str) -> str:
 def faults_in(sketch: Sketch) -> list[Fault]:
     """Everything that keeps a sketch from being a survey, in the order of the fields. One sentence for each field."""
     try:
-        survey_from_tree(to_tree(sketch))
+        check_size(survey_from_tree(to_tree(sketch)))
     except SurveyError as error:
         return faults_of(sketch, error)
     return []
@@ -121,7 +122,10 @@ def _of_survey(sketch: Sketch, problem: Problem) -> Fault:
         return Fault("questions", _number_of_questions(sketch, problem))
     if name == "segments":
         if problem.reason == "size":
-            return Fault("segments", _sentence(problem.message))
+            found = re.search(r"make ([\d,]+) combinations .* may be ([\d,]+)", problem.message)
+            many, most = found.groups() if found else ("too many", "10,000")
+            sentence = f"Together the group questions have {many} combinations of answers, and {most} are possible."
+            return Fault("segments", f"{sentence} Remove one, or give one fewer answers.")
         return Fault("segments", "A survey has at most 10 questions that are sent as they are.")
     if name == "together":
         return Fault("together", _together(sketch, problem))

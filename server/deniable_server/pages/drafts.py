@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from flask import Blueprint, redirect, request, url_for
@@ -57,6 +58,8 @@ drafts = Blueprint("drafts", __name__, template_folder="templates")
 
 COMPARED = ("booklets", "split", "laplace", "gaussian", "curator", "open")
 """The other designs that the plan of a survey is compared with."""
+MOST_CHARACTERS = 2 * MAX_LENGTH
+"""In a draft, as it is stored. A survey file has half of that at most."""
 MOST_TRIES = 50
 """How often a change is tried again because somebody else was faster."""
 TYPES = {
@@ -77,8 +80,9 @@ class _Outdated(Exception):
 
 class Changed(Struct):
     """What a browser learns after its changes: the version that they made, what is still wrong, by field, and how many
-    texts are missing in each language. ``by`` changed the draft last. ``panel`` are the fields beside the questions,
-    and ``editor`` is the page's own part, where it has to be drawn again.
+    texts are missing in each language. ``refused`` says of a change, by its id, why it cannot be made. ``by`` changed
+    the draft last. ``panel`` are the fields beside the questions, and ``editor`` is the page's own part, where it has
+    to be drawn again.
     """
 
     version: int
@@ -86,6 +90,7 @@ class Changed(Struct):
     faults: dict[str, str]
     missing: dict[str, int]
     conflicts: list[editing.Conflict]
+    refused: dict[str, str]
     by: str
     panel: dict[str, str]
     editor: str | None = None
@@ -134,7 +139,7 @@ def _beginning(problems: Sequence[Problem] = (), text: str = "") -> ResponseRetu
 def _begun(sketch: Sketch) -> ResponseReturnValue:
     token = holder()
     sketch.by = token.label
-    number = here().storage.drafts.create(editing.write(sketch), token.id)
+    number = here().storage.drafts.create(_written(sketch), token.id)
     here().events.did("draft-made", token, draft=str(number))
     return redirect(url_for("drafts.edit", number=number), 303)
 
@@ -179,27 +184,35 @@ def changed(number: int) -> ResponseReturnValue:
     draft = find_draft(number)
     if request.args.get("since") == str(draft.version):
         return "", 204
-    return as_json(_changed(draft, editing.read(draft.content), [], draw=True))
+    return as_json(_changed(draft, editing.read(draft.content), [], {}, draw=True))
 
 
 @drafts.post("/drafts/<int:number>/changes")
 @shown_to("editor")
 def change(number: int) -> ResponseReturnValue:
-    """Make these changes, in their order."""
+    """Make these changes, in their order. One that cannot be made keeps no other from being made."""
     try:
         changes = _CHANGES.decode(request.form.get("changes", ""))
     except (DecodeError, RecursionError):  # the second, of what is nested deeply
         raise Refusal(Kind.BAD_PARAMETER, "These are no changes to a draft.") from None
     by = holder().label
     conflicts: list[editing.Conflict] = []
+    refused: dict[str, str] = {}
 
     def made(sketch: Sketch) -> None:
-        conflicts[:] = [found for each in changes if (found := editing.apply(sketch, each, by))]
+        conflicts.clear()
+        for each in changes:
+            try:
+                found = editing.apply(sketch, each, by)
+            except editing.BadChange as error:
+                refused[each.id] = str(error)
+            else:
+                conflicts.extend([found] if found else [])
 
     before, draft, sketch = _save(number, made)
     seen = request.form.get("version", "")
-    draw = request.form.get("draw") == "1" or seen != str(before)
-    return as_json(_changed(draft, sketch, conflicts, draw=draw))
+    draw = request.form.get("draw") == "1" or seen != str(before) or bool(refused)
+    return as_json(_changed(draft, sketch, conflicts, refused, draw=draw))
 
 
 @drafts.get("/drafts/<int:number>/plan")
@@ -250,7 +263,7 @@ def take_file(number: int) -> ResponseReturnValue:
     except SurveyError as error:
         return _file(replace(draft, version=seen), sketch, text, error.problems)
     taken = editing.replace(sketch, taken, holder().label)
-    if seen != draft.version or not here().storage.drafts.save(number, editing.write(taken), seen):
+    if seen != draft.version or not here().storage.drafts.save(number, _written(taken, draft.content), seen):
         draft = find_draft(number)
         message = f"{sketch.by or 'Somebody'} has changed the draft since you opened this page. Your text is below."
         return _file(draft, sketch, text, [Problem("", "conflict", f"{message} Apply it again to replace theirs")])
@@ -351,25 +364,33 @@ def _save(number: int, made: Callable[[Sketch], None]) -> tuple[int, Draft, Sket
     for _ in range(MOST_TRIES):
         draft = find_draft(number)
         sketch = editing.read(draft.content)
-        try:
-            made(sketch)
-        except editing.BadChange as error:
-            raise Refusal(Kind.BAD_PARAMETER, str(error)) from None
-        content = editing.write(sketch)
-        if len(content) > 2 * MAX_LENGTH:
-            raise Refusal(Kind.TOO_LARGE, "The draft has become too long.")
-        if content == draft.content or here().storage.drafts.save(number, content, draft.version):
-            return draft.version, find_draft(number), sketch
+        made(sketch)
+        content = _written(sketch, draft.content)
+        if content == draft.content:
+            return draft.version, draft, sketch
+        if here().storage.drafts.save(number, content, draft.version):
+            return draft.version, replace(draft, content=content, version=draft.version + 1), sketch
     raise Unavailable("Too many people change this draft at this moment. Try again.")
 
 
-def _changed(draft: Draft, sketch: Sketch, conflicts: list[editing.Conflict], *, draw: bool) -> Changed:
+def _written(sketch: Sketch, before: str = "") -> str:
+    """The content of a draft. Refusal where it has become too long."""
+    content = editing.write(sketch)
+    if len(content) > max(MOST_CHARACTERS, len(before)):
+        raise Refusal(Kind.TOO_LARGE, "The draft has become too long.")
+    return content
+
+
+def _changed(
+    draft: Draft, sketch: Sketch, conflicts: list[editing.Conflict], refused: dict[str, str], *, draw: bool
+) -> Changed:
     return Changed(
         draft.version,
         sketch.title,
         dict(editing.faults_in(sketch)),
         {tag: sketch.missing(tag) for tag in sketch.tags},
         conflicts,
+        refused,
         sketch.by,
         {"epsilon": sketch.epsilon, "respondents": sketch.respondents},
         render("draft-editor.html", sketch=sketch, **_drawing(sketch)) if draw else None,
@@ -378,11 +399,12 @@ def _changed(draft: Draft, sketch: Sketch, conflicts: list[editing.Conflict], *,
 
 def _drawing(sketch: Sketch) -> dict[str, Any]:
     """What the editor's own template needs."""
+    offer_answers = {item.key for item in sketch.questions if answers_of(sketch, item)}
 
     def depends_on(item: Item) -> list[Item]:
         """The questions before this one whose answers it can depend on."""
-        before = sketch.questions[: sketch.questions.index(item)]
-        return [each for each in before if answers_of(sketch, each)]
+        before = takewhile(lambda each: each is not item, sketch.questions)
+        return [each for each in before if each.key in offer_answers]
 
     return {
         "types": TYPES,

@@ -5,7 +5,7 @@ spends. No input or output.
 from deniable_server.errors import PlanError
 
 from .design import Design, design_booklets, publish_survey
-from .limits import check_combinations
+from .limits import check_size
 from .live import LivePlan, live_plan
 from .plan import AtEpsilon, BookletPlan, Given, QuestionPlan, Range, SurveyPlan, TablePlan, plan_survey
 from .sample_size import Wanted
@@ -32,7 +32,7 @@ __all__ = [
     "TablePlan",
     "Wanted",
     "Waves",
-    "check_combinations",
+    "check_size",
     "design_booklets",
     "live_plan",
     "plan_survey",

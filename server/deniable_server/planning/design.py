@@ -16,12 +16,12 @@ from functools import lru_cache, reduce
 from math import ceil, gcd
 from typing import NamedTuple
 
-from deniable_protocol import Problem, Survey, SurveyError, TooManyPaths, atoms_of, items_of, paths_of, publish
+from deniable_protocol import Survey, TooManyPaths, atoms_of, items_of, paths_of, publish
 from deniable_protocol.blind_signatures import BYTES, PublicKey
 from deniable_protocol.parts import Path, with_needs
 
 from .blocks import Blocks, Items, Target
-from .limits import check_combinations
+from .limits import check_items, check_size
 from .programme import choose_reports
 from .sample_size import Wanted
 from .tables import tables_of
@@ -49,11 +49,11 @@ NOBODY = PublicKey(2 ** (8 * BYTES) - 1, 65537)
 
 def publish_survey(survey: Survey, issuer: PublicKey | None = None) -> bytes:
     """The document of a survey: with the best booklets, or the textbook's design if each question has an epsilon.
-    SurveyError where its segments divide it too finely.
+    SurveyError where it is too large.
 
     ``issuer``: the key of a survey with invitations. Without it the document is only for looking at.
     """
-    check_combinations(survey)
+    check_size(survey)
     key = (issuer or NOBODY) if survey.invitations else None
     if survey.epsilon is None:
         return publish(survey, issuer=key)
@@ -61,21 +61,10 @@ def publish_survey(survey: Survey, issuer: PublicKey | None = None) -> bytes:
     return publish(survey, chosen.parts, chosen.booklets, issuer=key)
 
 
-MOST_ITEMS = 1_000
-"""Questions, and options of several choices: for so many, a plan takes seven seconds of processor time, and for twice
-as many more than twenty.
-"""
-
-
 @lru_cache(maxsize=32)  # a plan is shown, and then what it shows is published
 def design_booklets(survey: Survey) -> Design:
     """The booklets of a survey that has an epsilon. SurveyError where finding them would take too long."""
-    if (number := len(items_of(survey))) > MOST_ITEMS:
-        message = (
-            f"together with the options of several choices there are {number:,} things to ask. The best booklets are "
-            f"looked for among at most {MOST_ITEMS:,}: ask less, or give each question an epsilon of its own"
-        )
-        raise SurveyError([Problem("questions", "range", message)])
+    check_items(survey)
     blocks = _blocks(survey, Wanted(), survey.exact_epsilon)
     solution = choose_reports(blocks)
     weights = _integers(solution.weights)

@@ -13,11 +13,10 @@ import msgspec
 from deniable_protocol import Account, Document, Survey
 from deniable_server.wording import account_in_words, found_in_words, in_decimals
 
-from .limits import check_combinations
+from .limits import check_size
 from .plan import Range, asked_part, margin_among, plan_tables, range_of, worst_variance
 from .sample_size import Wanted, margin_of, respondents_for_margin
 from .shape import Planned, planned, shape_of, size_of
-from .tables import tables_of
 from .warnings import warn_of_exposure
 from .words import NOTHING, about, amount, listed, points, within
 
@@ -107,8 +106,7 @@ class LivePlan(msgspec.Struct, frozen=True):
 
 def live_plan(survey: Survey, respondents: int | None) -> LivePlan:
     """What so many people will tell. SurveyError if the survey could not be published."""
-    check_combinations(survey)
-    tables_of(survey)  # its errors name questions by their ids
+    check_size(survey)  # its errors name questions by their ids
     shape = shape_of(survey)
     if size_of(shape) > MOST_LIVE:
         return _too_large(survey)

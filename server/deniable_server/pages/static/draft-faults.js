@@ -1,7 +1,7 @@
 // What is wrong in a draft: beside each field, and as a list with links.
 
 /** All fields that change this. */
-export const fields = (at) => [...document.querySelectorAll("[data-at]")].filter((each) => each.dataset.at === at);
+export const fields = (at) => [...document.querySelectorAll(`[data-at="${CSS.escape(at)}"]`)];
 
 /** Show the sentences of `faults`, by field: beside those that `complains` allows, and as a list if `listed`. */
 export function mark(faults, complains, listed) {

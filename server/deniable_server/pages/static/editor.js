@@ -198,11 +198,11 @@ async function send() {
     wantsDrawing ||= drawing;
     return signedOut();
   }
-  if (response?.status === 400 || response?.status === 413) {
-    // Not accepted, and it never will be: said, and not tried for ever. The fields show what the server has.
+  if (answer?.detail && (response.status === 400 || response.status === 413)) {
+    // Our server does not accept it, and never will: said, and not tried for ever. The fields show what it has.
     unsent = unsent.filter((change) => !batch.includes(change));
     await look(true);
-    say(answer.detail);
+    handBack(answer.detail, batch);
   } else if (!response?.ok || !answer) {
     wantsDrawing ||= drawing;
     saved.textContent = "Not saved yet";
@@ -210,10 +210,14 @@ async function send() {
     timer = setTimeout(send, TRY_AGAIN);
     return;
   } else {
-    for (const change of batch) if (change.op === "set") seen.set(change.at, change.value);
+    for (const change of batch) if (change.op === "set" && !(change.id in answer.refused)) seen.set(change.at, change.value);
     unsent = unsent.filter((change) => !batch.includes(change));
     say("");
     taken(answer);
+    const gone = answer.conflicts.filter(({ theirs }) => theirs === null).map(({ at }) => at);
+    const late = batch.filter(({ at }) => gone.includes(at));
+    if (textsOf(late).length) handBack("Somebody else deleted what you wrote in.", late);
+    for (const change of batch) if (change.id in answer.refused) handBack(answer.refused[change.id], [change]);
   }
   keep();
   if (unsent.length) wantsDrawing ? send() : soon();
@@ -228,13 +232,6 @@ function taken(answer) {
   for (const place of document.querySelectorAll("[data-missing]")) {
     const number = answer.missing[place.dataset.missing];
     if (number !== undefined) place.textContent = `${number} text${number === 1 ? "" : "s"} missing`;
-  }
-  const late = answer.conflicts.filter(({ theirs }) => theirs === null).map(({ at }) => seen.get(at));
-  if (late.some((text) => typeof text === "string" && text)) {
-    const box = Object.assign(document.createElement("div"), { className: "message bad" });
-    box.setAttribute("role", "alert");
-    box.append("Somebody else deleted what you wrote in. Your text could not be saved; here it is:", unsaved(late));
-    trouble.after(box);
   }
   for (const conflict of answer.conflicts) if (conflict.theirs !== null) dispute(conflict);
   for (const [at, value] of Object.entries(answer.panel)) {
@@ -254,6 +251,7 @@ function draw(html) {
   const [start, end] = [active?.selectionStart, active?.selectionEnd];
   const item = active?.closest("[data-at]")?.closest(".item");
   patchChildren(sketch, fresh);
+  for (const at of disputed) if (!fields(at)[0]?.closest(".field").querySelector(".dispute")) disputed.delete(at);
   if (item && !item.isConnected) {
     say("Somebody else deleted the question that you were writing in. It is under “Deleted” at the end of the page, with what you wrote.");
     trouble.focus();
@@ -263,9 +261,10 @@ function draw(html) {
     active.focus({ preventScroll: true });
     if (typeof start === "number") active.setSelectionRange(start, end);
   }
+  const twins = new Map([...fresh.querySelectorAll("[data-at]")].map((each) => [each.dataset.at, each]));
   for (const field of sketch.querySelectorAll("[data-at]")) {
     const { at } = field.dataset;
-    const twin = [...fresh.querySelectorAll("[data-at]")].find((each) => each.dataset.at === at);
+    const twin = twins.get(at);
     if (!twin || disputed.has(at)) continue;
     const waiting = waitingFor(at);
     if (!waiting) seen.set(at, valueOf(twin));
@@ -321,6 +320,7 @@ function offer(change) {
 
 async function signedOut() {
   const page = await fetch(location.href, { redirect: "manual", headers: { Accept: "text/html" } }).catch(() => null);
+  if (page?.status === 404) return gone();
   if (page?.status === 403) return lost("You may not change this draft any more.");
   const text = page?.ok ? await page.text() : "";
   const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("editor");
@@ -337,18 +337,25 @@ async function signedOut() {
 
 const gone = () => lost("This draft was published or deleted by somebody else.");
 
-/** Texts to copy. */
-function unsaved(texts) {
+/** What people wrote in these changes, not what they chose. */
+const textsOf = (changes) => changes.filter(({ at, value }) => at?.includes(":") && value).map(({ value }) => value);
+
+/** Changes that cannot be saved: why, and their texts to copy, which stay on the page. */
+function handBack(why, changes) {
+  const texts = textsOf(changes);
+  if (!texts.length) return say(why);
   const area = Object.assign(document.createElement("textarea"), { readOnly: true, value: texts.join("\n"), rows: 4 });
   area.setAttribute("aria-label", "What was not saved");
-  return area;
+  const box = Object.assign(document.createElement("div"), { className: "message bad" });
+  box.setAttribute("role", "alert");
+  box.append(`${why} What you wrote could not be saved. Here it is:`, area);
+  trouble.after(box);
 }
 
 /** Nothing more can be saved. */
 function lost(why) {
-  const texts = unsent.filter((change) => change.op === "set").map((change) => change.value);
-  if (texts.some(Boolean)) say(`${why} What you wrote last could not be saved; here it is:`, unsaved(texts));
-  else say(why);
+  say("");
+  handBack(why, unsent);
   tell("");
   clearTimeout(timer);
   clearInterval(looking);
@@ -360,6 +367,7 @@ function lost(why) {
 function dispute({ at, theirs }) {
   const [field] = fields(at);
   seen.set(at, theirs);
+  if (disputed.has(at)) return;
   if (!field || field.matches("fieldset, [type=checkbox], [type=range], select")) {
     for (const each of fields(at)) put(each, theirs);
     tell("Saved. Somebody else chose something else at the same time, and you see it now.");
@@ -398,8 +406,10 @@ async function look(now = false) {
   const since = now ? "" : version;
   const response = await fetch(`${editor.dataset.changes}?since=${since}`, { redirect: "manual", headers: { Accept: "application/json" } }).catch(() => null);
   if (response?.status === 404) return gone();
-  if (response?.status !== 200 || (!now && (sending || unsent.length))) return;
+  if (response?.status !== 200) return;
   const answer = await response.json();
+  await released;
+  if (!now && (sending || unsent.length)) return;
   if (answer.version <= Number(version) && !now) return; // what was saved meanwhile is newer
   taken(answer);
   if (!now) tell(`${answer.by || "Somebody else"} changed the draft. You see it now.`);
@@ -417,7 +427,8 @@ const looking = setInterval(look, LOOK_EVERY);
 learn(document);
 for (const change of unsent) if (change.op === "set") for (const field of fields(change.at)) put(field, change.value);
 markStop();
-if (unsent.length) send();
+keep();
+send();
 showFaults();
 if (showAll) document.getElementById("faults").focus();
 plan();

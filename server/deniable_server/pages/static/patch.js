@@ -15,11 +15,11 @@ function patch(old, fresh) {
 export function patchChildren(old, fresh) {
   const named = new Map([...old.children].filter((each) => each.id).map((each) => [each.id, each]));
   let next = old.firstChild;
-  for (const wanted of [...fresh.childNodes].map((each) => each.cloneNode(true))) {
+  for (const wanted of fresh.childNodes) {
     while (next?.classList?.contains("dispute")) next = next.nextSibling;
     let found = wanted.id ? named.get(wanted.id) : next;
     if (found && (found.nodeName !== wanted.nodeName || (found.id ?? "") !== (wanted.id ?? ""))) found = null;
-    if (!found) old.insertBefore(wanted, next);
+    if (!found) old.insertBefore(wanted.cloneNode(true), next);
     else {
       if (found === next) next = next.nextSibling;
       else old.insertBefore(found, next);
