@@ -327,7 +327,7 @@ def test_a_change_that_cannot_be_made_keeps_no_other_from_being_made(
     changes = [{"id": f"bad{place}", **each} for place, each in enumerate(bad)]
     answer = changing(editor, draft, *changes, title("Another")).get_json()
     assert [*answer["refused"]] == ["bad0", "bad1", "bad2", "bad3", "bad4"] and CANARY not in str(answer)
-    assert answer["refused"]["bad4"] == "Choose two different questions, or three." and answer["editor"]
+    assert answer["refused"]["bad4"] == "Choose two different questions." and answer["editor"]
     after = sketch_of(app, draft)
     assert (after.title, after.questions, after.epsilon) == ("Another", before.questions, before.epsilon)
 

@@ -13,7 +13,7 @@ from deniable_protocol.questions import QUESTIONS
 from deniable_protocol.survey import MAX_LENGTH
 from deniable_server import editing
 from deniable_server.editing import BadChange, Change, Conflict, Sketch
-from deniable_server.editing.changes import MOST_DONE, MOST_ITEMS, MOST_REMOVED, value_at
+from deniable_server.editing.changes import MOST_ANSWERS, MOST_DONE, MOST_ITEMS, MOST_REMOVED, value_at
 from deniable_server.editing.sketch import SEGMENT
 from deniable_server.pages.drafts import _drawing
 from tests.helpers.drafts import change, check_sentence, choice, copied, do, example_sketch, example_tree, put, question
@@ -349,15 +349,67 @@ def test_what_is_missing_is_counted_by_language() -> None:
 # --- limits and hostile clients ---------------------------------------------------------------------------------------
 
 
+def test_more_lines_in_another_language_are_answers_that_wait() -> None:
+    """Nobody has to write the main language first: what is written in another is kept, and its answers are missing in
+    the main one. They go when their lines go.
+    """
+    sketch, key = choice("Bus", "Train", languages=["en", "es"])
+    put(sketch, f"{key}.answers:es", "Bus\nTren")
+    put(sketch, f"{key}.answers:es", "Bus\nTren\nBici\nA pie")
+    assert value_at(sketch, f"{key}.answers:es") == "Bus\nTren\nBici\nA pie"
+    faults = dict(editing.faults_in(copied(sketch)))
+    assert faults[f"{key}.answers:en"] == "Answer 3 has no text in English."
+    put(sketch, f"{key}.answers:es", "Bus\nTren\nBici")
+    put(sketch, f"{key}.answers:en", "Bus\nTrain\nBike")
+    assert [answer.text for answer in sketch.questions[0].answers][2] == {"en": "Bike", "es": "Bici"}
+
+
+def test_an_answer_that_is_written_again_is_the_same() -> None:
+    """Also if its line is saved while it is empty: its other language is kept, and what depends on it."""
+    sketch, key = choice("Yes", "No", "Sometimes", languages=["en", "es"])
+    put(sketch, f"{key}.answers:es", "Sí\nNo\nA veces")
+    no = sketch.questions[0].answers[1].key
+    for lines in ("Yes\n\nSometimes", "Yes\nN\nSometimes", "Yes\nNot at all\nSometimes"):
+        put(sketch, f"{key}.answers:en", lines)
+        assert sketch.questions[0].answers[1].key == no
+    for lines in ("Yes\nNot at all\n", "Yes\nNot at all\nNow and then"):
+        put(sketch, f"{key}.answers:en", lines)
+    assert value_at(sketch, f"{key}.answers:es") == "Sí\nNo\nA veces"
+    put(sketch, "languages", ["en"])
+    put(sketch, f"{key}.answers:en", "Yes\nNot at all\n")
+    assert len(sketch.questions[0].answers) == 2  # nobody would see that it waits
+
+
+def test_what_cannot_be_seen_is_left_out() -> None:
+    """Programs leave such signs in texts that people copy: they are no fault, and no difference either."""
+    sketch, key = choice("a", "b")
+    put(sketch, "title:en", "Health\u200b \u2764\ufe0f\xad of\xa0all\x07")
+    assert sketch.title == "Health \u2764 of\xa0all"
+    put(sketch, f"{key}.answers:en", "On\u2060e\r\nTwo")
+    assert value_at(sketch, f"{key}.answers:en") == "One\nTwo"
+    seen = change("set", "title:en", "Mine", "Health\u200b \u2764\ufe0f of\xa0all")
+    assert editing.apply(sketch, seen, "Ann") is None and sketch.title == "Mine"
+
+
+def test_a_file_without_languages_keeps_the_texts_of_what_was_deleted() -> None:
+    """They are as they were when their language is chosen again."""
+    sketch, key = choice("a", "b")
+    text = sketch.questions[0].text["en"]
+    do(sketch, "remove", key=key)
+    taken = editing.replace(sketch, editing.from_tree({"title": "T"}), "Ann")
+    put(taken, "languages", ["en"])
+    assert taken.removed[0].item.text["en"] == text and taken.title == "T"
+
+
 def test_a_draft_has_room_for_so_many() -> None:
     """Questions and answers, and characters in a text. What is too much is refused in words, and changes nothing."""
     sketch, key = choice("a", "b")
-    put(sketch, f"{key}.answers:en", "\n".join(map(str, range(MOST_ITEMS))))
+    put(sketch, f"{key}.answers:en", "\n".join(map(str, range(MOST_ANSWERS))))
     for refused in (
         change(
             "set",
             f"{key}.answers:en",
-            "\n".join(map(str, range(MOST_ITEMS + 1))),
+            "\n".join(map(str, range(MOST_ANSWERS + 1))),
             value_at(sketch, f"{key}.answers:en"),
         ),
         change("set", "title:en", "x" * (MAX_LENGTH + 1), "T"),

@@ -45,6 +45,7 @@ def with_parent(parent: dict[str, Any], *, first: bool = True, **question: Any) 
     return tree
 
 
+FIFTY = [{"code": f"c{n}", "text": f"T{n}"} for n in range(50)]
 WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "no question": (broken() | {"questions": []}, "questions", "Add at least one question."),
     "no title": (broken() | {"title": " "}, "title:", "Give the survey a title."),
@@ -129,6 +130,26 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         with_parent({**ODD, "options": MANY}, options=MANY) | {"together": [["o", "q"]]},
         "together",
         "combinations",
+    ),
+    "two answers that are the same": (
+        broken(options=[{"code": "a", "text": "A"}, {"code": "b", "text": "B"}, {"code": "c", "text": "A"}]),
+        "q0.answers:",
+        "Answers 1 and 3 are the same.",
+    ),
+    "too many combinations of groups": (
+        broken() | {"segments": [{"id": f"s{n}", "text": "S?", "options": FIFTY} for n in range(3)]},
+        "segments",
+        "Together the group questions have 125,000 combinations of answers, and 10,000 are possible.",
+    ),
+    "too much to plan": (
+        {
+            "id": "x1",
+            "title": "T",
+            "epsilon": 2,
+            "questions": [{"id": f"q{n}", "type": "multi_choice", "text": "Q?", "options": FIFTY} for n in range(21)],
+        },
+        "questions",
+        "1,050 things to ask",
     ),
     "a pair of one": (broken() | {"together": [["q", "q"]]}, "together", "Choose two different questions"),
     "a pair with a deleted one": (broken() | {"together": [["q", "gone"]]}, "together", "was deleted"),

@@ -7,6 +7,7 @@ written there: nothing is overwritten, and the writer is asked (``Conflict``).
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -14,12 +15,15 @@ import msgspec
 from deniable_protocol.languages import LANGUAGE, MAX_LANGUAGES
 from deniable_protocol.questions import QUESTIONS
 from deniable_protocol.survey import MAX_LENGTH
+from deniable_protocol.texts import HIDDEN
 
 from .sketch import SEGMENT, TEXTS, Answer, Item, Removed, Sketch, Texts, new_item, new_key
 from .trees import among_of, codes_of, ids_of, measure_of
 
 MOST_ITEMS = 300
 """Questions, and segments. A survey has fewer; what is too much can be written, and is marked."""
+MOST_ANSWERS = 1_000
+"""Of one question. A survey has fewer here, too."""
 MOST_REMOVED = 20
 MOST_DONE = 500
 FLAGS = ("decline", "price")
@@ -167,7 +171,7 @@ def _restore(sketch: Sketch, change: Change) -> None:
 
 def _pair(sketch: Sketch, change: Change) -> None:
     if not 2 <= len({*change.keys}) == len(change.keys) <= 3:
-        raise BadChange("Choose two different questions, or three.")
+        raise BadChange("Choose two different questions.")
     if {*change.keys} not in map(set, sketch.together):
         sketch.together.append(change.keys)
 
@@ -194,7 +198,7 @@ def _tidy(sketch: Sketch, at: str, value: Any) -> Any:
     """Without the spaces and empty lines that a browser still has, and that are not kept: they are no difference."""
     if not isinstance(value, str):
         return value
-    lines = [line.strip() for line in value.split("\n")]
+    lines = [line.strip() for line in seen_text(value).split("\n")]
     if at.endswith(f".answers:{sketch.tags[0]}"):
         lines = [line for line in lines if line]
     return "\n".join(lines).rstrip("\n")
@@ -259,13 +263,28 @@ def _put(sketch: Sketch, at: str, value: Any) -> None:
         item.among = value
     elif not isinstance(value, str) or len(value) > MAX_LENGTH:
         raise BadChange("This is no text, or too long.")
-    elif item is None:
-        if field in TEXTS:
-            _write(sketch, sketch.texts.setdefault(field, {}), tag, value)
-        else:
-            setattr(sketch, field, value.strip())
     else:
+        _put_text(sketch, item, field, tag, seen_text(value))
+
+
+def seen_text(text: str) -> str:
+    """A text without what cannot be seen. Programs leave such signs in what people copy from them, and a survey has
+    none: they could mark it for one person.
+    """
+    return re.sub(_UNSEEN, "", text)
+
+
+_UNSEEN = f"(?![\\n\\s])[{HIDDEN}]"
+"""White space of any kind is seen."""
+
+
+def _put_text(sketch: Sketch, item: Item | None, field: str, tag: str, value: str) -> None:
+    if item is not None:
         _put_in(sketch, item, field, tag, value)
+    elif field in TEXTS:
+        _write(sketch, sketch.texts.setdefault(field, {}), tag, value)
+    else:
+        setattr(sketch, field, value.strip())
 
 
 def _put_in(sketch: Sketch, item: Item, field: str, tag: str, value: str) -> None:
@@ -309,18 +328,30 @@ def _put_answers(sketch: Sketch, item: Item, tag: str, lines: list[str]) -> None
     this language. In other languages lines are in the same order.
     """
     _check_language(sketch, tag)
-    if tag != sketch.tags[0]:
+    lines = [line.strip() for line in lines]
+    if len([*filter(None, lines)]) > MOST_ANSWERS:
+        raise BadChange(f"A question has room for {MOST_ANSWERS:,} answers.")
+    if tag == sketch.tags[0]:
+        item.answers = _answers_in(item.answers, tag, lines)
+    else:
+        item.answers += [Answer(new_key()) for _ in lines[len(item.answers) :]]
         for place, answer in enumerate(item.answers):
-            answer.text[tag] = lines[place].strip() if place < len(lines) else ""
-        return
-    written = "\n".join(line.strip() for line in lines).rstrip("\n").split("\n")
-    if len([*filter(None, written)]) > MOST_ITEMS:
-        raise BadChange(f"A question has room for {MOST_ITEMS} answers.")
+            answer.text[tag] = lines[place] if place < len(lines) else ""
+    while item.answers and not any(map(item.answers[-1].text.get, sketch.tags)):
+        item.answers.pop()
+
+
+def _answers_in(answers: list[Answer], tag: str, lines: list[str]) -> list[Answer]:
+    """These lines as answers in the main language."""
     # Answers at the end that wait for their text in this language have no line that anybody sees.
-    shown = max((place for place, answer in enumerate(item.answers, 1) if answer.text.get(tag)), default=0)
+    shown = max((place for place, answer in enumerate(answers, 1) if answer.text.get(tag)), default=0)
+    # Where only an empty line differs from before, somebody is writing that answer again.
+    same = len(lines) == shown and all(line in ("", answers[at].text.get(tag, "")) for at, line in enumerate(lines))
+    again = {place: answers[place] for place, line in enumerate(lines) if not line} if same else {}
+    written = lines if again else "\n".join(lines).rstrip("\n").split("\n")
     shown = max(shown, len(written))
-    left, unseen = item.answers[:shown], item.answers[shown:]
-    found = {place: same for place, line in enumerate(written) if line and (same := _taken(left, tag, line))}
+    left = [answer for answer in answers[:shown] if answer not in again.values()]
+    found = {place: known for place, line in enumerate(written) if line and (known := _taken(left, tag, line))} | again
     for place, line in enumerate(written):
         if place not in found and line:
             found[place] = left.pop(0) if left else Answer(new_key())
@@ -328,7 +359,7 @@ def _put_answers(sketch: Sketch, item: Item, tag: str, lines: list[str]) -> None
             found[place] = waiting
     for place, answer in found.items():
         answer.text[tag] = written[place]
-    item.answers = [found[place] for place in sorted(found)] + unseen
+    return [found[place] for place in sorted(found)] + answers[shown:]
 
 
 def _taken(left: list[Answer], tag: str, line: str) -> Answer | None:
@@ -347,7 +378,8 @@ def _speak(sketch: Sketch, tags: Any) -> None:
         raise BadChange("This is no language that browsers know.")
     if not sketch.languages:  # what is written so far is in the first of them
         for texts in _all_texts(sketch):
-            texts[tags[0]] = texts.pop("", "")
+            if "" in texts:
+                texts[tags[0]] = texts.pop("")
     sketch.languages = tags
 
 

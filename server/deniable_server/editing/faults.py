@@ -7,6 +7,7 @@ and a reason becomes a sentence for people who have never seen a file.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from deniable_protocol import Problem, SurveyError, survey_from_tree
@@ -47,7 +48,19 @@ def faults_in(sketch: Sketch) -> list[Fault]:
         check_size(survey_from_tree(to_tree(sketch)))
     except SurveyError as error:
         return faults_of(sketch, error)
-    return []
+    return [*_same_answers(sketch)]
+
+
+def _same_answers(sketch: Sketch) -> Iterator[Fault]:
+    """A survey may have two answers with the same text, but nobody who sees them can choose between them."""
+    for item in filter(has_answers, sketch.items):
+        for tag in sketch.tags:
+            first: dict[str, int] = {}
+            for number, answer in enumerate(item.answers, 1):
+                before = first.setdefault(answer.text.get(tag, "").strip(), number)
+                if before != number:
+                    yield Fault(f"{item.key}.answers:{tag}", f"Answers {before} and {number} are the same.")
+                    break
 
 
 def faults_of(sketch: Sketch, error: SurveyError) -> list[Fault]:
@@ -62,13 +75,26 @@ def faults_of(sketch: Sketch, error: SurveyError) -> list[Fault]:
 
 
 def with_place(sketch: Sketch, fault: Fault) -> str:
-    """The sentence, after the question that it is about, as the editor calls it."""
-    key = fault.at.partition(".")[0]
+    """The sentence, after the question or the text that it is about, as the editor calls it."""
+    key, _, field = fault.at.partition(".")
+    if fault.at.partition(":")[0] in _NAMES:
+        return f"{_NAMES[fault.at.partition(':')[0]]}: {fault.sentence}"
     for name, items in (("Question", sketch.questions), ("Group question", sketch.segments)):
         for number, item in enumerate(items, 1):
             if item.key == key:
-                return f"{name} {number}: {fault.sentence}"
+                unit = ", unit" if field.startswith("unit") else ""
+                return f"{name} {number}{unit}: {fault.sentence}"
     return fault.sentence
+
+
+_NAMES = {
+    "title": "Title",
+    "asked_by": "Who asks",
+    "contact": "Contact",
+    "notice": "Introduction",
+    "closing": "Thank-you text",
+}
+"""What the editor calls the texts of a survey."""
 
 
 def _fault(sketch: Sketch, problem: Problem) -> Fault:
@@ -101,7 +127,7 @@ def placeholders(sketch: Sketch) -> list[tuple[str, str]]:
 
 _SURVEY = {
     "title": "Give the survey a title.",
-    "epsilon": "Choose how well people are protected: ε is a number from 0.01 to 10.",
+    "epsilon": "Choose how well people are protected: ε is a number from 0.01 to 10, with at most 4 decimals.",
     "respondents": "Give a whole number of people, such as 300.",
     "id": "Use 2 to 63 small letters, digits and hyphens for the address, and begin with a letter or digit.",
     "languages": "Choose a language.",
@@ -182,7 +208,8 @@ _ITEM = {
     "id": "Use up to 41 small letters, digits and _ for the name, begin with a letter, and use no name twice.",
     "min": "Give the smallest possible answer, as a number.",
     "max": "Give the largest possible answer, as a number above the smallest.",
-    "bins": "Give the limits between the ranges, from the smallest to the largest, such as 10, 20, 50.",
+    "bins": "Give the limits between the ranges in their order, such as 10, 20, 50. They lie between the smallest and "
+    "the largest answer.",
     "decline": "“Prefer not to say” is not possible here: an average needs a number from everybody.",
     "price": "A price is 0 or more: the smallest answer must not be below 0.",
     "type": "Choose a type.",

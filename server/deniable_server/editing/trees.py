@@ -81,7 +81,7 @@ def to_tree(sketch: Sketch, taken: Iterable[str] = ()) -> dict[str, Any]:
     if sketch.together:
         tree["together"] = [[_reference(sketch, ids, each) for each in pair] for pair in sketch.together]
     if sketch.respondents.strip():
-        tree["respondents"] = _number(sketch.respondents)
+        tree["respondents"] = _whole(sketch.respondents)
     if sketch.segments:
         tree["segments"] = [_segment(sketch, ids, item) for item in sketch.segments]
     tree["questions"] = [_question(sketch, ids, item) for item in sketch.questions]
@@ -160,7 +160,10 @@ def _ends(item: Item) -> dict[str, object]:
 
 
 def _bins(item: Item) -> list[object]:
-    return [_number(each) for each in re.split(r"[;\s]+|,\s*", str(item.fields.get("bins", "")).strip()) if each]
+    typed = str(item.fields.get("bins", "")).strip()
+    # A comma between two digits is in a number, if anything else separates numbers here.
+    between = r"[;\s]+,?|,[;\s]+|,$" if re.search(r"[;\s]", typed) else ","
+    return [_number(each) for each in re.split(between, typed) if each]
 
 
 DEFAULT_MEASURE = {"scale": "shares", "number": "mean"}
@@ -230,6 +233,12 @@ def _text(sketch: Sketch, texts: Texts) -> str | dict[str, str]:
     return given
 
 
+def _whole(text: str) -> object:
+    """A number of people as they type it: 10000, 10,000, 10.000, 10 000 or 10'000."""
+    digits = re.sub(r"(?<=[0-9])[\s,.'’](?=[0-9]{3}(?![0-9]))", "", text.strip())
+    return _number(digits)
+
+
 def _number(text: object) -> object:
     """A number as people type it: 2.5 or 2,5, and 10,000. Anything else stays text, and is found wrong later."""
     typed = str(text).strip()
@@ -246,6 +255,8 @@ def _number(text: object) -> object:
 
 def from_file(text: str) -> Sketch:
     """The sketch in a survey file, TOML or JSON. SurveyError where it cannot be read as one; it may be incomplete."""
+    if not text.strip():
+        raise SurveyError([Problem("", "type", "the file is empty")])
     return from_tree(tree_in(text, "json" if text.lstrip().startswith("{") else "toml"))
 
 

@@ -126,9 +126,10 @@ def begin() -> ResponseReturnValue:
 @drafts.post("/surveys/<survey>/copy")
 @shown_to("editor")
 def copy(survey: str) -> ResponseReturnValue:
-    """A draft with everything that a published survey has, but its id."""
+    """A draft with everything that a published survey has, but its address."""
     sketch = editing.from_tree(document_json(find(survey).raw.decode())["survey"])
-    sketch.id = ""
+    expected = next((each.expected for each in here().storage.surveys() if each.id == survey), None)
+    sketch.id, sketch.respondents = "", str(expected or "")
     return _begun(sketch)
 
 
