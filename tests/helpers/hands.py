@@ -57,7 +57,7 @@ class Keyboard:
         """By the arrow keys, as one does in a closed list: each one on the way is chosen for a moment."""
         self.reach(target)
         texts = [text.strip() for text in target.locator("option").all_text_contents()]
-        wanted = next(place for place, text in enumerate(texts) if text.startswith(option))
+        wanted = next(place for place, text in enumerate(texts) if option in text)
         for _ in texts:
             now = target.evaluate("(select) => select.selectedIndex")
             if now == wanted:

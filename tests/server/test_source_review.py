@@ -156,11 +156,11 @@ def test_templates_escape_everything() -> None:
 
 
 COMMENTS = r"//.*|/\*.*?\*/"
-READ_PAGES = {"dashboard.js", "draft-panel.js", "editor.js", "invitations.js"}
+READ_PAGES = {"dashboard.js", "draft-file.js", "draft-panel.js", "editor.js", "invitations.js"}
 """They read pages of this server again. DOMParser runs nothing and templates escape every text. The policy of our pages
 lets a script get nothing from elsewhere, and runs nothing inline.
 """
-KEPT = {"editor.js": r"localStorage(\)|\.getItem\(|\.removeItem\(|\.setItem\(kept, plain\(unsent\)\))"}
+KEPT = {"editor.js": r"localStorage(\)|\.getItem\(|\.removeItem\(|\.setItem\(kept, plain\(undecided\)\))"}
 """The editor keeps changes to drafts, and nothing else, until they are saved: a session that ends loses nothing."""
 
 

@@ -402,10 +402,10 @@ def _drawing(sketch: Sketch) -> dict[str, Any]:
     """What the editor's own template needs."""
     offer_answers = {item.key for item in sketch.questions if answers_of(sketch, item)}
 
-    def depends_on(item: Item) -> list[Item]:
-        """The questions before this one whose answers it can depend on."""
+    def depends_on(item: Item) -> list[tuple[int, Item]]:
+        """The questions before this one whose answers it can depend on, with their numbers."""
         before = takewhile(lambda each: each is not item, sketch.questions)
-        return [each for each in before if each.key in offer_answers]
+        return [(number, each) for number, each in enumerate(before, 1) if each.key in offer_answers]
 
     return {
         "types": TYPES,

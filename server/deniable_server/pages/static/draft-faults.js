@@ -16,7 +16,7 @@ export function mark(faults, complains, listed) {
   const list = document.getElementById("faults");
   const number = Object.keys(faults).length;
   list.hidden = !(listed && number);
-  list.querySelector("h2").textContent = `${number === 1 ? "One thing is" : `${number} things are`} missing before you can publish`;
+  list.querySelector("h2").textContent = `${number === 1 ? "One thing" : `${number} things`} to put right before you can publish`;
   list.querySelector("ul").replaceChildren(...Object.entries(faults).map(([at, sentence]) => entry(at, sentence)));
 }
 

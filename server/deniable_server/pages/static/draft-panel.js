@@ -3,8 +3,10 @@
 import { patchChildren } from "./patch.js";
 
 const HELP_AFTER = 1_500; // milliseconds without a change until the page asks what would help
+const TRY_AGAIN = 3_000;
 
 const address = document.getElementById("editor").dataset.plan;
+const panel = document.getElementById("plan");
 let [planning, outdated, helping] = [false, false, null];
 
 /** The figures come at once; what would help takes longer, and is asked for when nothing has changed for a while. One
@@ -18,20 +20,22 @@ export async function plan(helped = false) {
     outdated = false;
     // Without content where the draft has changed meanwhile: then the new figures come first.
     const response = await fetch(`${address}${helped ? "?help=1" : ""}`).catch(() => null);
-    if (response?.status === 200 && !response.redirected) show(await response.text());
+    const isNew = response?.status === 200 && !response.redirected;
+    if (isNew) show(await response.text());
+    if (isNew || response?.status !== 204) panel.classList.toggle("old", !isNew);
     if (outdated) helped = false;
   }
   planning = false;
-  if (!helped) helping = setTimeout(plan, HELP_AFTER, true);
+  if (panel.classList.contains("old")) helping = setTimeout(plan, TRY_AGAIN);
+  else if (!helped) helping = setTimeout(plan, HELP_AFTER, true);
 }
 
 function show(html) {
   const { body } = new DOMParser().parseFromString(html, "text/html");
-  const place = document.getElementById("plan");
-  keepHelp(place, body);
-  patchChildren(place, body);
+  keepHelp(panel, body);
+  patchChildren(panel, body);
   const glance = document.getElementById("glance");
-  glance.textContent = place.querySelector(".draft-headline")?.textContent ?? "";
+  glance.textContent = panel.querySelector(".draft-headline")?.textContent ?? "";
   glance.hidden = !glance.textContent;
 }
 

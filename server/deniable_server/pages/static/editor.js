@@ -24,11 +24,11 @@ let version = editor.dataset.version;
 let word = editor.dataset.word;
 let faults = JSON.parse(editor.dataset.faults);
 let unsent = earlier();
-let [sending, timer, wantsDrawing, pressed] = [false, null, false, null];
+let [sending, timer, wantsDrawing, pressed, ended] = [false, null, false, null, false];
 let showAll = "checking" in editor.dataset;
 const left = new Set(); // fields that somebody has been in: only these complain
 const seen = new Map(); // what the server has in each field, as far as this page knows
-const disputed = new Set(); // fields that somebody else has changed, until it is decided
+const disputed = new Map(); // what was written in fields that somebody else has changed, until one of both is chosen
 
 /** What could not be sent in an earlier visit. It may be on the server all the same, so it is sent again as it is. */
 function earlier() {
@@ -70,6 +70,7 @@ function valueOf(field) {
 function put(field, value) {
   if (field.matches("fieldset")) for (const each of field.querySelectorAll("input")) each.checked = value.includes(each.value);
   else if (field.type === "checkbox") field.checked = value;
+  else if (field.type === "range") field.value = Number(value.replace(",", ".")) || field.value;
   else if (field.value !== String(value)) field.value = value;
 }
 
@@ -89,22 +90,29 @@ function learn(root) {
 }
 
 function typed(field) {
+  if (ended) return;
   const { at } = field.dataset;
   const value = valueOf(field);
   for (const other of fields(at)) if (other !== field) put(other, value);
   if (at === "epsilon") markStop();
-  if (disputed.has(at)) return;
+  if (disputed.has(at)) {
+    disputed.get(at).value = value;
+    return keep();
+  }
   const waiting = waitingFor(at);
   // A change that was sent stays as it is: it may be made already. What is typed now is the next one.
   if (waiting && !waiting.tried) waiting.value = value;
   else if (!same(waiting ? waiting.value : seen.get(at), value)) {
     unsent.push({ id: random(), op: "set", at, value, was: waiting ? waiting.value : (seen.get(at) ?? null) });
   }
-  if (at.startsWith("title:") && field === fields(at)[0] && sketch.querySelector("[data-at^='title:']") === field) {
-    document.getElementById("draft-title").textContent = value || "New survey";
-  }
+  if (field === sketch.querySelector("[data-at^='title:']")) entitle(value);
   keep();
   soon(sketch.contains(field) ? AFTER_TYPING : AT_ONCE);
+}
+
+function entitle(title) {
+  document.getElementById("draft-title").textContent = title || "New survey";
+  document.title = `${title || "New survey"} (draft) · Deniable`;
 }
 
 document.addEventListener("input", (event) => {
@@ -128,6 +136,17 @@ document.addEventListener("focusout", (event) => {
   released.then(showFaults);
 });
 
+// Lists that are copied from documents and tables: their bullets and numbers go, and a row becomes lines.
+sketch.addEventListener("paste", (event) => {
+  if (!event.target.matches?.("textarea[data-at*='.answers:']")) return;
+  const text = event.clipboardData.getData("text/plain").replaceAll("\r\n", "\n");
+  const lines = text.split("\n").map((line) => line.replace(/^\s*([•·▪◦‣●]\s*|([-–—*o]|\d{1,3}[.)])\t\s*)/, ""));
+  const list = (lines.length === 1 ? lines[0].split("\t") : lines).join("\n");
+  if (list === text) return;
+  event.preventDefault();
+  document.execCommand("insertText", false, list); // so that it can be undone
+});
+
 // --- buttons -------------------------------------------------------------------------------------------------------
 
 function act(change, button = null) {
@@ -135,7 +154,7 @@ function act(change, button = null) {
   if (["add", "copy"].includes(made.op)) made.new = random().slice(0, 12);
   unsent.push(made);
   wantsDrawing = true;
-  pressed = { change: made, way: button?.dataset.way };
+  pressed = { change: made, way: button?.dataset.way, focus: document.activeElement };
   keep();
   send();
 }
@@ -143,7 +162,9 @@ function act(change, button = null) {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  if (button.dataset.do) act(JSON.parse(button.dataset.do), button);
+  const change = JSON.parse(button.dataset.do ?? "null");
+  // Of a double click one adds, or copies, one question.
+  if (change && !(event.detail > 1 && ["add", "copy"].includes(change.op))) act(change, button);
   if (button.dataset.put) {
     const [field] = fields(button.dataset.put);
     field.value = button.value;
@@ -166,7 +187,8 @@ draggable(sketch, (item, place) => act({ op: "move", key: item.dataset.key, plac
 /** Keep what is not on the server yet, in case this page goes away. */
 function keep() {
   try {
-    if (unsent.length) localStorage.setItem(kept, plain(unsent));
+    const undecided = [...unsent, ...disputed.values()];
+    if (undecided.length) localStorage.setItem(kept, plain(undecided));
     else localStorage.removeItem(kept);
   } catch {
     // A browser that keeps nothing: what is typed is on the server a moment later.
@@ -181,7 +203,7 @@ function soon(after = AFTER_TYPING) {
 
 async function send() {
   clearTimeout(timer);
-  if (sending || !unsent.length) return;
+  if (sending || !(unsent.length || wantsDrawing)) return;
   sending = true;
   const batch = [...unsent];
   const drawing = wantsDrawing;
@@ -221,6 +243,7 @@ async function send() {
   }
   keep();
   if (unsent.length) wantsDrawing ? send() : soon();
+  else if (disputed.size) tell("Not saved yet: two texts wait for your choice.");
   else if (!saved.textContent.startsWith("Saved")) tell("Saved");
 }
 
@@ -229,6 +252,7 @@ function taken(answer) {
   plan();
   version = String(answer.version);
   faults = answer.faults;
+  if (!unsent.some(({ at }) => at?.startsWith("title:"))) entitle(answer.title);
   for (const place of document.querySelectorAll("[data-missing]")) {
     const number = answer.missing[place.dataset.missing];
     if (number !== undefined) place.textContent = `${number} text${number === 1 ? "" : "s"} missing`;
@@ -251,7 +275,11 @@ function draw(html) {
   const [start, end] = [active?.selectionStart, active?.selectionEnd];
   const item = active?.closest("[data-at]")?.closest(".item");
   patchChildren(sketch, fresh);
-  for (const at of disputed) if (!fields(at)[0]?.closest(".field").querySelector(".dispute")) disputed.delete(at);
+  for (const [at, change] of disputed) {
+    if (fields(at)[0]?.closest(".field").querySelector(".dispute")) continue;
+    disputed.delete(at); // deleted, or of another type now: nobody could choose
+    handBack("The field that you wrote in is gone.", [change]);
+  }
   if (item && !item.isConnected) {
     say("Somebody else deleted the question that you were writing in. It is under “Deleted” at the end of the page, with what you wrote.");
     trouble.focus();
@@ -276,17 +304,19 @@ function draw(html) {
   }
 }
 
-/** After a button, the keyboard is where one goes on. */
-function goOn({ change, way }) {
+/** After a button, the keyboard is where one goes on; unless it is in another field by now. */
+function goOn({ change, way, focus }) {
+  if (change.op === "move") tell(`Saved. This is number ${change.place + 1} now.`);
+  if (change.op === "remove") offer(change);
+  if (document.activeElement !== focus && document.activeElement?.closest("[data-at]")) return;
   const item = document.getElementById(`i-${change.new || change.key}`);
   if (change.new) item?.querySelector("[data-at]").focus();
-  if (change.op === "move" && item) {
+  if (way) {
     // The same button again, as long as there is somewhere to go.
-    const button = item.querySelector(`[data-way="${way}"]:not(:disabled)`) ?? item.querySelector("[data-way]:not(:disabled)");
-    button?.focus();
-    tell(`Saved. This is number ${change.place + 1} now.`);
+    (item?.querySelector(`[data-way="${way}"]:not(:disabled)`) ?? item?.querySelector("[data-way]:not(:disabled)"))?.focus();
   }
-  if (change.op === "remove") offer(change);
+  if (change.op === "remove") document.querySelector(".undo button").focus();
+  if (change.at === "languages") document.getElementById("add-language").focus();
   if (change.op === "restore") item?.querySelector("h3").focus();
   if (change.op === "pair" || change.op === "unpair") document.getElementById("pair-0")?.focus();
   item?.scrollIntoView({ block: "nearest" });
@@ -309,13 +339,16 @@ function offer(change) {
     note.remove();
     act({ op: "restore", key: change.key });
   });
+  const leave = () => {
+    if (note.contains(document.activeElement)) document.getElementById("questions-title").focus();
+    note.remove();
+  };
   const note = Object.assign(document.createElement("p"), { className: "message undo" });
   note.setAttribute("role", "status");
   note.append("The question was deleted. ", button);
   document.querySelector(".undo")?.remove();
-  document.body.append(note);
-  button.focus();
-  setTimeout(() => note.remove(), 20_000);
+  sketch.after(note);
+  setTimeout(leave, 20_000);
 }
 
 async function signedOut() {
@@ -354,9 +387,12 @@ function handBack(why, changes) {
 
 /** Nothing more can be saved. */
 function lost(why) {
+  if (ended) return;
+  ended = true;
   say("");
   handBack(why, unsent);
   tell("");
+  for (const each of editor.querySelectorAll("input, textarea, select, button")) each.disabled = each.readOnly = true;
   clearTimeout(timer);
   clearInterval(looking);
   unsent = [];
@@ -366,6 +402,7 @@ function lost(why) {
 /** Two people wrote in the same field: both texts are there, and one is chosen. */
 function dispute({ at, theirs }) {
   const [field] = fields(at);
+  const ours = seen.get(at);
   seen.set(at, theirs);
   if (disputed.has(at)) return;
   if (!field || field.matches("fieldset, [type=checkbox], [type=range], select")) {
@@ -373,7 +410,7 @@ function dispute({ at, theirs }) {
     tell("Saved. Somebody else chose something else at the same time, and you see it now.");
     return;
   }
-  disputed.add(at);
+  disputed.set(at, { id: random(), op: "set", at, value: valueOf(field), was: ours });
   const box = Object.assign(document.createElement("div"), { className: "message warn dispute" });
   box.setAttribute("role", "alert");
   const text = Object.assign(document.createElement("blockquote"), { textContent: theirs || "(nothing)", dir: "auto" });
@@ -395,9 +432,11 @@ function take(button) {
   box.remove();
   field.focus();
   typed(field);
+  if (!unsent.length && !disputed.size) tell("Saved");
 }
 
-const showFaults = () => mark(faults, (at) => showAll || left.has(at), showAll);
+// What is about several questions belongs to no field that one leaves.
+const showFaults = () => mark(faults, (at) => showAll || left.has(at) || ["together", "segments"].includes(at), showAll);
 
 // --- the plan, and what others do ----------------------------------------------------------------------------------
 

@@ -154,7 +154,7 @@ def write_question(hands: Hands, asked: Asked) -> None:
     if asked.decline:
         hands.tick(item.get_by_label("Also offer"))
     if asked.after is not None:
-        hands.choose(item.get_by_label("Ask it"), f"Only if: {asked.after[0]}")
+        hands.choose(item.get_by_label("Ask it"), asked.after[0])
         hands.tick(item.locator(".among").get_by_label(asked.after[1], exact=True))
 
 
