@@ -206,8 +206,11 @@ def test_the_demo_ends_by_itself_without_a_terminal(root: Path) -> None:
     assert "Press Ctrl-C" not in said
 
 
-def test_the_demo_serves_in_a_terminal_until_ctrl_c() -> None:
+def test_the_demo_serves_in_a_terminal_until_ctrl_c(request: pytest.FixtureRequest) -> None:
     """Its links work; Ctrl-C ends it and its server without an error."""
+    # A shell that runs the tests in the background has them, and all that they start, ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     port = free_port()
     mine, theirs = os.openpty()
     command = [*DEMO, "--bind", f"127.0.0.1:{port}"]
@@ -222,8 +225,9 @@ def test_the_demo_serves_in_a_terminal_until_ctrl_c() -> None:
                 said += screen.readline()
             links = re.findall(rf"http://127\.0\.0\.1:{port}/\S*", said)
             assert [ask(link).status for link in links] == [200, 200, 200]
-        finally:
             demo.send_signal(signal.SIGINT)
+            assert demo.wait(timeout=60) == 0
+        finally:
+            demo.kill()
         assert "Stopped." in screen.readline() + screen.readline()
-        assert demo.wait(timeout=60) == 0
     assert listen_error(f"127.0.0.1:{port}") is None
