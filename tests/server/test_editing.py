@@ -38,7 +38,7 @@ def both_ways(tree: dict[str, Any]) -> None:
     text = editing.to_toml(sketch)
     assert parse_survey(text) == survey
     assert survey_from_tree(editing.to_tree(editing.from_file(text))) == survey
-    assert editing.survey_in(editing.write(sketch)) == survey
+    assert editing.survey_of(sketch) == survey
     # Two answers with the same text are a fault in the editor only.
     assert all(fault.sentence.endswith("are the same.") for fault in editing.faults_in(sketch))
 

@@ -268,7 +268,7 @@ def test_how_many_questions_one_person_is_asked() -> None:
     assert live_plan(eight, None).asked == "Each person is asked 2 of the 8 questions."
     assert live_plan(TEXTBOOK, None).asked == "Each person is asked every question."
     assert live_plan(EXAMPLE, None).asked == "Each person is asked 1 to 3 of the 9 questions, most often 1."
-    assert {question.asked for question in live_plan(eight, None).questions} == {"25 of 100 people"}
+    assert {question.asked for question in live_plan(eight, None).questions} == {"25 in 100 people"}
     assert {question.asked for question in live_plan(TEXTBOOK, None).questions} == {"everybody"}
 
 

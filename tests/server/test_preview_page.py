@@ -76,7 +76,7 @@ def test_the_frame_has_the_document_that_would_be_published(app: Flask, editor: 
     found = storage_of(app).drafts.find(draft)
     assert found is not None
     asked = in_frame(editor, f"/drafts/{draft}/preview/frame")
-    assert (asked["data-document"] or "").encode() == publish_survey(editing.survey_in(found.content))
+    assert (asked["data-document"] or "").encode() == publish_survey(editing.survey_of(editing.read(found.content)))
     assert "src" not in asked, "nothing to load, should the script that makes the preview not arrive"
 
 
@@ -95,7 +95,7 @@ def test_the_page_lists_what_each_booklet_asks(app: Flask, editor: FlaskClient, 
     """Every booklet, with its questions and how likely it is; all languages; and that people are asked only some."""
     found = storage_of(app).drafts.find(draft)
     assert found is not None
-    document = verify(publish_survey(editing.survey_in(found.content)))
+    document = verify(publish_survey(editing.survey_of(editing.read(found.content))))
     page = editor.get(f"/drafts/{draft}/preview?lang=es&booklet=2&width=desktop").text
     rows = [row for row in re.findall(r"<tr>.*?</tr>", page, re.DOTALL) if "<td" in row]
     assert len(rows) == len(document.booklets) > 3
@@ -153,12 +153,12 @@ def test_invitations_are_left_out(app: Flask, editor: FlaskClient) -> None:
     """Nobody can have one yet: the preview does not ask for one, and says so."""
     number = new_draft(storage_of(app), invitations=True)
     found = storage_of(app).drafts.find(number)
-    assert found is not None and editing.survey_in(found.content).invitations
+    assert found is not None and editing.survey_of(editing.read(found.content)).invitations
     assert "The preview and the test run do not ask for one." in editor.get(f"/drafts/{number}/preview").text
     document = verify(in_frame(editor, f"/drafts/{number}/preview/frame")["data-document"] or "")
     assert document.issuer is None
     assert document.survey == replace(
-        verify(publish_survey(editing.survey_in(found.content))).survey, invitations=False
+        verify(publish_survey(editing.survey_of(editing.read(found.content)))).survey, invitations=False
     )
 
 

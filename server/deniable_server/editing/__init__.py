@@ -26,6 +26,7 @@ from .sketch import read as read
 from .sketch import write as write
 from .trees import from_file as from_file
 from .trees import from_tree as from_tree
-from .trees import survey_in as survey_in
+from .trees import survey_of as survey_of
+from .trees import survey_to_plan as survey_to_plan
 from .trees import to_toml as to_toml
 from .trees import to_tree as to_tree

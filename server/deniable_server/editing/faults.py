@@ -11,22 +11,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from deniable_protocol import Problem, SurveyError, survey_from_tree
-from deniable_protocol.survey import MAX_QUESTIONS
+from deniable_protocol.survey import MAX_QUESTIONS, MAX_SEGMENTS
 from deniable_server.planning import check_size
 
+from .languages import language_name
 from .sketch import SEGMENT, TEXTS, Item, Sketch, has_answers
 from .trees import answers_of, to_tree
-
-LANGUAGES = {
-    "ar": "Arabic", "bn": "Bengali", "bg": "Bulgarian", "ca": "Catalan", "zh": "Chinese", "hr": "Croatian",
-    "cs": "Czech", "da": "Danish", "nl": "Dutch", "en": "English", "et": "Estonian", "fa": "Persian", "fi": "Finnish",
-    "fr": "French", "de": "German", "el": "Greek", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian",
-    "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean", "lv": "Latvian", "lt": "Lithuanian",
-    "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sr": "Serbian",
-    "sk": "Slovak", "sl": "Slovenian", "es": "Spanish", "sw": "Swahili", "sv": "Swedish", "tr": "Turkish",
-    "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese",
-}  # fmt: skip
-"""The languages that the editor offers. A file can name any other."""
 
 
 class Fault(NamedTuple):
@@ -34,12 +24,6 @@ class Fault(NamedTuple):
 
     at: str
     sentence: str
-
-
-def language_name(tag: str) -> str:
-    """The name of a language, in English."""
-    primary, _, rest = tag.partition("-")
-    return f"{LANGUAGES.get(primary, primary)} ({rest})" if rest else LANGUAGES.get(primary, primary)
 
 
 def faults_in(sketch: Sketch) -> list[Fault]:
@@ -152,7 +136,7 @@ def _of_survey(sketch: Sketch, problem: Problem) -> Fault:
             many, most = found.groups() if found else ("too many", "10,000")
             sentence = f"Together the group questions have {many} combinations of answers, and {most} are possible."
             return Fault("segments", f"{sentence} Remove one, or give one fewer answers.")
-        return Fault("segments", "A survey has at most 10 questions that are sent as they are.")
+        return Fault("segments", f"A survey has at most {MAX_SEGMENTS} questions that are sent as they are.")
     if name == "together":
         return Fault("together", _together(sketch, problem))
     return Fault(name, _SURVEY.get(name, _sentence(problem.message)))
@@ -217,9 +201,9 @@ _ITEM = {
 
 
 _ONLY_IN_FILES = {
-    "epsilon": "Either the survey has an ε, or each question has its own. Put this right in the file.",
-    "mechanism": "The mechanism that the file names does not go with this type. Put this right in the file.",
-    "delta": "The δ that the file names does not go with this question. Put this right in the file.",
+    "epsilon": "Either the survey has an ε, or each question has its own. Correct this in the file.",
+    "mechanism": "The mechanism that the file names does not go with this type. Correct this in the file.",
+    "delta": "The δ that the file names does not go with this question. Correct this in the file.",
 }
 """Fields that the editor does not show."""
 

@@ -16,7 +16,7 @@ from deniable_protocol.checks import DECLINED, plain
 from deniable_protocol.survey import tree_in
 
 from .names import name_for
-from .sketch import SEGMENT, TEXTS, Answer, Item, Sketch, Texts, has_answers, new_key, read
+from .sketch import SEGMENT, TEXTS, Answer, Item, Sketch, Texts, has_answers, new_key, read, write
 
 AS_THEY_ARE = ("epsilon", "mechanism", "delta")
 """Fields of a question that the editor does not show. A file can have them, and keeps them."""
@@ -88,9 +88,25 @@ def to_tree(sketch: Sketch, taken: Iterable[str] = ()) -> dict[str, Any]:
     return tree
 
 
-def survey_in(content: str) -> Survey:
-    """The survey in the content of a draft. SurveyError where it is not complete."""
-    return survey_from_tree(to_tree(read(content)))
+def survey_of(sketch: Sketch) -> Survey:
+    """The survey that it is. SurveyError where it is not complete."""
+    return survey_from_tree(to_tree(sketch))
+
+
+def survey_to_plan(sketch: Sketch) -> Survey:
+    """The survey with texts in place of those that are not written yet: a plan does not depend on them. SurveyError
+    where more is missing.
+    """
+    filled = read(write(sketch))
+    filled.languages, filled.texts, filled.id = [], {"title": {"": "survey"}}, "survey"
+    main = sketch.tags[0]
+    for item in filled.items:
+        item.text = {"": sketch.main(item.text).strip() or "…"}
+        for answer in item.answers:
+            answer.text = {"": answer.text.get(main, "")}
+        if "unit" in item.fields:
+            item.fields["unit"] = {"": item.fields["unit"].get(main, "")}
+    return survey_from_tree(to_tree(filled))
 
 
 def to_toml(sketch: Sketch) -> str:

@@ -26,7 +26,7 @@ from deniable_protocol.survey import MAX_LENGTH
 from deniable_server import editing
 from deniable_server.analysis.labels import titles
 from deniable_server.editing.changes import value_at
-from deniable_server.editing.faults import LANGUAGES, language_name
+from deniable_server.editing.languages import LANGUAGES, language_name
 from deniable_server.editing.sketch import SEGMENT, Item, Sketch, has_answers
 from deniable_server.editing.templates import TEMPLATES, template
 from deniable_server.editing.trees import answers_of, can_decline, measure_of
@@ -232,7 +232,7 @@ def live(number: int) -> ResponseReturnValue:
         return compute(function, *given)
 
     try:
-        survey = survey_from_tree(_planned(sketch))
+        survey = editing.survey_to_plan(sketch)
         plan = compute(live_plan, survey, survey.respondents)
         helped = what_would_help(survey, survey.respondents, ask) if request.args.get("help") == "1" else None
     except SurveyError as error:
@@ -419,20 +419,6 @@ def _drawing(sketch: Sketch) -> dict[str, Any]:
         "can_decline": can_decline,
         "measure_of": measure_of,
     }
-
-
-def _planned(sketch: Sketch) -> dict[str, Any]:
-    """The survey file, with texts for those that are not written yet: a plan does not depend on them."""
-    filled = editing.read(editing.write(sketch))
-    filled.languages, filled.texts, filled.id = [], {"title": {"": "survey"}}, "survey"
-    main = sketch.tags[0]
-    for item in filled.items:
-        item.text = {"": sketch.main(item.text).strip() or "…"}
-        for answer in item.answers:
-            answer.text = {"": answer.text.get(main, "")}
-        if "unit" in item.fields:
-            item.fields["unit"] = {"": item.fields["unit"].get(main, "")}
-    return editing.to_tree(filled)
 
 
 def _file(draft: Draft, sketch: Sketch, text: str, problems: Sequence[Problem] = ()) -> ResponseReturnValue:

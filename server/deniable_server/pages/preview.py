@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from deniable_protocol import Document, Survey, SurveyError, verify
 from deniable_server import editing
-from deniable_server.editing.faults import language_name
+from deniable_server.editing import Sketch
+from deniable_server.editing.languages import language_name
 from deniable_server.planning import publish_survey
-from deniable_server.storage.drafts import Draft
 from deniable_server.web.context import compute, here
 
 from .drafts import find_draft
@@ -70,25 +70,26 @@ class Choice:
     width: str
 
 
-def survey_to_try(draft: Draft) -> Survey:
+def survey_to_try(sketch: Sketch) -> Survey:
     """The survey of a draft as it is shown and tested: without invitations, which nobody can have yet."""
-    return replace(editing.survey_in(draft.content), invitations=False)
+    return replace(editing.survey_of(sketch), invitations=False)
 
 
 @preview.get("/drafts/<int:number>/preview")
 @shown_to("editor")
 def show(number: int) -> ResponseReturnValue:
     draft = find_draft(number)
+    sketch = editing.read(draft.content)
     try:
-        document = _document(draft)
+        document = verify(_published(sketch))
     except SurveyError as error:
-        faults, run = _faults(draft, error), _test_run(number, None)
-        response = page("preview.html", draft=draft, sketch=editing.read(draft.content), faults=faults, run=run)
+        faults, run = _faults(sketch, error), _test_run(number, None)
+        response = page("preview.html", draft=draft, sketch=sketch, faults=faults, run=run)
     else:
         response = page(
             "preview.html",
             draft=draft,
-            sketch=editing.read(draft.content),
+            sketch=sketch,
             faults=[],
             languages=[(tag, language_name(tag)) for tag in document.survey.languages],
             booklets=booklets_of(document),
@@ -96,7 +97,7 @@ def show(number: int) -> ResponseReturnValue:
             widths=WIDTHS,
             screens=SCREENS,
             chosen=_chosen(document),
-            invited=editing.survey_in(draft.content).invitations,
+            invited=sketch.invitations,
             run=_test_run(number, document),
         )
     response.headers["Content-Security-Policy"] = OUTER_POLICY
@@ -106,12 +107,12 @@ def show(number: int) -> ResponseReturnValue:
 @preview.get("/drafts/<int:number>/preview/frame")
 @shown_to("editor")
 def frame(number: int) -> ResponseReturnValue:
-    draft = find_draft(number)
+    sketch = editing.read(find_draft(number).content)
     shown = {"editor": url_for("drafts.edit", number=number), "faults": [], "logo": here().logo, **page_texts([])}
     try:
-        raw = _published(draft)
+        raw = _published(sketch)
     except SurveyError as error:
-        shown |= {"faults": _faults(draft, error), "document": None}
+        shown |= {"faults": _faults(sketch, error), "document": None}
     else:
         document = verify(raw)
         shown |= {"document": document, "chosen": _chosen(document), "published": raw.decode()}
@@ -124,7 +125,7 @@ def frame(number: int) -> ResponseReturnValue:
 @shown_to("editor")
 def start(number: int) -> ResponseReturnValue:
     """A new test run; the answers of an earlier one are deleted."""
-    here().start_test_run(number, survey_to_try(find_draft(number)), holder())
+    here().start_test_run(number, survey_to_try(editing.read(find_draft(number).content)), holder())
     return _back(number)
 
 
@@ -161,16 +162,11 @@ def booklets_of(document: Document) -> list[Booklet]:
     ]
 
 
-def _published(draft: Draft) -> bytes:
-    return compute(publish_survey, survey_to_try(draft))
+def _published(sketch: Sketch) -> bytes:
+    return compute(publish_survey, survey_to_try(sketch))
 
 
-def _document(draft: Draft) -> Document:
-    return verify(_published(draft))
-
-
-def _faults(draft: Draft, error: SurveyError) -> list[str]:
-    sketch = editing.read(draft.content)
+def _faults(sketch: Sketch, error: SurveyError) -> list[str]:
     return [editing.with_place(sketch, fault) for fault in editing.faults_of(sketch, error)]
 
 

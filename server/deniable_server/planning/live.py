@@ -1,4 +1,4 @@
-"""What a survey will tell, while somebody writes it: the answer of the panel next to the editor, after each change.
+"""What a survey will show, while somebody writes it: the answer of the panel next to the editor, after each change.
 
 The figures are those of ``plan_survey``, at 95% confidence. May not: read or write anything, or know of pages.
 """
@@ -17,7 +17,7 @@ from .limits import check_size
 from .plan import Range, asked_part, margin_among, plan_tables, range_of, worst_variance
 from .sample_size import Wanted, margin_of, respondents_for_margin
 from .shape import Planned, planned, shape_of, size_of
-from .warnings import warn_of_exposure
+from .warnings import by_text, warn_of_exposure
 from .words import NOTHING, about, amount, listed, points, within
 
 MOST_LIVE = 500
@@ -52,8 +52,8 @@ class LiveQuestion(msgspec.Struct, frozen=True):
     """One question, by its place in the survey.
 
     ``within`` is its margin in words, empty if nobody said how many people are expected. ``among`` is that of a
-    follow-up among those to whom it applies, if these are half of all people. ``asked`` is how many of 100 people are
-    asked it. ``cost`` is the part of all that people report on that it takes, with its follow-ups;
+    follow-up among those to whom it applies, if these are half of all people. ``asked`` is how many in 100 people
+    are asked it. ``cost`` is the part of all that people report on that it takes, with its follow-ups;
     ``costs_most`` if that is the most, and clearly more than the average.
     """
 
@@ -105,7 +105,7 @@ class LivePlan(msgspec.Struct, frozen=True):
 
 
 def live_plan(survey: Survey, respondents: int | None) -> LivePlan:
-    """What so many people will tell. SurveyError if the survey could not be published."""
+    """What so many people will show. SurveyError if the survey could not be published."""
     check_size(survey)  # its errors name questions by their ids
     shape = shape_of(survey)
     if size_of(shape) > MOST_LIVE:
@@ -124,7 +124,7 @@ def live_plan(survey: Survey, respondents: int | None) -> LivePlan:
         asked=_asked_of_each(plan.document),
         epsilon=in_decimals(account.epsilon),
         epsilon_in_words=account_in_words(account),
-        warnings=warn_of_exposure(survey, account),
+        warnings=warn_of_exposure(survey, account, by_text),
     )
 
 
@@ -140,7 +140,7 @@ def _too_large(survey: Survey) -> LivePlan:
         asked="",
         epsilon=in_decimals(account.epsilon),
         epsilon_in_words=account_in_words(account),
-        warnings=warn_of_exposure(survey, account),
+        warnings=warn_of_exposure(survey, account, by_text),
     )
 
 
@@ -204,7 +204,7 @@ def _costs(document: Document) -> list[float]:
 def _of_hundred(part: float) -> str:
     if part >= 1:
         return "everybody"
-    return f"{round(100 * part)} of 100 people" if part >= 0.015 else "about 1 of 100 people or fewer"
+    return f"{round(100 * part)} in 100 people" if part >= 0.015 else "about 1 in 100 people, or fewer"
 
 
 def _tables(survey: Survey, plan: Planned, wanted: Wanted) -> list[LiveTable]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from deniable_protocol import DEFAULT_BUDGET, Account, Document, Segment, Survey
+from deniable_protocol import DEFAULT_BUDGET, Account, Document, Question, Segment, Survey
 from deniable_server.wording import cases, found_percent, in_decimals, in_symbols, names_in_words, strength
 
 from .repeats import repeated_questions, repeated_segments, words_of
@@ -22,8 +22,19 @@ LARGEST_ADVISED = 4
 """Epsilon."""
 MOST_NAMED = 3
 
+Name: TypeAlias = Callable[[Question | Segment], str]
 PROTECTED = re.compile("randomi[sz]|anonym|confidential|protected|encrypt|deniab")
 """How words begin that a segment's text must not use: its answer is sent as it is."""
+
+
+def by_id(asked: Question | Segment) -> str:
+    """For people who write survey files."""
+    return asked.id
+
+
+def by_text(asked: Question | Segment) -> str:
+    """For people who do not see ids."""
+    return f"“{asked.text}”"
 
 
 def warn(plan: SurveyPlan, document: Document) -> list[str]:
@@ -31,11 +42,11 @@ def warn(plan: SurveyPlan, document: Document) -> list[str]:
     return [*_too_wide(plan), *warn_of_exposure(document.survey, document.account)]
 
 
-def warn_of_exposure(survey: Survey, account: Account) -> list[str]:
+def warn_of_exposure(survey: Survey, account: Account, called: Name = by_id) -> list[str]:
     """What exposes respondents: the total of what one person sends, questions that ask the same, and segments that are
-    not what they seem.
+    not what they seem. ``called`` names questions and segments.
     """
-    return [*_too_open(account), *_asked_again(survey), *_in_the_clear(survey)]
+    return [*_too_open(account), *_asked_again(survey, called), *_in_the_clear(survey, called)]
 
 
 def _too_wide(plan: SurveyPlan) -> Iterator[str]:
@@ -73,9 +84,9 @@ def _too_open(account: Account) -> Iterator[str]:
         )
 
 
-def _asked_again(survey: Survey) -> Iterator[str]:
+def _asked_again(survey: Survey, called: Name) -> Iterator[str]:
     for questions in repeated_questions(survey):
-        names = _listed([question.id for question in questions])
+        names = _listed([called(question) for question in questions])
         times = "twice" if len(questions) == 2 else f"{len(questions)} times"
         if survey.epsilon is None:
             spent = sum((Account.of(each.epsilon or 0, each.delta or 0) for each in questions), Account())
@@ -86,7 +97,7 @@ def _asked_again(survey: Survey) -> Iterator[str]:
         else:
             yield (
                 f"{names} ask nearly the same. Asked {times}, they share the respondents that one question would have. "
-                "The survey’s ε covers them all. Ask once."
+                "Ask once."
             )
 
 
@@ -95,16 +106,16 @@ def _listed(names: list[str]) -> str:
     return names_in_words([*names[:MOST_NAMED], f"{more} more"] if more > 1 else names)
 
 
-def _in_the_clear(survey: Survey) -> Iterator[str]:
+def _in_the_clear(survey: Survey, called: Name) -> Iterator[str]:
     for segment, question in repeated_segments(survey):
         yield (
-            f"The segment {segment.id} asks nearly the same as the question {question.id}. Segments are sent exactly "
-            "as people answer, so this answer would not be protected at all. Leave one of the two out."
+            f"The segment {called(segment)} asks nearly the same as the question {called(question)}. Segments are sent "
+            "exactly as people answer, so this answer would not be protected at all. Leave one of the two out."
         )
     for segment in survey.segments:
         if any(PROTECTED.match(word) for word in words_of(" ".join(_texts(segment)))):
             yield (
-                f"The text of the segment {segment.id} sounds as if its answer were protected. Segments are sent "
+                f"The text of the segment {called(segment)} sounds as if its answer were protected. Segments are sent "
                 "exactly as people answer, and respondents read that next to it. Ask a question instead, or change "
                 "the text."
             )
