@@ -5,8 +5,10 @@
 // nothing.
 
 import { fields, mark } from "./draft-faults.js";
+import { handBack, offer, say, tell, textsOf, told } from "./draft-messages.js";
 import { plan } from "./draft-panel.js";
 import { draggable } from "./drag.js";
+import { pastesLists } from "./paste-lists.js";
 import { patchChildren } from "./patch.js";
 
 const AFTER_TYPING = 250; // milliseconds without a key until what was typed is sent
@@ -16,7 +18,6 @@ const TRY_AGAIN = 3_000;
 
 const editor = document.getElementById("editor");
 const sketch = document.getElementById("sketch");
-const saved = document.getElementById("saved");
 const trouble = document.getElementById("trouble");
 const ours = `deniable-draft-${editor.dataset.number}-`;
 
@@ -136,17 +137,6 @@ document.addEventListener("focusout", (event) => {
   released.then(showFaults);
 });
 
-// Lists that are copied from documents and tables: their bullets and numbers go, and a row becomes lines.
-sketch.addEventListener("paste", (event) => {
-  if (!event.target.matches?.("textarea[data-at*='.answers:']")) return;
-  const text = event.clipboardData.getData("text/plain").replaceAll("\r\n", "\n");
-  const lines = text.split("\n").map((line) => line.replace(/^\s*([•·▪◦‣●]\s*|([-–—*o]|\d{1,3}[.)])\t\s*)/, ""));
-  const list = (lines.length === 1 ? lines[0].split("\t") : lines).join("\n");
-  if (list === text) return;
-  event.preventDefault();
-  document.execCommand("insertText", false, list); // so that it can be undone
-});
-
 // --- buttons -------------------------------------------------------------------------------------------------------
 
 function act(change, button = null) {
@@ -180,6 +170,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.take) take(button);
 });
 sketch.addEventListener("submit", (event) => event.preventDefault());
+pastesLists(sketch, "textarea[data-at*='.answers:']");
 draggable(sketch, (item, place) => act({ op: "move", key: item.dataset.key, place }));
 
 // --- sending -------------------------------------------------------------------------------------------------------
@@ -193,7 +184,7 @@ function keep() {
   } catch {
     // A browser that keeps nothing: what is typed is on the server a moment later.
   }
-  if (unsent.length) saved.textContent = "Saving …";
+  if (unsent.length) tell("Saving …");
 }
 
 function soon(after = AFTER_TYPING) {
@@ -227,7 +218,7 @@ async function send() {
     handBack(answer.detail, batch);
   } else if (!response?.ok || !answer) {
     wantsDrawing ||= drawing;
-    saved.textContent = "Not saved yet";
+    tell("Not saved yet");
     say("The server cannot be reached. What you write is kept in this browser, and saved as soon as it is back.");
     timer = setTimeout(send, TRY_AGAIN);
     return;
@@ -244,7 +235,7 @@ async function send() {
   keep();
   if (unsent.length) wantsDrawing ? send() : soon();
   else if (disputed.size) tell("Not saved yet: two texts wait for your choice.");
-  else if (!saved.textContent.startsWith("Saved")) tell("Saved");
+  else if (!told().startsWith("Saved")) tell("Saved");
 }
 
 /** Take in what the server says. */
@@ -307,7 +298,7 @@ function draw(html) {
 /** After a button, the keyboard is where one goes on; unless it is in another field by now. */
 function goOn({ change, way, focus }) {
   if (change.op === "move") tell(`Saved. This is number ${change.place + 1} now.`);
-  if (change.op === "remove") offer(change);
+  if (change.op === "remove") offer("The question was deleted.", () => act({ op: "restore", key: change.key }));
   if (document.activeElement !== focus && document.activeElement?.closest("[data-at]")) return;
   const item = document.getElementById(`i-${change.new || change.key}`);
   if (change.new) item?.querySelector("[data-at]").focus();
@@ -323,33 +314,6 @@ function goOn({ change, way, focus }) {
 }
 
 // --- what people are told ------------------------------------------------------------------------------------------
-
-const tell = (text) => (saved.textContent = text);
-
-function say(text, ...more) {
-  trouble.hidden = !text;
-  if (text && trouble.dataset.text !== text) trouble.replaceChildren(Object.assign(document.createElement("p"), { textContent: text }), ...more);
-  trouble.dataset.text = text;
-}
-
-/** After a deletion: the way back, beside where it was. */
-function offer(change) {
-  const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Undo" });
-  button.addEventListener("click", () => {
-    note.remove();
-    act({ op: "restore", key: change.key });
-  });
-  const leave = () => {
-    if (note.contains(document.activeElement)) document.getElementById("questions-title").focus();
-    note.remove();
-  };
-  const note = Object.assign(document.createElement("p"), { className: "message undo" });
-  note.setAttribute("role", "status");
-  note.append("The question was deleted. ", button);
-  document.querySelector(".undo")?.remove();
-  sketch.after(note);
-  setTimeout(leave, 20_000);
-}
 
 async function signedOut() {
   const page = await fetch(location.href, { redirect: "manual", headers: { Accept: "text/html" } }).catch(() => null);
@@ -370,32 +334,18 @@ async function signedOut() {
 
 const gone = () => lost("This draft was published or deleted by somebody else.");
 
-/** What people wrote in these changes, not what they chose. */
-const textsOf = (changes) => changes.filter(({ at, value }) => at?.includes(":") && value).map(({ value }) => value);
-
-/** Changes that cannot be saved: why, and their texts to copy, which stay on the page. */
-function handBack(why, changes) {
-  const texts = textsOf(changes);
-  if (!texts.length) return say(why);
-  const area = Object.assign(document.createElement("textarea"), { readOnly: true, value: texts.join("\n"), rows: 4 });
-  area.setAttribute("aria-label", "What was not saved");
-  const box = Object.assign(document.createElement("div"), { className: "message bad" });
-  box.setAttribute("role", "alert");
-  box.append(`${why} What you wrote could not be saved. Here it is:`, area);
-  trouble.after(box);
-}
-
 /** Nothing more can be saved. */
 function lost(why) {
   if (ended) return;
   ended = true;
   say("");
-  handBack(why, unsent);
+  handBack(why, [...unsent, ...disputed.values()]);
   tell("");
   for (const each of editor.querySelectorAll("input, textarea, select, button")) each.disabled = each.readOnly = true;
   clearTimeout(timer);
   clearInterval(looking);
   unsent = [];
+  disputed.clear();
   keep();
 }
 
