@@ -16,6 +16,7 @@ from deniable_server.storage import Role
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import may_edit
 from tests.helpers.draft_pages import begin, number_in
+from tests.helpers.drafts import new_draft
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import BROWSER, enter, send, word_in
 
@@ -23,14 +24,14 @@ A, B = "campus-health", "other"
 TOML = 'id = "mine"\ntitle = "Mine"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "Q?"\nepsilon = 1\n'
 FOR_RESPONDENTS = {"api.get_survey", "submissions.post_submissions", "invitations.post_token", "respondent.survey_page"}
 SECRET_TITLE = "Canary of the other survey"
+ASKED = {"id": "vaped", "type": "yes_no", "text": "Vaped?", "epsilon": 1}
 
 
 @pytest.fixture
 def app(app: Flask, example: bytes) -> Flask:
     """With a second survey that shares a question with the first, and a title that shows where it is named."""
     storage_of(app).publish(example)
-    asked = {"id": "vaped", "type": "yes_no", "text": "Vaped?", "epsilon": 1}
-    storage_of(app).publish(publish(survey_from_tree({"id": B, "title": SECRET_TITLE, "questions": [asked]})))
+    storage_of(app).publish(publish(survey_from_tree({"id": B, "title": SECRET_TITLE, "questions": [ASKED]})))
     return app
 
 
@@ -89,6 +90,34 @@ def test_a_token_for_one_survey_opens_nothing_of_another(
             assert response.status_code in (401, 403) or led_away, (endpoint, method, response.status_code)
         assert SECRET_TITLE not in response.text and response.status_code < 500, (endpoint, method)
     assert asked >= 30 and (storage.surveys(), len(storage.tokens.all())) == before
+
+
+@pytest.mark.parametrize("way", [by_session, by_bearer])
+@pytest.mark.parametrize("role", ["reader", "analyst", "editor"])
+def test_a_test_run_is_for_those_who_may_edit_its_draft(
+    app: Flask, role: Role, way: Callable[[Flask, str], Asking]
+) -> None:
+    """Over every route that there is: a reader of the test run itself, an analyst of all surveys and an editor who did
+    not begin the draft are refused, or led elsewhere. Nothing names it, but for what respondents have a link to.
+    """
+    storage = storage_of(app)
+    tree = {"id": "test-run", "title": "Canary of a draft", "questions": [ASKED]}
+    storage.publish(publish(survey_from_tree(tree)), draft=new_draft(storage))
+    surveys: dict[Role, list[str] | None] = {"reader": ["test-run"], "analyst": None, "editor": [A]}
+    secret, _ = make_token(storage, role, "Ann", surveys=surveys[role])
+    ask, asked = way(app, secret), 0
+    for endpoint, method, path in addresses(app, "test-run"):
+        response = ask(method, path)
+        assert "Canary of a draft" not in response.text and response.status_code < 500, (endpoint, method)
+        if "test-run" in path:
+            asked += 1
+            led_away = response.status_code == 303 and re.search("^/[?]elsewhere=1$|^/sign-in", response.location)
+            assert response.status_code in (401, 403) or led_away, (endpoint, method, response.status_code)
+    assert asked >= 30
+    for path in ("/surveys/{}/compare", "/api/v1/surveys/{}/compare", "/api/v1/surveys/{}/compare.csv"):
+        compared = ask("GET", path.format(A) + "?question=vaped&with=test-run")
+        assert compared.status_code in (303, 401, 403) and "Canary" not in compared.text
+    assert app.test_client().get("/api/v1/surveys/test-run").status_code == 200
 
 
 @pytest.mark.parametrize("way", [by_session, by_bearer])

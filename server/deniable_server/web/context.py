@@ -86,7 +86,6 @@ class AppState:
         self.end_test_run(draft, token)
         self.storage.publish(document, draft=draft)
         run = verify(document).survey.id
-        self.storage.tokens.grant(token.id, run, "editor")
         self.events.did("test-run-started", token, survey=run, draft=str(draft))
         if self.storage.drafts.find(draft) is None:  # published or deleted just now: nobody would ever end this run
             self.end_test_run(draft, token)

@@ -230,7 +230,8 @@ def hold_results(survey: str) -> ResponseReturnValue:
     surveys,
     "GET",
     "/surveys",
-    "The surveys that the access token is for, with their status and number of submissions. A test run has its draft.",
+    "The surveys that the access token is for, with their status and number of submissions. Those who may edit a draft "
+    "also see its test run, which has the number of the draft.",
     role="analyst",
     gives=SurveyList,
 )
