@@ -427,6 +427,59 @@ def test_activity_names_drafts(http: FlaskClient, app: Flask) -> None:
     ]
 
 
+def test_activity_names_what_was_not_published_by_its_draft(
+    http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that was downloaded of a test run says so, and keeps no title of the draft. Each draft is read once for a
+    page, and once for the table, however often it is named.
+    """
+    enter(http, app, "admin")
+    storage = storage_of(app)
+    number, other = new_draft(storage), new_draft(storage, title="Other")
+    for each in (number, other):
+        send(http, f"/drafts/{each}/test", f"/drafts/{each}/preview")
+    run = storage.test_run(number)
+    assert run is not None
+    for what in ("estimates", "reports"):
+        http.get(f"/api/v1/surveys/{run.document.survey.id}/{what}.csv")
+    assert "Campus health" not in str(storage.activity.newest())
+    draft, find, read = "a test run of the draft “Campus health 2026”", storage.drafts.find, []
+    monkeypatch.setattr(storage.drafts, "find", lambda number: read.append(number) or find(number))
+    assert said(http)[:2] == [
+        f"test (admin) downloaded the randomised reports of {draft}",
+        f"test (admin) downloaded the estimates of {draft}",
+    ]
+    assert http.get("/activity.csv").text.count(draft) == 3
+    assert sorted(read) == sorted([number, other] * 2)
+
+
+def test_activity_keeps_the_title_of_the_survey(http: FlaskClient, app: Flask, lines: pytest.LogCaptureFixture) -> None:
+    """Of one that was deleted, also when another one has its id later. The log has no title."""
+    enter(http, app, "admin")
+    bearer = {"Authorization": f"Bearer {enter(app.test_client(), app, 'admin')}", "Content-Type": "application/toml"}
+    path = "/surveys/mine"
+    http.post("/api/v1/surveys", data=TOML, headers=bearer)
+    send(http, f"{path}/share", f"{path}/share", days="1", label="Bob")
+    send(http, f"{path}/delete", f"{path}/delete", name="mine")
+    http.post("/api/v1/surveys", data=TOML.replace("Mine", "Ours"), headers=bearer)
+    assert [line.partition(" (admin) ")[2] for line in said(http, "?survey=mine")] == [
+        "published Ours",
+        "deleted Mine for good",
+        "made a link to the results of Mine for Bob",
+        "published Mine",
+    ]
+    assert "event=survey-deleted" in lines.text and "Mine" not in lines.text
+
+
+@pytest.mark.parametrize("name", ["token", "survey"])
+@pytest.mark.parametrize("wrong", ["%00", "a%00", "%F0%9F%99%82", "%ED%A0%80"])
+def test_activity_of_what_cannot_be(http: FlaskClient, app: Flask, name: str, wrong: str) -> None:
+    """What no token and no survey can be called is not looked for: PostgreSQL takes no text with a zero in it."""
+    enter(http, app, "admin")
+    assert said(http, f"?{name}={wrong}") == said(http) == ["test (admin) signed in"]
+    assert http.get(f"/activity.csv?{name}={wrong}").text == http.get("/activity.csv").text
+
+
 def test_activity_goes_back_a_page_at_a_time(http: FlaskClient, app: Flask) -> None:
     """Of 250 deeds each is on one page."""
     enter(http, app, "admin")
