@@ -224,7 +224,7 @@ def test_a_forged_form_changes_nothing(
     else:
         headers["Sec-Fetch-Site"] = "cross-site"
     response = http.post(path, data={**fields, "word": word}, headers=headers)
-    assert response.status_code == 403 and "It did not come from a page" in response.text
+    assert response.status_code == 403 and "page is from before you signed in" in response.text
     storage = storage_of(app)
     assert [survey.status for survey in storage.surveys()] == ["open", "open"] and storage.drafts.all() == []
     assert all(token.role == "admin" for token in storage.tokens.all())

@@ -112,8 +112,8 @@ def check_form() -> None:
         here().events.refused("foreign-form", signed_in(), route=request.endpoint or "")
         raise Refusal(
             Kind.FORM,
-            "It did not come from a page of this server. Go back, reload the page and try again. If that does not "
-            "help, the proxy in front must pass on the Host header unchanged, with its port.",
+            "Nothing was changed. Probably the page is from before you signed in. Go back, reload it and try again. "
+            "For operators, if that never helps: the proxy must pass on the Host header unchanged, with its port.",
         )
 
 
