@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 
@@ -69,6 +70,19 @@ def test_times_and_a_number_are_kept(app: Flask, editor: FlaskClient, example_an
     assert '<time datetime="2090-11-23T08:00:00Z">' in shown.text
     assert answer(app.test_client(), app, example_answers) == 409
     assert storage_of(app).activity.newest()[0].event == "survey-scheduled"
+
+
+def test_seconds_are_kept(app: Flask, editor: FlaskClient) -> None:
+    """The form has none. A time that a program has set to the second stays, until somebody gives another minute."""
+    exact = Fieldwork(at(OPENS) + 59, at(CLOSES) + 1)
+    storage_of(app).schedule(survey_of(app), exact)
+    assert given(editor.get(PAGE)) == [OPENS, CLOSES, ""]
+    save(editor, OPENS, CLOSES, "7")
+    assert kept(app) == replace(exact, most=7)
+    save(editor, "2090-11-23T08:01", CLOSES)
+    assert kept(app) == replace(exact, opens_at=at(OPENS) + 60)
+    save(editor, "", CLOSES.replace("20:30", "20:29"))
+    assert kept(app) == Fieldwork(None, at(CLOSES) - 60)
 
 
 def test_a_survey_that_waits_can_be_opened_now(

@@ -69,22 +69,26 @@ def save(survey: str) -> ResponseReturnValue:
         if request.form.get("do") == "open":
             changed = Fieldwork(None, kept.closes_at, kept.most)
         else:
-            changed = Fieldwork(_seconds("opens_at", "Opens"), _seconds("closes_at", "Closes"), _number("most"))
+            opens_at = _seconds("opens_at", "Opens", kept.opens_at)
+            changed = Fieldwork(opens_at, _seconds("closes_at", "Closes", kept.closes_at), _number("most"))
         here().schedule(published, changed, token)
     except BadFieldwork as error:
         return _page(survey, str(error))
     return redirect(url_for("fieldwork.times", survey=survey, saved=1), 303)
 
 
-def _seconds(name: str, label: str) -> int | None:
-    """A time as a browser writes it, in UTC: the script of the page converts it."""
+def _seconds(name: str, label: str, kept: int | None) -> int | None:
+    """A time as a browser writes it, in UTC: the script of the page converts it. It has no seconds: where the minute is
+    that of the time that is kept, nobody has changed it.
+    """
     text = request.form.get(name, "").strip()
     if not text:
         return None
     try:
-        return int(datetime.strptime(text[:16], "%Y-%m-%dT%H:%M").replace(tzinfo=UTC).timestamp())
+        seconds = int(datetime.strptime(text[:16], "%Y-%m-%dT%H:%M").replace(tzinfo=UTC).timestamp())
     except ValueError:
         raise BadFieldwork(f"{label}: give a day and a time, such as 2026-11-23T08:00.") from None
+    return kept if kept is not None and kept - kept % 60 == seconds else seconds
 
 
 def _number(name: str) -> int | None:
