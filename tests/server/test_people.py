@@ -77,8 +77,8 @@ def test_a_token_for_one_survey_opens_nothing_of_another(
     no survey does not name it. Nothing changes in it.
     """
     storage = storage_of(app)
-    secret, _ = make_token(storage, role, "Ann", surveys=[A])
-    make_token(storage, "reader", "a link", surveys=[B])
+    secret, _ = make_token(storage, role, "Ann", surveys={A: role})
+    make_token(storage, "reader", "a link", surveys={B: "reader"})
     ask, before, asked = way(app, secret), (storage.surveys(), len(storage.tokens.all())), 0
     for endpoint, method, path in addresses(app, B):
         response = ask(method, path)
@@ -103,7 +103,7 @@ def test_a_test_run_is_for_those_who_may_edit_its_draft(
     storage = storage_of(app)
     tree = {"id": "test-run", "title": "Canary of a draft", "questions": [ASKED]}
     storage.publish(publish(survey_from_tree(tree)), draft=new_draft(storage))
-    surveys: dict[Role, list[str] | None] = {"reader": ["test-run"], "analyst": None, "editor": [A]}
+    surveys: dict[Role, dict[str, Role] | None] = {"reader": {"test-run": role}, "analyst": None, "editor": {A: role}}
     secret, _ = make_token(storage, role, "Ann", surveys=surveys[role])
     ask, asked = way(app, secret), 0
     for endpoint, method, path in addresses(app, "test-run"):
@@ -128,7 +128,7 @@ def test_a_role_on_a_survey_is_the_role_there(app: Flask, role: Role, way: Calla
     """
     storage = storage_of(app)
     mixed, _ = make_token(storage, "editor", "Ann", surveys={A: "editor", B: role})
-    plain, _ = make_token(storage, role, "Bob", surveys=[A, B])
+    plain, _ = make_token(storage, role, "Bob", surveys={A: role, B: role})
     asks = [way(app, mixed), way(app, plain)]
     opened: list[set[tuple[str, str]]] = [set(), set()]
     for endpoint, method, path in addresses(app, B):
@@ -228,9 +228,11 @@ def test_drafts_are_for_those_who_may_see_them(app: Flask) -> None:
     """Admins and editors of all surveys see every draft, editors of some their own, others none."""
     storage = storage_of(app)
     made = {
-        name: make_token(storage, role, name, surveys=surveys)[1]
-        for name, role, surveys in (("admin", "admin", None), ("all", "editor", None), ("some", "editor", [A]))
-    } | {"analyst": make_token(storage, "analyst", "x")[1]}
+        "admin": make_token(storage, "admin", "x")[1],
+        "all": make_token(storage, "editor", "x")[1],
+        "some": make_token(storage, "editor", "x", surveys={A: "editor"})[1],
+        "analyst": make_token(storage, "analyst", "x")[1],
+    }
     assert [may_edit(made[name], "1") for name in ("admin", "all", "some", "analyst")] == [True, True, False, False]
     assert may_edit(made["some"], made["some"].id) and not may_edit(made["some"], None)
     assert not may_edit(made["analyst"], made["analyst"].id)
@@ -288,7 +290,7 @@ def test_somebody_has_another_role_on_another_survey(http: FlaskClient, app: Fla
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"label": ""}, "Say who it is for"),
+        ({"label": ""}, "Give a name."),
         ({"role": "king"}, "Choose a role"),
         ({"role": "reader"}, "choose at least one"),
         ({"role": "collector"}, "choose one"),
@@ -347,7 +349,7 @@ def test_who_can_see_a_survey(http: FlaskClient, app: Flask) -> None:
     """The page of a survey lists them, gives others a role on it, changes that, and withdraws it."""
     enter(http, app, "admin")
     storage = storage_of(app)
-    _, ann = make_token(storage, "analyst", "Ann", surveys=[A])
+    _, ann = make_token(storage, "analyst", "Ann", surveys={A: "analyst"})
     path = f"/surveys/{B}/access"
 
     def surveys() -> dict[str, Role] | None:
@@ -513,7 +515,7 @@ def test_activity_that_cannot_be_kept_is_no_obstacle(
 
 def test_activity_has_nothing_of_respondents(http: FlaskClient, app: Flask, example: bytes) -> None:
     """Neither what they send, nor what a collector sends for them, nor what is refused."""
-    secret, _ = make_token(storage_of(app), "collector", "kiosk", surveys=[A])
+    secret, _ = make_token(storage_of(app), "collector", "kiosk", surveys={A: "collector"})
     for headers in ({}, {"Authorization": f"Bearer {secret}"}):
         http.get(f"/api/v1/surveys/{A}", headers=headers)
         http.get(f"/s/{A}", headers=BROWSER)
