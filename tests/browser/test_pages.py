@@ -52,6 +52,16 @@ PAGES = {
 }
 
 
+ABOVE_FIRST_LINE = """[...document.querySelectorAll("label.check")].map((label) => {
+  const box = label.querySelector("input").getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(label.querySelector("span") ?? label.lastChild);
+  const line = text.getClientRects()[0];
+  return line.top + line.height / 2 - box.top - box.height / 2;
+})"""
+"""From the middle of each box to the middle of the first line next to it."""
+
+
 @pytest.fixture(scope="module")
 def example() -> bytes:
     """The example survey as it is published: with booklets, a follow-up and a planned cross-tab."""
@@ -95,7 +105,9 @@ def sign_in(page: Page, server: Server, role: Role = "admin") -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_is_hard_to_use(browser: Browser, server: Server, scheme: str) -> None:
-    """axe finds nothing on any page, with all details open, on a screen and on a phone; nothing is wider than that."""
+    """axe finds nothing on any page, with all details open, on a screen and on a phone; nothing is wider than that.
+    What one ticks is level with the first line of its text.
+    """
     context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 900})  # type: ignore[arg-type]
     page = context.new_page()
     faults = Faults(page, allow="404")
@@ -109,6 +121,7 @@ def test_no_page_is_hard_to_use(browser: Browser, server: Server, scheme: str) -
         assert violations(page) == [], name
         page.set_viewport_size({"width": 360, "height": 740})
         assert not overflows(page), name
+        assert all(abs(pixels) < 3 for pixels in page.evaluate(ABOVE_FIRST_LINE)), name
         assert violations(page) == [], f"{name} on a phone"
     assert [fault for fault in faults if "422" not in fault] == []
     context.close()
