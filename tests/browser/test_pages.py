@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from deniable_protocol import parse_survey, publish, survey_from_tree
 from deniable_server.planning import publish_survey
 from deniable_server.simulate import Population, simulate_directly
-from deniable_server.storage import Role, Storage, open_storage
+from deniable_server.storage import Fieldwork, Role, Storage, open_storage
 from deniable_server.storage.tokens import make_token
 from tests.helpers.hostile_texts import HOSTILE, hostile_survey
 from tests.helpers.questionnaire import Faults, field, go_to, open_survey, overflows, review, send, violations
@@ -50,6 +50,16 @@ PAGES = {
     "holding results back": f"{RESULTS}/hold",
     "an address that is not there": "/nowhere",
 }
+
+
+ABOVE_FIRST_LINE = """[...document.querySelectorAll("label.check")].map((label) => {
+  const box = label.querySelector("input").getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(label.querySelector("span") ?? label.lastChild);
+  const line = text.getClientRects()[0];
+  return line.top + line.height / 2 - box.top - box.height / 2;
+})"""
+"""From the middle of each box to the middle of the first line next to it."""
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +105,9 @@ def sign_in(page: Page, server: Server, role: Role = "admin") -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_is_hard_to_use(browser: Browser, server: Server, scheme: str) -> None:
-    """axe finds nothing on any page, with all details open, on a screen and on a phone; nothing is wider than that."""
+    """axe finds nothing on any page, with all details open, on a screen and on a phone; nothing is wider than that.
+    What one ticks is level with the first line of its text.
+    """
     context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 900})  # type: ignore[arg-type]
     page = context.new_page()
     faults = Faults(page, allow="404")
@@ -109,6 +121,7 @@ def test_no_page_is_hard_to_use(browser: Browser, server: Server, scheme: str) -
         assert violations(page) == [], name
         page.set_viewport_size({"width": 360, "height": 740})
         assert not overflows(page), name
+        assert all(abs(pixels) < 3 for pixels in page.evaluate(ABOVE_FIRST_LINE)), name
         assert violations(page) == [], f"{name} on a phone"
     assert [fault for fault in faults if "422" not in fault] == []
     context.close()
@@ -202,6 +215,45 @@ def test_fieldwork_from_opening_to_the_end(browser: Browser, server: Server, exa
     page.get_by_role("button", name="Delete for good").click()
     expect(page.get_by_role("status")).to_have_text("short was deleted for good.")
     assert storage.find("short") is None and [fault for fault in faults if "422" not in fault] == []
+    storage.close()
+    context.close()
+
+
+def test_a_time_that_nobody_touches_stays(browser: Browser, server: Server, example: bytes) -> None:
+    """In the hour that is there twice when summer time ends, in either half of it, to the second. The page may be
+    opened again in between, in whatever way. A time that is typed is that of the place.
+    """
+    storage = open_storage(str(server.database), create=False)
+    storage.publish(example.replace(b'"campus-health"', b'"twice"', 1).replace(b"2026", b"2028", 1))
+    published = storage.find("twice")
+    assert published is not None
+    context = browser.new_context(timezone_id="Europe/Berlin")
+    page = context.new_page()
+    sign_in(page, server)
+
+    def save() -> None:
+        with page.expect_navigation():  # to the end: the script of the page has run then
+            page.get_by_role("button", name="Save").click()
+
+    for exact in (3_812_920_245, 3_812_923_845):  # 2090-10-29T00:30:45Z and an hour later: half past two, both
+        storage.schedule(published, Fieldwork(closes_at=exact))
+        page.goto(f"{server.base}/surveys/twice/fieldwork")
+        page.reload()
+        page.get_by_label("Stop at this many answers").fill("300")
+        page.goto(f"{server.base}/people")
+        page.go_back()
+        expect(page.get_by_label("Closes")).to_have_value("2090-10-29T02:30")
+        page.get_by_label("Stop at this many answers").fill("500")
+        save()
+        assert storage.fieldwork(published) == Fieldwork(None, exact, 500)
+    page.get_by_label("Closes").fill("2090-10-29T04:30")
+    save()
+    expect(page.get_by_label("Closes")).to_have_value("2090-10-29T04:30")
+    assert storage.fieldwork(published).closes_at == 3_812_923_800 + 2 * 3600
+    page.get_by_label("Closes").fill("")
+    save()
+    expect(page.get_by_label("Closes")).to_have_value("")
+    assert storage.fieldwork(published) == Fieldwork(None, None, 500)
     storage.close()
     context.close()
 

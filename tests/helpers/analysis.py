@@ -51,7 +51,7 @@ def analysed(folder: Path, people: int = PEOPLE) -> Iterator[Analysed]:
     storage = open_storage(str(database))
     try:
         token, _ = make_token(storage, "admin", "analyst")
-        reader, _ = make_token(storage, "reader", "link", surveys=[survey])
+        reader, _ = make_token(storage, "reader", "link", surveys={survey: "reader"})
     finally:
         storage.close()
     with running(database, folder / "server.log") as server:

@@ -147,6 +147,9 @@ ACCESS: dict[Planted, tuple[str, ...]] = {
     access.a_role_on_one_survey_counts_on_others: (f"{_PEOPLE}::test_a_role_on_a_survey_is_the_role_there",),
     access.links_outlive_the_role_of_their_maker: (f"{_CONTRACT}::test_a_role_on_a_survey_changes_by_itself",),
     access.a_token_for_some_surveys_opens_others: (f"{_PEOPLE}::test_a_token_for_one_survey_opens_nothing_of_another",),
+    access.an_analyst_reads_drafts_through_their_test_runs: (
+        f"{_PEOPLE}::test_a_test_run_is_for_those_who_may_edit_its_draft",
+    ),
     access.lists_name_surveys_of_others: (f"{_PEOPLE}::test_a_token_for_one_survey_opens_nothing_of_another",),
     access.a_survey_is_given_to_links: (f"{_CONTRACT}::test_access_is_given_and_withdrawn",),
     access.links_outlive_the_access_of_their_maker: (f"{_CONTRACT}::test_links_end_with_the_access_of_their_maker",),

@@ -29,6 +29,6 @@ def send(http: FlaskClient, path: str, page: str, **fields: str) -> TestResponse
 
 def enter(http: FlaskClient, app: Flask, role: Role = "analyst", *surveys: str) -> str:
     """Sign in with a new token of this role, for these surveys or for all; its secret."""
-    secret, _ = make_token(storage_of(app), role, "test", surveys=surveys or None)
+    secret, _ = make_token(storage_of(app), role, "test", surveys=dict.fromkeys(surveys, role) or None)
     assert send(http, "/sign-in", "/sign-in", token=secret).status_code == 303
     return secret

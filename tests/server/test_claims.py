@@ -104,7 +104,9 @@ def test_words_of_forms_are_compared_in_constant_time(
 @pytest.mark.parametrize("role", ["collector", "analyst", "admin"])
 def test_only_a_readers_token_opens_as_a_link(http: FlaskClient, app: Flask, role: Any) -> None:
     """An address with another token in it is a link that nobody made, and starts no session."""
-    secret, _ = make_token(storage_of(app), role, "Ann", surveys=["campus-health"] if role == "collector" else None)
+    secret, _ = make_token(
+        storage_of(app), role, "Ann", surveys={"campus-health": role} if role == "collector" else None
+    )
     assert http.get(f"/shared/{secret}", headers=BROWSER).status_code == 404
     assert send(http, f"/shared/{secret}", "/sign-in").status_code == 404
     assert http.get_cookie("deniable") is None
@@ -194,7 +196,7 @@ def test_no_statement_has_a_value_in_it(
     storage.fold(survey)
     secret = enter(http, app, "admin")
     admin = storage.tokens.all()[0]
-    _, link = make_token(storage, "reader", "a label", surveys=["campus-health"], maker=admin, days=2)
+    _, link = make_token(storage, "reader", "a label", surveys={"campus-health": "reader"}, maker=admin, days=2)
     headers = {"Authorization": f"Bearer {secret}"}
     for path in (
         "estimates?by=campus",

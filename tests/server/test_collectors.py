@@ -89,7 +89,7 @@ def test_only_a_collector_of_the_survey_may_send_with_a_token(
             secret, _ = make_token(storage, role, "Ann")
             refused = http.post(SUBMISSIONS, json=body, headers={"Authorization": f"Bearer {secret}"})
             assert refused.status_code == 403
-        reader, _ = make_token(storage, "reader", "Ann", surveys=["campus-health"])
+        reader, _ = make_token(storage, "reader", "Ann", surveys={"campus-health": "reader"})
         assert http.post(SUBMISSIONS, json=body, headers={"Authorization": f"Bearer {reader}"}).status_code == 403
         assert http.post(SUBMISSIONS, json=body, headers={"Authorization": "Bearer x"}).status_code == 401
         elsewhere = SUBMISSIONS.replace("campus-health", "another")
@@ -160,7 +160,7 @@ def test_making_a_collector_on_the_command_line(tmp_path: Path, example: bytes) 
 def test_a_collector_without_a_label_cannot_be_stored(app: Flask) -> None:
     """The database itself refuses a source without a name."""
     with pytest.raises(Unavailable):
-        make_token(storage_of(app), "collector", "", surveys=["campus-health"])
+        make_token(storage_of(app), "collector", "", surveys={"campus-health": "collector"})
 
 
 @pytest.mark.parametrize("path", ["//metrics", "///metrics", "//healthz", "//api/v1/surveys/campus-health"])

@@ -179,11 +179,13 @@ def test_an_address_that_is_taken_is_said(app: Flask, editor: FlaskClient) -> No
 def test_what_people_do_with_drafts_is_noted_without_its_texts(
     app: Flask, editor: FlaskClient, lines: pytest.LogCaptureFixture
 ) -> None:
-    """In the log and on the page Activity: beginning, deleting and publishing, with the number or the id."""
-    texts = ENGLISH | {"title": CANARY, "id": "noted", "questions": [QUESTION | {"text": CANARY}]}
+    """In the log and on the page Activity: beginning, deleting and publishing, with the number or the id. Of what is
+    published, Activity keeps the title.
+    """
+    texts = ENGLISH | {"title": "Noted", "id": "noted", "questions": [QUESTION | {"text": CANARY}]}
     text = editing.to_toml(editing.from_tree(example_tree() | texts))
     gone, kept = (number_in(begin(editor, start="file", text=text)) for _ in range(2))
-    changing(editor, gone, title("Other", CANARY))
+    changing(editor, gone, title(CANARY, "Noted"))
     send(editor, f"/drafts/{gone}/delete", f"/drafts/{gone}")
     page = f"/drafts/{kept}/publish"
     assert send(editor, page, page, version="1").status_code == 303

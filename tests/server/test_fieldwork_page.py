@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 
@@ -36,8 +37,8 @@ def kept(app: Flask) -> Fieldwork:
     return storage_of(app).fieldwork(survey_of(app))
 
 
-def save(http: FlaskClient, opens: str = "", closes: str = "", most: str = "", **more: str) -> TestResponse:
-    return send(http, PAGE, PAGE, opens_at=opens, closes_at=closes, most=most, **more)
+def save(http: FlaskClient, opens: str = "", closes: str = "", stop_at: str = "", **more: str) -> TestResponse:
+    return send(http, PAGE, PAGE, opens_at=opens, closes_at=closes, stop_at=stop_at, **more)
 
 
 def answer(http: FlaskClient, app: Flask, answers: dict[str, object]) -> int:
@@ -49,7 +50,7 @@ def given(response: TestResponse) -> list[str]:
     """What the fields of the form have in them."""
     return [
         unescape(value)
-        for value in re.findall(r'name="(?:opens_at|closes_at|most)"[^>]*value="([^"]*)"', response.text)
+        for value in re.findall(r'name="(?:opens_at|closes_at|stop_at)"[^>]*value="([^"]*)"', response.text)
     ]
 
 
@@ -69,6 +70,19 @@ def test_times_and_a_number_are_kept(app: Flask, editor: FlaskClient, example_an
     assert '<time datetime="2090-11-23T08:00:00Z">' in shown.text
     assert answer(app.test_client(), app, example_answers) == 409
     assert storage_of(app).activity.newest()[0].event == "survey-scheduled"
+
+
+def test_seconds_are_kept(app: Flask, editor: FlaskClient) -> None:
+    """The form has none. A time that a program has set to the second stays, until somebody gives another minute."""
+    exact = Fieldwork(at(OPENS) + 59, at(CLOSES) + 1)
+    storage_of(app).schedule(survey_of(app), exact)
+    assert given(editor.get(PAGE)) == [OPENS, CLOSES, ""]
+    save(editor, OPENS, CLOSES, "7")
+    assert kept(app) == replace(exact, most=7)
+    save(editor, "2090-11-23T08:01", CLOSES)
+    assert kept(app) == replace(exact, opens_at=at(OPENS) + 60)
+    save(editor, "", CLOSES.replace("20:30", "20:29"))
+    assert kept(app) == Fieldwork(None, at(CLOSES) - 60)
 
 
 def test_a_survey_that_waits_can_be_opened_now(
@@ -92,13 +106,13 @@ WRONG: list[tuple[dict[str, str], str]] = [
     ({"opens": CLOSES, "closes": OPENS}, "The survey must open before it closes."),
     ({"opens": OPENS, "closes": OPENS}, "The survey must open before it closes."),
     ({"opens": "1960-01-01T00:00"}, "A time is between the years 1970 and 9999."),
-    ({"most": "many"}, "Stop at: give a whole number of answers, such as 500."),
-    ({"most": "-5"}, "Stop at: give a whole number"),
-    ({"most": "٣"}, "Stop at: give a whole number"),
-    ({"most": "9" * 13}, "Stop at: give a whole number"),
-    ({"most": "0"}, "Stop at 1 answer or more."),
-    ({"most": "1"}, "The survey has 1 already."),
-    ({"most": HOSTILE, "opens": HOSTILE}, "Opens: give a day and a time"),
+    ({"stop_at": "many"}, "Stop at: give a whole number of answers, such as 500."),
+    ({"stop_at": "-5"}, "Stop at: give a whole number"),
+    ({"stop_at": "٣"}, "Stop at: give a whole number"),
+    ({"stop_at": "9" * 13}, "Stop at: give a whole number"),
+    ({"stop_at": "0"}, "Stop at 1 answer or more."),
+    ({"stop_at": "1"}, "The survey has 1 already."),
+    ({"stop_at": HOSTILE, "opens": HOSTILE}, "Opens: give a day and a time"),
 ]
 
 
@@ -111,7 +125,7 @@ def test_what_cannot_be_is_said_and_kept_in_the_form(
     for fields, said in WRONG:
         refused = save(editor, **fields)
         assert refused.status_code == 422 and said in unescape(refused.text), fields
-        assert given(refused) == [fields.get(name, "") for name in ("opens", "closes", "most")]
+        assert given(refused) == [fields.get(name, "") for name in ("opens", "closes", "stop_at")]
         assert "<script>" not in refused.text and kept(app) == Fieldwork(None, at(CLOSES), 9)
 
 
@@ -138,7 +152,7 @@ def test_who_sees_the_page(app: Flask, http: FlaskClient) -> None:
         assert (f'href="{DELETING}"' in http.get(PAGE, headers=BROWSER).text) == (role == "admin")
     for role in ("analyst", "editor"):
         enter(http, app, role)  # type: ignore[arg-type]
-        data = {"word": word_in(http.get("/sign-in")), "name": "campus-health", "most": "5"}
+        data = {"word": word_in(http.get("/sign-in")), "name": "campus-health", "stop_at": "5"}
         assert http.post(DELETING, data=data, headers=BROWSER).status_code == 403
         assert http.post(PAGE, data=data, headers=BROWSER).status_code == (403 if role == "analyst" else 303)
     assert survey_of(app).document.survey.id == "campus-health"

@@ -16,6 +16,7 @@ from deniable_server.storage import Role
 from deniable_server.storage.tokens import make_token
 from deniable_server.web.auth import may_edit
 from tests.helpers.draft_pages import begin, number_in
+from tests.helpers.drafts import new_draft
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import BROWSER, enter, send, word_in
 
@@ -23,14 +24,14 @@ A, B = "campus-health", "other"
 TOML = 'id = "mine"\ntitle = "Mine"\n[[questions]]\nid = "q"\ntype = "yes_no"\ntext = "Q?"\nepsilon = 1\n'
 FOR_RESPONDENTS = {"api.get_survey", "submissions.post_submissions", "invitations.post_token", "respondent.survey_page"}
 SECRET_TITLE = "Canary of the other survey"
+ASKED = {"id": "vaped", "type": "yes_no", "text": "Vaped?", "epsilon": 1}
 
 
 @pytest.fixture
 def app(app: Flask, example: bytes) -> Flask:
     """With a second survey that shares a question with the first, and a title that shows where it is named."""
     storage_of(app).publish(example)
-    asked = {"id": "vaped", "type": "yes_no", "text": "Vaped?", "epsilon": 1}
-    storage_of(app).publish(publish(survey_from_tree({"id": B, "title": SECRET_TITLE, "questions": [asked]})))
+    storage_of(app).publish(publish(survey_from_tree({"id": B, "title": SECRET_TITLE, "questions": [ASKED]})))
     return app
 
 
@@ -76,8 +77,8 @@ def test_a_token_for_one_survey_opens_nothing_of_another(
     no survey does not name it. Nothing changes in it.
     """
     storage = storage_of(app)
-    secret, _ = make_token(storage, role, "Ann", surveys=[A])
-    make_token(storage, "reader", "a link", surveys=[B])
+    secret, _ = make_token(storage, role, "Ann", surveys={A: role})
+    make_token(storage, "reader", "a link", surveys={B: "reader"})
     ask, before, asked = way(app, secret), (storage.surveys(), len(storage.tokens.all())), 0
     for endpoint, method, path in addresses(app, B):
         response = ask(method, path)
@@ -92,6 +93,34 @@ def test_a_token_for_one_survey_opens_nothing_of_another(
 
 
 @pytest.mark.parametrize("way", [by_session, by_bearer])
+@pytest.mark.parametrize("role", ["reader", "analyst", "editor"])
+def test_a_test_run_is_for_those_who_may_edit_its_draft(
+    app: Flask, role: Role, way: Callable[[Flask, str], Asking]
+) -> None:
+    """Over every route that there is: a reader of the test run itself, an analyst of all surveys and an editor who did
+    not begin the draft are refused, or led elsewhere. Nothing names it, but for what respondents have a link to.
+    """
+    storage = storage_of(app)
+    tree = {"id": "test-run", "title": "Canary of a draft", "questions": [ASKED]}
+    storage.publish(publish(survey_from_tree(tree)), draft=new_draft(storage))
+    surveys: dict[Role, dict[str, Role] | None] = {"reader": {"test-run": role}, "analyst": None, "editor": {A: role}}
+    secret, _ = make_token(storage, role, "Ann", surveys=surveys[role])
+    ask, asked = way(app, secret), 0
+    for endpoint, method, path in addresses(app, "test-run"):
+        response = ask(method, path)
+        assert "Canary of a draft" not in response.text and response.status_code < 500, (endpoint, method)
+        if "test-run" in path:
+            asked += 1
+            led_away = response.status_code == 303 and re.search("^/[?]elsewhere=1$|^/sign-in", response.location)
+            assert response.status_code in (401, 403) or led_away, (endpoint, method, response.status_code)
+    assert asked >= 30
+    for path in ("/surveys/{}/compare", "/api/v1/surveys/{}/compare", "/api/v1/surveys/{}/compare.csv"):
+        compared = ask("GET", path.format(A) + "?question=vaped&with=test-run")
+        assert compared.status_code in (303, 401, 403) and "Canary" not in compared.text
+    assert app.test_client().get("/api/v1/surveys/test-run").status_code == 200
+
+
+@pytest.mark.parametrize("way", [by_session, by_bearer])
 @pytest.mark.parametrize("role", ["reader", "analyst"])
 def test_a_role_on_a_survey_is_the_role_there(app: Flask, role: Role, way: Callable[[Flask, str], Asking]) -> None:
     """Over every route of a survey, an editor of another one may do what somebody may who has this role on both. On the
@@ -99,7 +128,7 @@ def test_a_role_on_a_survey_is_the_role_there(app: Flask, role: Role, way: Calla
     """
     storage = storage_of(app)
     mixed, _ = make_token(storage, "editor", "Ann", surveys={A: "editor", B: role})
-    plain, _ = make_token(storage, role, "Bob", surveys=[A, B])
+    plain, _ = make_token(storage, role, "Bob", surveys={A: role, B: role})
     asks = [way(app, mixed), way(app, plain)]
     opened: list[set[tuple[str, str]]] = [set(), set()]
     for endpoint, method, path in addresses(app, B):
@@ -199,9 +228,11 @@ def test_drafts_are_for_those_who_may_see_them(app: Flask) -> None:
     """Admins and editors of all surveys see every draft, editors of some their own, others none."""
     storage = storage_of(app)
     made = {
-        name: make_token(storage, role, name, surveys=surveys)[1]
-        for name, role, surveys in (("admin", "admin", None), ("all", "editor", None), ("some", "editor", [A]))
-    } | {"analyst": make_token(storage, "analyst", "x")[1]}
+        "admin": make_token(storage, "admin", "x")[1],
+        "all": make_token(storage, "editor", "x")[1],
+        "some": make_token(storage, "editor", "x", surveys={A: "editor"})[1],
+        "analyst": make_token(storage, "analyst", "x")[1],
+    }
     assert [may_edit(made[name], "1") for name in ("admin", "all", "some", "analyst")] == [True, True, False, False]
     assert may_edit(made["some"], made["some"].id) and not may_edit(made["some"], None)
     assert not may_edit(made["analyst"], made["analyst"].id)
@@ -259,7 +290,7 @@ def test_somebody_has_another_role_on_another_survey(http: FlaskClient, app: Fla
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"label": ""}, "Say who it is for"),
+        ({"label": ""}, "Give a name."),
         ({"role": "king"}, "Choose a role"),
         ({"role": "reader"}, "choose at least one"),
         ({"role": "collector"}, "choose one"),
@@ -318,7 +349,7 @@ def test_who_can_see_a_survey(http: FlaskClient, app: Flask) -> None:
     """The page of a survey lists them, gives others a role on it, changes that, and withdraws it."""
     enter(http, app, "admin")
     storage = storage_of(app)
-    _, ann = make_token(storage, "analyst", "Ann", surveys=[A])
+    _, ann = make_token(storage, "analyst", "Ann", surveys={A: "analyst"})
     path = f"/surveys/{B}/access"
 
     def surveys() -> dict[str, Role] | None:
@@ -398,6 +429,59 @@ def test_activity_names_drafts(http: FlaskClient, app: Flask) -> None:
     ]
 
 
+def test_activity_names_what_was_not_published_by_its_draft(
+    http: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that was downloaded of a test run says so, and keeps no title of the draft. Each draft is read once for a
+    page, and once for the table, however often it is named.
+    """
+    enter(http, app, "admin")
+    storage = storage_of(app)
+    number, other = new_draft(storage), new_draft(storage, title="Other")
+    for each in (number, other):
+        send(http, f"/drafts/{each}/test", f"/drafts/{each}/preview")
+    run = storage.test_run(number)
+    assert run is not None
+    for what in ("estimates", "reports"):
+        http.get(f"/api/v1/surveys/{run.document.survey.id}/{what}.csv")
+    assert "Campus health" not in str(storage.activity.newest())
+    draft, find, read = "a test run of the draft “Campus health 2026”", storage.drafts.find, []
+    monkeypatch.setattr(storage.drafts, "find", lambda number: read.append(number) or find(number))
+    assert said(http)[:2] == [
+        f"test (admin) downloaded the randomised reports of {draft}",
+        f"test (admin) downloaded the estimates of {draft}",
+    ]
+    assert http.get("/activity.csv").text.count(draft) == 3
+    assert sorted(read) == sorted([number, other] * 2)
+
+
+def test_activity_keeps_the_title_of_the_survey(http: FlaskClient, app: Flask, lines: pytest.LogCaptureFixture) -> None:
+    """Of one that was deleted, also when another one has its id later. The log has no title."""
+    enter(http, app, "admin")
+    bearer = {"Authorization": f"Bearer {enter(app.test_client(), app, 'admin')}", "Content-Type": "application/toml"}
+    path = "/surveys/mine"
+    http.post("/api/v1/surveys", data=TOML, headers=bearer)
+    send(http, f"{path}/share", f"{path}/share", days="1", label="Bob")
+    send(http, f"{path}/delete", f"{path}/delete", name="mine")
+    http.post("/api/v1/surveys", data=TOML.replace("Mine", "Ours"), headers=bearer)
+    assert [line.partition(" (admin) ")[2] for line in said(http, "?survey=mine")] == [
+        "published Ours",
+        "deleted Mine for good",
+        "made a link to the results of Mine for Bob",
+        "published Mine",
+    ]
+    assert "event=survey-deleted" in lines.text and "Mine" not in lines.text
+
+
+@pytest.mark.parametrize("name", ["token", "survey"])
+@pytest.mark.parametrize("wrong", ["%00", "a%00", "%F0%9F%99%82", "%ED%A0%80"])
+def test_activity_of_what_cannot_be(http: FlaskClient, app: Flask, name: str, wrong: str) -> None:
+    """What no token and no survey can be called is not looked for: PostgreSQL takes no text with a zero in it."""
+    enter(http, app, "admin")
+    assert said(http, f"?{name}={wrong}") == said(http) == ["test (admin) signed in"]
+    assert http.get(f"/activity.csv?{name}={wrong}").text == http.get("/activity.csv").text
+
+
 def test_activity_goes_back_a_page_at_a_time(http: FlaskClient, app: Flask) -> None:
     """Of 250 deeds each is on one page."""
     enter(http, app, "admin")
@@ -431,7 +515,7 @@ def test_activity_that_cannot_be_kept_is_no_obstacle(
 
 def test_activity_has_nothing_of_respondents(http: FlaskClient, app: Flask, example: bytes) -> None:
     """Neither what they send, nor what a collector sends for them, nor what is refused."""
-    secret, _ = make_token(storage_of(app), "collector", "kiosk", surveys=[A])
+    secret, _ = make_token(storage_of(app), "collector", "kiosk", surveys={A: "collector"})
     for headers in ({}, {"Authorization": f"Bearer {secret}"}):
         http.get(f"/api/v1/surveys/{A}", headers=headers)
         http.get(f"/s/{A}", headers=BROWSER)

@@ -86,7 +86,7 @@ def test_every_form_has_to_be_ours(http: FlaskClient, app: Flask) -> None:
     assert len(forms) >= 8
     for rule in forms:
         response = http.post(address(rule), data={"days": "1"}, headers=BROWSER)
-        assert (response.status_code, "did not come from a page" in response.text) == (403, True), rule
+        assert (response.status_code, "page is from before you signed in" in response.text) == (403, True), rule
 
 
 def test_looking_changes_nothing(http: FlaskClient, app: Flask, tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_link_holds_no_longer_than_its_makers_token(http: FlaskClient, app: Fl
     assert send(http, f"{DASHBOARD}/share", f"{DASHBOARD}/share", days="365").status_code == 200
     (link,) = [token for token in storage.tokens.all() if token.role == "reader"]
     assert link.expires_on == maker.expires_on
-    _, short = make_token(storage, "reader", "", surveys=["campus-health"], days=1, maker=maker)
+    _, short = make_token(storage, "reader", "", surveys={"campus-health": "reader"}, days=1, maker=maker)
     assert short.expires_on is not None and maker.expires_on is not None and short.expires_on < maker.expires_on
 
 

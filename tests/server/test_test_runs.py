@@ -14,6 +14,7 @@ from deniable_protocol import randomize
 from deniable_server import editing
 from deniable_server.pages.respondent import TEXTS
 from deniable_server.storage import Published
+from tests.helpers.draft_pages import begin, number_in
 from tests.helpers.drafts import example_tree, new_draft
 from tests.helpers.servers import storage_of
 from tests.helpers.sign_in import BROWSER, enter, send, word_in
@@ -132,6 +133,32 @@ def test_every_page_of_a_run_is_marked(app: Flask, http: FlaskClient, draft: int
         pages += 1
     assert pages >= 8
     assert f'href="/drafts/{draft}/preview#testing"' in http.get(f"/surveys/{run}").text
+
+
+def test_a_run_goes_with_its_draft(app: Flask, http: FlaskClient) -> None:
+    """An editor with access to some surveys sees the test runs of their own drafts, whoever started them and whatever
+    surveys an admin gives them, for as long as they are an editor. An admin finds no test run under People.
+    """
+    enter(http, app, "admin")
+    ann = app.test_client()
+    enter(ann, app, "editor", "campus-health")
+    (token,) = (token for token in storage_of(app).tokens.all() if token.role == "editor")
+    draft = number_in(begin(ann, start="file", text=editing.to_toml(editing.from_tree(example_tree()))))
+
+    def seen(**access: str) -> int:
+        person = f"/people/{token.id}"
+        assert send(http, person, person, **access).status_code == 303
+        return ann.get(f"/surveys/{run}").status_code
+
+    for browser in (ann, http):
+        run = start(browser, app, draft).document.survey.id
+        assert ann.get(f"/surveys/{run}").status_code == 200
+        for page in ("/people", f"/people/{token.id}"):
+            assert "test-" not in http.get(page).text
+        assert seen(role="editor", reach="some", survey="campus-health") == 200
+        assert seen(role="analyst", reach="all") == 403
+        assert "for those who may edit the draft" in ann.get(f"/surveys/{run}").text
+        assert seen(role="editor", reach="all") == seen(role="editor", reach="some", survey="campus-health") == 200
 
 
 def test_respondents_see_it_in_every_language(app: Flask, editor: FlaskClient, draft: int) -> None:

@@ -224,7 +224,7 @@ def test_a_forged_form_changes_nothing(
     else:
         headers["Sec-Fetch-Site"] = "cross-site"
     response = http.post(path, data={**fields, "word": word}, headers=headers)
-    assert response.status_code == 403 and "It did not come from a page" in response.text
+    assert response.status_code == 403 and "page is from before you signed in" in response.text
     storage = storage_of(app)
     assert [survey.status for survey in storage.surveys()] == ["open", "open"] and storage.drafts.all() == []
     assert all(token.role == "admin" for token in storage.tokens.all())
@@ -356,7 +356,7 @@ def test_a_shared_link_expires(http: FlaskClient, app: Flask, monkeypatch: pytes
 def test_a_link_can_only_be_revoked_where_it_belongs(http: FlaskClient, app: Flask) -> None:
     """An analyst cannot revoke somebody's token, or another survey's link, through a survey's page."""
     enter(http, app)
-    make_token(storage_of(app), "reader", "", surveys=["other"])
+    make_token(storage_of(app), "reader", "", surveys={"other": "reader"})
     for token in storage_of(app).tokens.all():
         send(http, f"{DASHBOARD}/share/{token.id}/revoke", f"{DASHBOARD}/share")
     assert len(storage_of(app).tokens.all()) == 2

@@ -85,7 +85,7 @@ def run_demo(database: str, address: str, respondents: int, once: bool) -> None:
     with opened(database) as storage:
         storage.publish(published, example.respondents)
         admin, _ = make_token(storage, "admin", "demo")
-        reader, _ = make_token(storage, "reader", "demo", surveys=[survey.id])
+        reader, _ = make_token(storage, "reader", "demo", surveys={survey.id: "reader"})
     out.rule("Three people answer")
     show_people(published, document)
     with running_server(database, address) as base:

@@ -72,7 +72,7 @@ def schedule(
             storage.schedule(published, replace(storage.fieldwork(published), **changes))
         status, kept = storage.status(published), storage.fieldwork(published)
     if as_json:
-        print_json({"survey": survey_id, "status": status, **times(kept)})
+        print_json({"survey": survey_id, "status": status, **kept.written()})
         return
     for text in in_words(kept) if status != "closed" else ["It is closed."]:
         say(text)
@@ -97,12 +97,6 @@ def delete(survey_id: str, again: str, database: str, as_json: bool) -> None:
         print_json({"deleted": survey_id, "submissions": submissions})
     else:
         say(f"{survey_id} is deleted, with {submissions:,} submission{'' if submissions == 1 else 's'}.")
-
-
-def times(kept: Fieldwork) -> dict[str, Any]:
-    """A schedule for programs, as in the HTTP interface."""
-    opens_at, closes_at = (None if time is None else moment(time) for time in (kept.opens_at, kept.closes_at))
-    return {"opens_at": opens_at, "closes_at": closes_at, "stop_at": kept.most}
 
 
 def in_words(kept: Fieldwork) -> list[str]:

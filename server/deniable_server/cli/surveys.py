@@ -37,7 +37,7 @@ from .common import (
     read_survey,
     say,
 )
-from .fieldwork import delete, in_words, schedule, times
+from .fieldwork import delete, in_words, schedule
 from .link import link
 
 
@@ -182,19 +182,15 @@ def list_(database: str, as_json: bool) -> None:
             Text(listed.title),
             listed.status,
             listed.published_on,
-            listed.closed_on or ("" if _schedule(listed) == Fieldwork() else "\n".join(in_words(_schedule(listed)))),
+            listed.closed_on or ("" if listed.fieldwork == Fieldwork() else "\n".join(in_words(listed.fieldwork))),
             f"{listed.submissions:,}",
         )
     out.print(table)
 
 
-def _schedule(listed: Listed) -> Fieldwork:
-    return Fieldwork(listed.opens_at, listed.closes_at, listed.most)
-
-
 def _listed_tree(listed: Listed) -> dict[str, Any]:
     """As in the HTTP interface."""
-    tree = asdict(listed) | times(_schedule(listed))
+    tree = asdict(listed) | listed.fieldwork.written()
     return {name: value for name, value in tree.items() if name not in ("draft", "most")}
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from deniable_protocol.checks import SURVEY_ID
 from deniable_server import editing
 from deniable_server.analysis.tables import csv_pieces
 from deniable_server.storage.activity import KEPT_ROWS, KEPT_SECONDS, PAGE, Deed
@@ -74,9 +76,10 @@ def index() -> ResponseReturnValue:
     deeds = storage.activity.newest(
         **chosen, before=int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
     )
+    titles = cache(_draft_title)
     return page(
         "activity.html",
-        lines=[_line(deed, Markup, Markup("<bdi>{}</bdi>").format) for deed in deeds],
+        lines=[_line(deed, titles, Markup, Markup("<bdi>{}</bdi>").format) for deed in deeds],
         older=deeds[-1].number if len(deeds) == PAGE else None,
         is_first=not before,
         chosen=chosen,
@@ -90,12 +93,12 @@ def index() -> ResponseReturnValue:
 @activity_pages.get("/activity.csv")
 @shown_to("admin")
 def table() -> ResponseReturnValue:
-    deeds = here().storage.activity.every(**_chosen())
+    deeds, titles = here().storage.activity.every(**_chosen()), cache(_draft_title)
 
     def rows() -> Iterator[list[Any]]:
         yield ["at", "token", "person", "role", "event", "survey", "what"]
         for deed in deeds:
-            line = _line(deed, str, str)
+            line = _line(deed, titles)
             yield [line.at, deed.token, deed.label, deed.role, deed.event, deed.survey or "", line.what]
 
     response = Response(b"".join(csv_pieces(rows())), content_type="text/csv; charset=utf-8")
@@ -105,28 +108,41 @@ def table() -> ResponseReturnValue:
 
 
 def _chosen() -> dict[str, str | None]:
-    return {name: request.args.get(name) or None for name in ("token", "survey")}
+    """The token and the survey of the address. What none can be called is left out: no database looks for any text."""
+    token, survey = request.args.get("token", ""), request.args.get("survey", "")
+    return {
+        "token": token if token.isascii() and token.isalnum() else None,
+        "survey": survey if SURVEY_ID.fullmatch(survey) else None,
+    }
 
 
-def _line(deed: Deed, sentence: Callable[[str], str], quoted: Callable[[str], str]) -> Line:
+Titles = Callable[[str], str]
+"""The title of the draft of a number: ``_draft_title``, which a request asks once for each draft."""
+
+
+def _line(deed: Deed, titles: Titles, sentence: Callable[[str], str] = str, quoted: Callable[[str], str] = str) -> Line:
     at = datetime.fromtimestamp(deed.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    return Line(at, deed.label or deed.token, deed.role, in_words(deed, sentence, quoted))
+    return Line(at, deed.label or deed.token, deed.role, in_words(deed, titles, sentence, quoted))
 
 
-def in_words(deed: Deed, sentence: Callable[[str], str] = str, quoted: Callable[[str], str] = str) -> str:
+def in_words(
+    deed: Deed, titles: Titles, sentence: Callable[[str], str] = str, quoted: Callable[[str], str] = str
+) -> str:
     """What somebody did. ``sentence`` makes the pattern, ``quoted`` what people wrote: for a page both are Markup."""
     about, event = deed.about, deed.event
     if event == "results-held" and about.get("until") == "0":
         event = "results-shown"
     until, number = about.get("until", ""), about.get("number", "")
-    draft = _draft_title(about.get("draft"))
+    draft = _draft(about.get("draft", ""), titles, sentence, quoted)
     reach = "all surveys" if about.get("surveys") == "all" else counted(int(about.get("surveys", "0")), "survey")
     if about.get("to"):
         reach = f"{reach} ({about['to']})"
     values = {
-        "survey": quoted(_title(deed.survey)),
+        "survey": sentence("a test run of {}").format(draft)
+        if draft
+        else quoted(about.get("title") or deed.survey or ""),
         "for": quoted(about.get("for") or about.get("person") or about.get("link") or "somebody"),
-        "draft": sentence("the draft “{}”").format(quoted(draft)) if draft else f"draft {about.get('draft')}",
+        "draft": draft,
         "what": DOWNLOADS.get(about.get("what", ""), about.get("what", "")),
         "until": "it is closed" if until == "closed" else f"it has {until} answers",
         "invitations": counted(int(number), "invitation") if number else "invitations",
@@ -137,13 +153,13 @@ def in_words(deed: Deed, sentence: Callable[[str], str] = str, quoted: Callable[
     return sentence(pattern).format(**values)
 
 
-def _title(survey: str | None) -> str:
-    """The title of a survey, or its id where it was deleted."""
-    published = None if survey is None else here().storage.find(survey)
-    return survey or "" if published is None else published.document.survey.title
+def _draft(number: str, titles: Titles, sentence: Callable[[str], str], quoted: Callable[[str], str]) -> str:
+    """A draft by its title, or by its number where it is gone."""
+    title = titles(number) if number else ""
+    return sentence("the draft “{}”").format(quoted(title)) if title else number and f"draft {number}"
 
 
-def _draft_title(number: str | None) -> str:
-    """Nothing where the draft is gone."""
-    draft = here().storage.drafts.find(int(number)) if number else None
+def _draft_title(number: str) -> str:
+    """Nothing where the draft is gone. A draft may have two million characters: each is to be read once."""
+    draft = here().storage.drafts.find(int(number))
     return "" if draft is None else editing.read(draft.content).title

@@ -11,10 +11,9 @@ from markupsafe import Markup
 from deniable_server.errors import BadFieldwork
 from deniable_server.storage import Fieldwork
 from deniable_server.storage.fieldwork import moment
-from deniable_server.web.auth import signed_in
 from deniable_server.web.context import find, here
 
-from .layout import page, shown_to
+from .layout import holder, page, shown_to
 
 fieldwork = Blueprint("fieldwork", __name__, template_folder="templates")
 
@@ -62,29 +61,32 @@ def times(survey: str) -> ResponseReturnValue:
 @fieldwork.post("/surveys/<survey>/fieldwork")
 @shown_to("editor")
 def save(survey: str) -> ResponseReturnValue:
-    published, token = find(survey), signed_in()
-    assert token is not None
+    published = find(survey)
     try:
         kept = here().storage.fieldwork(published)
         if request.form.get("do") == "open":
             changed = Fieldwork(None, kept.closes_at, kept.most)
         else:
-            changed = Fieldwork(_seconds("opens_at", "Opens"), _seconds("closes_at", "Closes"), _number("most"))
-        here().schedule(published, changed, token)
+            opens_at = _seconds("opens_at", "Opens", kept.opens_at)
+            changed = Fieldwork(opens_at, _seconds("closes_at", "Closes", kept.closes_at), _number("stop_at"))
+        here().schedule(published, changed, holder())
     except BadFieldwork as error:
         return _page(survey, str(error))
     return redirect(url_for("fieldwork.times", survey=survey, saved=1), 303)
 
 
-def _seconds(name: str, label: str) -> int | None:
-    """A time as a browser writes it, in UTC: the script of the page converts it."""
+def _seconds(name: str, label: str, kept: int | None) -> int | None:
+    """A time as a browser writes it, in UTC: the script of the page converts it. It has no seconds: where the minute is
+    that of the time that is kept, nobody has changed it.
+    """
     text = request.form.get(name, "").strip()
     if not text:
         return None
     try:
-        return int(datetime.strptime(text[:16], "%Y-%m-%dT%H:%M").replace(tzinfo=UTC).timestamp())
+        seconds = int(datetime.strptime(text[:16], "%Y-%m-%dT%H:%M").replace(tzinfo=UTC).timestamp())
     except ValueError:
         raise BadFieldwork(f"{label}: give a day and a time, such as 2026-11-23T08:00.") from None
+    return kept if kept is not None and kept - kept % 60 == seconds else seconds
 
 
 def _number(name: str) -> int | None:
@@ -96,25 +98,25 @@ def _number(name: str) -> int | None:
 
 def _page(survey: str, problem: str = "") -> ResponseReturnValue:
     published, storage = find(survey), here().storage
-    status, kept, until = storage.status(published), storage.fieldwork(published), storage.results_from(published)
+    state, kept = storage.state(published), storage.fieldwork(published)
     given = (
         request.form
         if problem
         else {
             "opens_at": _field(kept.opens_at),
             "closes_at": _field(kept.closes_at),
-            "most": kept.most or "",
+            "stop_at": kept.most or "",
         }
     )
     return page(
         "fieldwork.html",
         422 if problem else 200,
         survey=published.document.survey,
-        status=status,
+        status=state.status,
         given=given,
-        sentence=None if status == "closed" else schedule_in_words(status, kept),
-        submissions=sum(storage.days(published).values()),
-        until=until,
+        sentence=None if state.status == "closed" else schedule_in_words(state.status, kept),
+        submissions=state.submissions,
+        until=state.results_from,
         problem=problem,
         saved=request.args.get("saved") == "1",
     )
@@ -137,21 +139,21 @@ def ask_to_delete(survey: str) -> ResponseReturnValue:
 @shown_to("admin")
 def delete(survey: str) -> ResponseReturnValue:
     """Deletes it if its title or id was typed."""
-    published, token, typed = find(survey), signed_in(), " ".join(request.form.get("name", "").split())
-    assert token is not None
+    published, typed = find(survey), " ".join(request.form.get("name", "").split())
     if typed not in (survey, " ".join(published.document.survey.title.split())):
         return _deleting(survey, "Nothing was deleted. What you typed is not the title or the id of this survey.")
-    here().delete(published, token)
+    here().delete(published, holder())
     return redirect(url_for("surveys.index", deleted=survey), 303)
 
 
 def _deleting(survey: str, problem: str = "") -> ResponseReturnValue:
-    published, storage = find(survey), here().storage
+    published = find(survey)
+    state = here().storage.state(published)
     return page(
         "delete.html",
         422 if problem else 200,
         survey=published.document.survey,
-        status=storage.status(published),
-        submissions=sum(storage.days(published).values()),
+        status=state.status,
+        submissions=state.submissions,
         problem=problem,
     )

@@ -93,7 +93,9 @@ def shown_to(role: Role) -> Callable[[Callable[P, ResponseReturnValue]], Callabl
 def home(token: Token, **values: Any) -> str:
     """Where the holder of a token starts: at the list of surveys, or a reader of one survey at its results."""
     if token.role == "reader" and token.surveys is not None and len(token.surveys) == 1:
-        return url_for("dashboard.overview", survey=next(iter(token.surveys)), **values)
+        survey = next(iter(token.surveys))
+        if may(token, "reader", survey):  # not a test run: who is led there would be led here again, without end
+            return url_for("dashboard.overview", survey=survey, **values)
     return url_for("surveys.index", **values)
 
 
@@ -110,8 +112,8 @@ def check_form() -> None:
         here().events.refused("foreign-form", signed_in(), route=request.endpoint or "")
         raise Refusal(
             Kind.FORM,
-            "It did not come from a page of this server. Go back, reload the page and try again. If that does not "
-            "help, the proxy in front must pass on the Host header unchanged, with its port.",
+            "Nothing was changed. Probably the page is from before you signed in. Go back, reload it and try again. "
+            "For operators, if that never helps: the proxy must pass on the Host header unchanged, with its port.",
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from flask import Blueprint, redirect, request, url_for
@@ -48,7 +47,7 @@ def make() -> ResponseReturnValue:
     label = " ".join(request.form.get("label", "").split())[:100]
     try:
         if not label:
-            raise BadLabel("Say who it is for: the name is in the list, and beside what they did.")
+            raise BadLabel("Give a name. It is shown here and under Activity.")
         role, surveys = _given_access()
         secret, made = make_token(
             here().storage, role, label, surveys=surveys, days=_days(), made_by=holder().label or holder().id
@@ -91,7 +90,7 @@ def ask_to_revoke(person: str) -> ResponseReturnValue:
         person=known,
         links=ending,
         sessions=sum(sessions.get(each.id, 0) for each in (known, *ending)),
-        title_of=_titles(),
+        titles=_titles(),
     )
 
 
@@ -111,16 +110,15 @@ def revoke(person: str) -> ResponseReturnValue:
 @shown_to("admin")
 def access(survey: str) -> ResponseReturnValue:
     published, storage = find(survey), here().storage
-    own = [
-        token for token in sorted(storage.tokens.all(), key=_by_name) if not token.is_link and token.role != "collector"
-    ]
+    known = sorted(storage.tokens.all(), key=_by_name)
+    own = [token for token in known if not token.is_link and token.role != "collector"]
     return page(
         "access.html",
         survey=published.document.survey,
         status=storage.status(published),
         can=[(token, role, storage.tokens.is_valid(token)) for token in own if (role := token.role_on(survey))],
         cannot=[token for token in own if token.role_on(survey) is None and storage.tokens.is_valid(token)],
-        links=sum(token.is_link and token.role_on(survey) is not None for token in storage.tokens.all()),
+        links=sum(token.is_link and token.role_on(survey) is not None for token in known),
         roles=ON_A_SURVEY,
     )
 
@@ -171,7 +169,7 @@ def _given_access() -> tuple[Role, dict[str, Role] | None]:
         raise BadAccess("Choose a role.")
     if request.form.get("reach") == "all":
         return role, None
-    known = {survey.id for survey in here().storage.surveys()}
+    known = _titles()
     surveys = {survey: _role_on(survey, role) for survey in request.form.getlist("survey") if survey in known}
     return max((role, *surveys.values()), key=lambda each: RANKS.get(each, -1)), surveys
 
@@ -240,18 +238,16 @@ def _ticked(form: MultiDict[str, str]) -> dict[str, str]:
 
 def _choices(role: str, reach: str, chosen: dict[str, str]) -> dict[str, Any]:
     """What the fields for role and surveys show. ``chosen``: surveys, with the role there if it is another one."""
-    surveys = [(survey.id, survey.title) for survey in here().storage.surveys()]
+    titles = _titles()
     return {
         "roles": ROLES,
         "on_a_survey": ON_A_SURVEY,
         "role": role,
         "reach": reach,
         "chosen": chosen,
-        "surveys": surveys,
-        "title_of": _titles(),
+        "titles": titles,
     }
 
 
-def _titles() -> Callable[[str], str]:
-    titles = {survey.id: survey.title for survey in here().storage.surveys()}
-    return lambda survey: titles.get(survey, survey)
+def _titles() -> dict[str, str]:
+    return {survey.id: survey.title for survey in here().storage.surveys()}

@@ -160,9 +160,11 @@ def margins_in_words(ahead: Outlook, expected: int | None, n: int) -> str:
 
 def list_items(surveys: Iterable[Listed]) -> list[Item]:
     """The surveys of the list, those that are open first."""
-    items = []
+    items, storage = [], here().storage
     for survey in sorted(surveys, key=lambda each: (each.status == "closed", each.title.lower(), each.id)):
-        published = find(survey.id)
+        published = storage.known(survey.id)
+        if published is None:  # it was deleted after the list was read
+            continue
         n, expected = survey.submissions, survey.expected
         each = steps(survey, outlook(published.document, n), invited=published.document.issuer is not None)
         items.append(
@@ -170,7 +172,7 @@ def list_items(surveys: Iterable[Listed]) -> list[Item]:
                 survey,
                 f"{n:,} of {expected:,} expected answers" if expected else counted(n, "answer"),
                 None if expected is None else min(100, 100 * n // expected),
-                days_chart(here().storage.days(published)),
+                days_chart(storage.days(published)),
                 next(step for step in each if step.state == "now"),
                 _schedule(survey),
             )
@@ -180,10 +182,9 @@ def list_items(surveys: Iterable[Listed]) -> list[Item]:
 
 def _schedule(survey: Listed) -> str | None:
     """When it opens and closes, if that is set."""
-    if survey.status == "closed" or (survey.opens_at, survey.closes_at, survey.most) == (None, None, None):
+    if survey.status == "closed" or survey.fieldwork == Fieldwork():
         return None
-    kept = Fieldwork(survey.opens_at, survey.closes_at, survey.most)
-    return schedule_in_words(survey.status, kept)
+    return schedule_in_words(survey.status, survey.fieldwork)
 
 
 def matching(surveys: Iterable[Listed], words: str, *, archived: bool) -> list[Listed]:

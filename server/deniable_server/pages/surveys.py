@@ -103,14 +103,15 @@ def hold(survey: str) -> ResponseReturnValue:
 
 
 def _holding(survey: str, problem: str = "") -> ResponseReturnValue:
-    published, storage = find(survey), here().storage
+    published = find(survey)
+    state = here().storage.state(published)
     return page(
         "hold.html",
         422 if problem else 200,
         survey=published.document.survey,
-        status=storage.status(published),
-        until=storage.results_from(published),
-        submissions=sum(storage.days(published).values()),
+        status=state.status,
+        until=state.results_from,
+        submissions=state.submissions,
         problem=problem,
     )
 
@@ -143,7 +144,9 @@ def share(survey: str) -> ResponseReturnValue:
     if days not in map(str, LINK_DAYS):
         raise Refusal(Kind.BAD_PARAMETER, f"A link works for {', '.join(map(str, LINK_DAYS))} days.")
     label = " ".join(request.form.get("label", "").split())[:100]
-    secret, made = make_token(here().storage, "reader", label, surveys=[survey], days=int(days), maker=holder())
+    secret, made = make_token(
+        here().storage, "reader", label, surveys={survey: "reader"}, days=int(days), maker=holder()
+    )
     here().events.did("link-made", holder(), {"for": label}, link=made.id, survey=survey)
     return _sharing(survey, url_for("sign_in.shared", secret=secret, _external=True), made.expires_on)
 

@@ -105,6 +105,11 @@ class Listed:
     closes_at: int | None = None
     most: int | None = None
 
+    @property
+    def fieldwork(self) -> Fieldwork:
+        """When it opens and closes, and where it stops."""
+        return Fieldwork(self.opens_at, self.closes_at, self.most)
+
 
 @dataclass(frozen=True)
 class Token:

@@ -29,7 +29,8 @@ _ADD = (
 @dataclass(frozen=True)
 class Deed:
     """Something that the holder of a token did, ``at`` so many seconds after 1970. ``label`` and ``role`` are as they
-    were then. ``about``: more about it, by name. ``number`` says in which order.
+    were then. ``about``: more about it, by name, such as the ``title`` that the survey had. ``number`` says in which
+    order.
     """
 
     at: int

@@ -62,6 +62,12 @@ class Drafts:
         found = self._rows(f"SELECT {_COLUMNS} FROM drafts WHERE number = :number", number=number)  # noqa: S608 -- our own words
         return found[0] if found else None
 
+    def maker(self, number: int) -> str | None:
+        """The id of the access token whose holder began the draft of this number, without reading what is in it."""
+        with self._reading() as view:
+            found = view.rows("SELECT maker FROM drafts WHERE number = :number", number=number)
+        return found[0][0] if found else None
+
     def all(self) -> list[Draft]:
         """All drafts, those that were changed last first."""
         return self._rows(f"SELECT {_COLUMNS} FROM drafts ORDER BY changed_on DESC, number")  # noqa: S608 -- our own words

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, LiteralString, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, LiteralString, NamedTuple, TypeAlias
 
 from deniable_server.errors import BadFieldwork, ServerError, SurveyClosed, SurveyGone, SurveyNotOpen
 
@@ -46,6 +46,11 @@ class Fieldwork:
     opens_at: int | None = None
     closes_at: int | None = None
     most: int | None = None
+
+    def written(self) -> dict[str, Any]:
+        """As programs write it, in the HTTP interface and in a terminal."""
+        opens_at, closes_at = (None if time is None else moment(time) for time in (self.opens_at, self.closes_at))
+        return {"opens_at": opens_at, "closes_at": closes_at, "stop_at": self.most}
 
     def check(self, now: int, submissions: int) -> None:
         """BadFieldwork where this cannot be kept by a survey that has so many submissions."""

@@ -252,14 +252,14 @@ def make_token(
     role: Role,
     label: str,
     *,
-    surveys: Mapping[str, Role] | Iterable[str] | None = None,
+    surveys: Mapping[str, Role] | None = None,
     days: int | None = None,
     maker: Token | None = None,
     made_by: str = "",
 ) -> tuple[str, Token]:
-    """A new token: its secret, which is not stored, and what is. It is for all surveys (None), for some with the same
-    ``role``, or for some with a role on each. It is valid for ``days`` days, today being the first.
-    A link that shares results has a ``maker``, and is not valid for longer than its maker's token.
+    """A new token: its secret, which is not stored, and what is. It is for all surveys (None), or for some with a role
+    on each. It is valid for ``days`` days, today being the first. A link that shares results has a ``maker``, and is
+    not valid for longer than its maker's token.
     """
     if acts(label):
         raise BadLabel("A label is one line of text, without control characters.")
@@ -274,19 +274,13 @@ def make_token(
         label,
         digest_of(secret),
         today.isoformat(),
-        _with_roles(role, surveys),
+        None if surveys is None else dict(surveys),
         min(ends, default=None),
         None if maker is None else maker.id,
         made_by or ("" if maker is None else maker.label or maker.id),
     )
     storage.tokens.add(token)
     return secret, token
-
-
-def _with_roles(role: Role, surveys: Mapping[str, Role] | Iterable[str] | None) -> dict[str, Role] | None:
-    if surveys is None:
-        return None
-    return dict(surveys) if isinstance(surveys, Mapping) else dict.fromkeys(surveys, role)
 
 
 def digest_of(secret: str) -> str:

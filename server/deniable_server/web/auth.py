@@ -36,10 +36,24 @@ def may(token: Token, role: Role, survey: str | None) -> bool:
     shows only those that the token is for (``readable``). Editors may do everything that analysts may, and admins
     everything. A collector's token reads nothing.
     """
-    held = token.role if survey is None else token.role_on(survey)
-    if held is None or "collector" in (held, role):
-        return held == role and survey is not None
-    return RANKS[held] >= RANKS[role]
+    if "collector" in (token.role, role):
+        return survey is not None and token.role_on(survey) == role
+    held = token.role if survey is None else _role_of_person(token, survey)
+    return held is not None and RANKS[held] >= RANKS[role]
+
+
+def _role_of_person(token: Token, survey: str) -> Role | None:
+    """The role of a token on a survey. A test run shows what a draft asks: it is for those who may edit the draft."""
+    draft = _draft_of(survey)
+    if draft is None:
+        return token.role_on(survey)
+    return token.role if may_edit(token, here().storage.drafts.maker(draft)) else None
+
+
+def _draft_of(survey: str) -> int | None:
+    """The number of the draft that this is a test run of. It never changes, so what is known need not be read again."""
+    published = here().storage.known(survey) or here().storage.find(survey)
+    return None if published is None else published.draft
 
 
 def readable(token: Token, *, test_runs: bool = False) -> list[Listed]:
@@ -75,6 +89,8 @@ def _check(token: Token, role: Role, survey: str | None) -> None:
 def why_not(token: Token, role: Role, survey: str | None) -> str:
     """Why a token does not allow something, for people."""
     if survey is not None and token.role != "collector" and may(token, role, None):
+        if _draft_of(survey) is not None:
+            return "This is a test run of a draft. It is for those who may edit the draft."
         held = token.role_on(survey)
         if held is None:
             return "Your access token is not for this survey. An admin can give you access to it."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from deniable_server.errors import Kind, Refusal, SurveyDiffers
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
 from deniable_server.storage import Fieldwork, Published, Storage, Token, utc_today
+from deniable_server.storage.activity import Deed
 from deniable_server.storage.invitations import make_invitations
 
 from .computing import Computing
@@ -50,8 +52,19 @@ class AppState:
         self.wrong_tokens = RateLimit(WRONG)
         self.wrong_links = RateLimit(WRONG)
         self.wrong_headers = RateLimit(WRONG)
-        self.events = SecurityLog(keep=storage.activity.note)
+        self.events = SecurityLog(keep=self._keep)
         self._readers: dict[int, SubmissionReader] = {}
+
+    def _keep(self, deed: Deed, *, minor: bool = False) -> None:
+        """Keep what somebody did, with the title of the survey: its id may be that of another survey later. A test run
+        goes by its draft, whose title is not kept.
+        """
+        published = None if deed.survey is None else self.storage.find(deed.survey)
+        if published is not None:
+            is_real = published.draft is None
+            named = {"title": published.document.survey.title} if is_real else {"draft": str(published.draft)}
+            deed = dataclasses.replace(deed, about={**named, **deed.about})
+        self.storage.activity.note(deed, minor=minor)
 
     def admit(self, address: str | None, submissions: int = 1) -> None:
         """Refusal where too many submissions have come from this address. They count even if they are refused later."""
@@ -86,7 +99,6 @@ class AppState:
         self.end_test_run(draft, token)
         self.storage.publish(document, draft=draft)
         run = verify(document).survey.id
-        self.storage.tokens.grant(token.id, run, "editor")
         self.events.did("test-run-started", token, survey=run, draft=str(draft))
         if self.storage.drafts.find(draft) is None:  # published or deleted just now: nobody would ever end this run
             self.end_test_run(draft, token)
@@ -113,7 +125,8 @@ class AppState:
     def delete(self, published: Published, token: Token) -> None:
         """Delete a survey for good, and note who did."""
         self.storage.delete_survey(published)
-        self.events.did("survey-deleted", token, survey=published.document.survey.id)
+        survey = published.document.survey
+        self.events.did("survey-deleted", token, {"title": survey.title}, survey=survey.id)
 
     def archive(self, published: Published, archived: bool, token: Token) -> None:
         """Put a survey into the archive, or take it out, and note who did."""

@@ -230,7 +230,8 @@ def hold_results(survey: str) -> ResponseReturnValue:
     surveys,
     "GET",
     "/surveys",
-    "The surveys that the access token is for, with their status and number of submissions. A test run has its draft.",
+    "The surveys that the access token is for, with their status and number of submissions. Those who may edit a draft "
+    "also see its test run, which has the number of the draft.",
     role="analyst",
     gives=SurveyList,
 )
@@ -269,23 +270,16 @@ def _sent_json(limit: int, kinds: Sequence[str] = ("application/json",)) -> Any:
 def _described(survey: str) -> PublishedSurvey:
     published = find(survey)
     storage = here().storage
-    until, fieldwork = storage.results_from(published), storage.fieldwork(published)
+    state = storage.state(published)
     return PublishedSurvey(
         survey,
         published.document.digest,
-        storage.status(published),
-        "closed" if until is None else until,
-        _time(fieldwork.opens_at),
-        _time(fieldwork.closes_at),
-        fieldwork.most,
+        state.status,
+        "closed" if state.results_from is None else state.results_from,
+        **storage.fieldwork(published).written(),
     )
 
 
 def _listed(listed: Listed) -> SurveyInList:
-    fields = fields_of(listed)
-    fields |= {"opens_at": _time(listed.opens_at), "closes_at": _time(listed.closes_at), "stop_at": listed.most}
+    fields = fields_of(listed) | listed.fieldwork.written()
     return SurveyInList(**{name: fields[name] for name in SurveyInList.__struct_fields__})
-
-
-def _time(seconds: int | None) -> str | None:
-    return None if seconds is None else moment(seconds)

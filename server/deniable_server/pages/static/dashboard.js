@@ -21,16 +21,21 @@ for (const time of document.querySelectorAll("main time[datetime]")) {
 }
 const times = document.querySelector("form[data-times]");
 if (times) {
-  const fields = times.querySelectorAll("input[type=datetime-local]");
-  for (const field of fields) {
-    const date = new Date(`${field.value}Z`);
-    if (field.value) field.value = new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const minute = (date) => date.toISOString().slice(0, 16);
+  const shown = new Map();
+  for (const field of times.querySelectorAll("input[type=datetime-local]")) {
+    const date = new Date(`${field.defaultValue}Z`); // the value may be that of before, when a page is opened again
+    if (!isNaN(date)) field.value = minute(new Date(date - date.getTimezoneOffset() * 60_000));
+    shown.set(field, field.value);
   }
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   document.getElementById("zone").textContent = `Times are in your time zone: ${timeZone}.`;
   times.addEventListener("formdata", ({ formData }) => {
-    for (const { name, value } of fields) {
-      if (value) formData.set(name, new Date(value).toISOString().slice(0, 16));
+    for (const [field, value] of shown) {
+      const typed = new Date(field.value);
+      // What nobody has changed goes back as it came: once a year the same hour is shown twice, for two times.
+      if (value && field.value === value) formData.set(field.name, field.defaultValue);
+      else if (!isNaN(typed)) formData.set(field.name, minute(typed));
     }
   });
 }
