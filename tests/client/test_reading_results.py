@@ -276,7 +276,7 @@ def test_every_result_is_drawn(asked: Ask, results: deniable.Results, monkeypatc
 
 def test_a_shared_link_is_enough(app: Flask, results: deniable.Results) -> None:
     """The link that somebody was sent opens the results of its survey, without a token."""
-    link = f"/shared/{token(app, 'reader', surveys=['joint'])}"
+    link = f"/shared/{token(app, 'reader', surveys={'joint': 'reader'})}"
     assert over_http(app, link).estimates().to_dict() == results.estimates().to_dict()
     with pytest.raises(deniable.AddressError, match="without token="):
         over_http(app, link, token="x")
@@ -284,7 +284,7 @@ def test_a_shared_link_is_enough(app: Flask, results: deniable.Results) -> None:
 
 def test_a_shared_link_starts_no_session_and_reads_one_survey(app: Flask) -> None:
     """Asking what a link is for sets no cookie; it does not open another survey."""
-    secret = token(app, "reader", surveys=["joint"])
+    secret = token(app, "reader", surveys={"joint": "reader"})
     response = app.test_client().get(f"/shared/{secret}", headers={"Accept": "application/json"})
     assert response.json == {"survey": "joint", "until": None} and "Set-Cookie" not in response.headers
     shown = app.test_client().get(f"/shared/{secret}", headers={"Accept": "text/html,*/*;q=0.8"})
