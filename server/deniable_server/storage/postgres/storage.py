@@ -45,7 +45,7 @@ from .errors import Clashed, Locked, explained
 from .names import CLOSING, for_survey, lock_of, translated
 from .pool import IMPATIENT, NOT_DURABLE, Pool
 from .rows import contents_of, insert, lock, look_again, withdraw
-from .schema import make_partitions, migrate
+from .schema import UNSAMPLED, make_partitions, migrate
 from .view import Connection, PostgresView
 
 log = logging.getLogger(__name__)
@@ -74,6 +74,7 @@ REWRITE: tuple[LiteralString, ...] = (
     "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
     # LIKE the partition and not its parent: other closings would wait for the lock on that.
     "CREATE TABLE {rewritten} (LIKE {sealed} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
+    UNSAMPLED.format("{rewritten}"),
     "INSERT INTO {rewritten} SELECT * FROM {sealed} ORDER BY id",
     "ALTER TABLE {rewritten} ADD CONSTRAINT {rewritten_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
     "ANALYZE {rewritten}",
@@ -244,7 +245,7 @@ class PostgresStorage(DatabaseStorage):
     def _rewrite(connection: Connection, table: str, deadline: float) -> None:
         while True:
             try:
-                connection.execute(SQL("VACUUM (FULL, ANALYZE) {}").format(Identifier(table)))
+                connection.execute(SQL("VACUUM (FULL) {}").format(Identifier(table)))
                 return
             except (LockNotAvailable, DeadlockDetected):
                 if time.monotonic() > deadline:
