@@ -20,13 +20,14 @@ from deniable_server.errors import (
     SurveyDiffers,
     SurveyGone,
     SurveyNotOpen,
+    Unavailable,
 )
 from deniable_server.storage import Accepted, Fieldwork, Published, Row, Storage, Token, open_storage
 from deniable_server.storage.sqlite.backup import restore
 
 from .storage_contract import KEY, OTHER, TODAY, Clock, Open, rows_of
 
-HOUR = 3600
+MINUTE, HOUR = 60, 3600
 
 
 def found_in(storage: Storage, survey: str = "campus-health") -> Published:
@@ -140,6 +141,40 @@ def test_a_thread_closes_what_is_due(storage: Storage, survey: Published, clock:
     assert storage.surveys()[0].closed_on == TODAY.isoformat()
     storage.close()
     assert "schedule" not in {thread.name for thread in {*threading.enumerate()} - others}
+
+
+def test_the_log_does_not_say_when_the_last_one_answered(
+    storage: Storage,
+    survey: Published,
+    example_answers: dict,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A survey that stops at a number is closed at that moment: no line says so, nor that closing it failed. Closings
+    at a time that was set, and those that somebody asks for, are logged.
+    """
+    caplog.set_level("INFO")
+    for id_ in ("timed", "asked"):
+        storage.publish(publish(survey_from_tree(OTHER | {"id": id_})))
+    storage.schedule(survey, Fieldwork(most=3))
+    storage.accept(survey, rows_of(survey, example_answers, 3))
+
+    def fail(survey: Published) -> None:
+        raise Unavailable("a download is under way")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "_seal", fail)
+        assert storage.close_due() == []
+    monkeypatch.setattr(storage, "_finish_again_at", 0.0)
+    assert storage.close_due() == ["campus-health"]
+    assert caplog.messages == []
+    storage.schedule(found_in(storage, "timed"), Fieldwork(closes_at=clock() + 1))
+    clock.seconds += 1
+    assert storage.close_due() == ["timed"] and storage.close_survey(found_in(storage, "asked"))
+    assert caplog.messages == ["Closed timed", "Closed asked"]
+    storage.close()
+    assert caplog.messages[2:] == ["Closing campus-health has failed, and works again: a download is under way"]
 
 
 @pytest.mark.parametrize(
@@ -341,9 +376,9 @@ def test_people_answer_while_a_survey_is_deleted(
 
 
 def test_a_crash_between_the_deletion_and_the_wiping_is_made_good(
-    storage: Storage, reopen: Open, survey: Published, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, reopen: Open, survey: Published, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
-    """The survey is gone, and the next server that starts wipes the files."""
+    """The survey is gone, and a minute later a server wipes the files, such as one that starts then."""
 
     def crash(numbers: list[int]) -> None:
         raise StorageError("power cut")
@@ -352,9 +387,72 @@ def test_a_crash_between_the_deletion_and_the_wiping_is_made_good(
     storage.delete_survey(survey)
     other = reopen()
     assert other.find("campus-health") is None
-    wiped: list[list[int]] = []
-    wipe = other._wipe  # type: ignore[attr-defined]
-    monkeypatch.setattr(other, "_wipe", lambda numbers: (wiped.append(numbers), wipe(numbers)))
+    wiped = wipings(other, monkeypatch)
+    clock.seconds += MINUTE
     other.finish_closing()
     other.finish_closing()
     assert wiped == [[survey.number]]
+
+
+def wipings(storage: Storage, monkeypatch: pytest.MonkeyPatch, error: StorageError | None = None) -> list[list[int]]:
+    """The wipings that this server begins from now on; it may fail in each."""
+    begun: list[list[int]] = []
+
+    def noted(numbers: list[int]) -> None:
+        begun.append(numbers)
+        if error:
+            raise error
+        type(storage)._wipe(storage, numbers)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(storage, "_wipe", noted)
+    return begun
+
+
+def test_of_all_servers_one_tries_again_to_wipe(
+    storage: Storage, reopen: Open, survey: Published, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """Once a minute, while a download is in the way: wiping in vain costs others time."""
+    servers = [storage, reopen(), reopen()]
+    begun = [wipings(server, monkeypatch, Unavailable("a download is under way")) for server in servers]
+    storage.delete_survey(survey)
+    for tries in (1, 2, 3):
+        for _ in range(3):
+            for server in servers:
+                server.close_due()
+        assert sum(map(len, begun)) == tries
+        clock.seconds += MINUTE
+    wiped = wipings(servers[1], monkeypatch)
+    servers[1].close_due()
+    assert wiped == [[survey.number]]
+    clock.seconds += MINUTE
+    for server in servers:
+        server.close_due()
+    assert sum(map(len, begun)) == 3 and len(wiped) == 1
+
+
+def test_what_is_left_of_test_runs_is_wiped_at_night(
+    storage: Storage, survey: Published, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """They end all day long, and wiping makes others wait: it is done for all of them at once, within a day, or with
+    another survey that is deleted.
+    """
+    wiped = wipings(storage, monkeypatch)
+    runs = [run_of(storage, draft) for draft in (1, 2, 3)]
+    for run in runs[:2]:
+        storage.delete_survey(run)
+        storage.close_due()
+        assert storage.find(run.document.survey.id) is None
+    assert wiped == []
+    clock.seconds += 24 * HOUR
+    storage.close_due()
+    storage.close_due()
+    assert wiped == [[run.number for run in runs[:2]]]
+    storage.delete_survey(runs[2])
+    assert len(wiped) == 1
+    storage.delete_survey(survey)
+    assert [sorted(each) for each in wiped[1:]] == [[survey.number, runs[2].number]]
+
+
+def run_of(storage: Storage, draft: int) -> Published:
+    storage.publish(publish(survey_from_tree(OTHER | {"id": f"test-{draft}"})), draft=draft)
+    return found_in(storage, f"test-{draft}")

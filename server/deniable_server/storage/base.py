@@ -23,7 +23,7 @@ from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Fieldwork, Listed, Published, Row, State, Status, Storage, Stored, queries
 from .activity import Activity
-from .deletion import DELETED
+from .deletion import DELETED, TAKE_ON, TRY_AGAIN_AFTER
 from .drafts import Drafts
 from .fieldwork import DUE, conditions
 from .group_commit import GroupCommit, Tell
@@ -38,8 +38,7 @@ FOLD_AGAIN_AFTER = 60.0
 """Seconds until a failed folding is tried again."""
 LOOK_EACH = 1.0
 """Seconds between two looks at what is due."""
-TRY_AGAIN_AFTER = 60.0
-"""Seconds until a failed closing or wiping is tried again."""
+WIPING = "Wiping deleted surveys from the files"
 CLOSED = "It takes no more submissions."
 
 
@@ -267,6 +266,13 @@ class DatabaseStorage(Storage):
         return listed
 
     def close_survey(self, survey: Published) -> bool:
+        closed = self._close(survey)
+        if closed:
+            log.info("Closed %s", survey.document.survey.id)
+        return closed
+
+    def _close(self, survey: Published) -> bool:
+        """The same, without a line in the log."""
         if not self._begin_closing(survey):
             return False
         self._seal(survey)
@@ -280,26 +286,40 @@ class DatabaseStorage(Storage):
                 self._seal(published)
             except StorageError as error:  # perhaps another process is doing it now; other surveys can be served
                 log.warning("The closing of %s is not finished yet: %s", entry.id, error)
+            else:
+                log.info("Closed %s", entry.id)
         self._wipe_deleted()
 
     def close_due(self) -> list[str]:
+        now = self._now()
         with self._reading() as view:
-            due = {id_ for (id_,) in view.rows(f"SELECT id FROM surveys WHERE {DUE}", now=self._now())}  # noqa: S608 -- our own words
-            deleted = view.rows(DELETED)
-        again = time.monotonic() >= self._finish_again_at
-        if again and deleted:
+            due = dict(view.rows(f"SELECT id, coalesce(closes_at <= :now, false) FROM surveys WHERE {DUE}", now=now))  # noqa: S608 -- our own words
+            deleted = [wipe_at for _, wipe_at in view.rows(DELETED)]
+        if not deleted:
+            self._trouble.works(WIPING)  # perhaps another server has done it
+        elif min(deleted) <= now:
             self._wipe_deleted()
-        closed = []
-        for survey in sorted(due | self._unfinished if again else due):
-            published = self.find(survey)
-            self._unfinished.discard(survey)
-            try:
-                if published is not None and self.close_survey(published):
-                    closed.append(survey)
-            except StorageError as error:  # it takes no more submissions; a download may be in the way of the rest
-                self._unfinished.add(survey)
-                self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
-                log.warning("The closing of %s is not finished yet: %s", survey, error)
+        again = self._unfinished if time.monotonic() >= self._finish_again_at else set()
+        closed = [survey for survey in sorted(due.keys() | again) if self._close_quietly(survey)]
+        for survey in closed:
+            if due.get(survey):  # of one that stops at a number, this would be when the last respondent answered
+                log.info("Closed %s", survey)
+        return closed
+
+    def _close_quietly(self, survey: str) -> bool:
+        """Close a survey that is due. Where this fails, it takes no more submissions, and the rest is done later. The
+        log does not say when that was.
+        """
+        published = self.find(survey)
+        self._unfinished.discard(survey)
+        try:
+            closed = published is not None and self._close(published)
+        except StorageError as error:  # a download may be in the way
+            self._unfinished.add(survey)
+            self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
+            self._trouble.failed(f"Closing {survey}", str(error))
+            return False
+        self._trouble.works(f"Closing {survey}")
         return closed
 
     def keep_schedule(self) -> None:
@@ -319,19 +339,22 @@ class DatabaseStorage(Storage):
         self._remove(survey)
         log.info("Deleted %s", survey.document.survey.id)
         self._surveys.pop(survey.document.survey.id, None)
-        self._wipe_deleted()
+        if survey.draft is None:
+            self._wipe_deleted()
 
     def _wipe_deleted(self) -> None:
-        """Finish deletions. Where that cannot be done now, a server tries again."""
-        with self._reading() as view:
-            numbers = [number for (number,) in view.rows(DELETED)]
-        if not numbers:
-            return
+        """Finish deletions, if one is due and no other server does it now. Where that fails, one tries again later."""
+        now = self._now()
         try:
+            if not self._write((TAKE_ON, {"now": now, "again": now + TRY_AGAIN_AFTER})):
+                return
+            with self._reading() as view:
+                numbers = [number for number, _ in view.rows(DELETED)]
             self._wipe(numbers)
         except StorageError as error:
-            self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
-            log.warning("Deleted surveys are not wiped from the files yet: %s", error)
+            self._trouble.failed(WIPING, str(error))
+        else:
+            self._trouble.works(WIPING)
 
     # --- submissions -------------------------------------------------------------------------------------------------
 

@@ -166,7 +166,10 @@ MIGRATIONS = (
             """,
             """
             CREATE TABLE deletions (  -- surveys that were deleted, until nothing of them is left in the files
-                number integer PRIMARY KEY  -- the number that the survey had
+                number integer PRIMARY KEY,  -- the number that the survey had
+                wipe_at bigint NOT NULL,  -- from when on this may be done: seconds since 1970
+                deleted_by xid NOT NULL  -- the transaction that deleted it: older ones may still see its rows
+                    DEFAULT pg_current_xact_id()::xid
             )
             """,
             # Submissions that were acknowledged and not yet folded. There is no foreign key: it would lock the survey's

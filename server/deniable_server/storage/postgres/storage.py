@@ -16,7 +16,6 @@ it arrived. Closing rewrites all of them in id order, in one transaction, into a
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -48,8 +47,6 @@ from .rows import contents_of, insert, lock, look_again, withdraw
 from .schema import UNSAMPLED, make_partitions, migrate
 from .view import Connection, PostgresView
 
-log = logging.getLogger(__name__)
-
 TRIES = 5
 """How often a transaction is tried that PostgreSQL rolls back because of others."""
 
@@ -66,7 +63,7 @@ ALONE_TO_DROP: LiteralString = (
 )
 SEEN_BY_OTHERS = (
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    " AND age(backend_xmin) >= (SELECT min(age(xmin)) FROM deletions WHERE number = ANY(%s))"
+    " AND age(backend_xmin) >= (SELECT min(age(deleted_by)) FROM deletions WHERE number = ANY(%s))"
 )
 """Finds a transaction that began before the last of these deletions, and can still see what was deleted."""
 
@@ -180,7 +177,6 @@ class PostgresStorage(DatabaseStorage):
                 connection.execute(for_survey(number, statement))
             connection.execute(for_survey(number, COUNT_USES))
             connection.execute(for_survey(number, "TRUNCATE {issued}"))  # a new file here as well
-        log.info("Closed %s", survey.document.survey.id)
 
     def _empty_inbox(self, survey: Published) -> None:
         """Fold the rest, and wait for what other servers are folding."""
@@ -221,7 +217,7 @@ class PostgresStorage(DatabaseStorage):
                 return  # another server was quicker
             self._lock_out(connection, for_survey(number, ALONE_TO_DROP))
             connection.execute(for_survey(number, "DROP TABLE {inbox}, {sealed}, {issued}"))
-            for statement, values in deletion(survey):
+            for statement, values in deletion(survey, self._now()):
                 connection.execute(translated(statement), values)
 
     def _wipe(self, numbers: list[int]) -> None:

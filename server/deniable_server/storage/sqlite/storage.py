@@ -12,7 +12,6 @@ one arrived; closing a survey compacts the file, and then nothing does.
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,8 +38,6 @@ from .backup import copy_database, refuse_foreign
 from .connections import Connections, explained
 from .schema import migrations
 from .view import SQLiteView
-
-log = logging.getLogger(__name__)
 
 ROWS_AT_ONCE = 250
 """Rows that one statement inserts."""
@@ -120,19 +117,16 @@ class SQLiteStorage(DatabaseStorage):
             with self._connections.writing() as db:
                 db.execute(COUNT_USES.format(issued="issued", number=survey.number))
                 db.execute("DELETE FROM issued WHERE survey = ?", (survey.number,))
-            self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
-            with self._connections.writing() as db:
-                db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
-            log.info("Closed %s", survey.document.survey.id)
-            self._connections.cut_log(patient=False)
+        self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
+        self._write(("UPDATE surveys SET status = 'closed' WHERE number = :number", {"number": survey.number}))
+        self._connections.cut_log()
 
     def _remove(self, survey: Published) -> None:
-        self._write(*deletion(survey, ("issued", "inbox", "sealed")))
+        self._write(*deletion(survey, self._now(), ("issued", "inbox", "sealed")))
 
     def _wipe(self, numbers: list[int]) -> None:
-        with self._connections.turn:
-            self._connections.compact()
-            self._write(*wiped(numbers))
+        self._connections.compact()
+        self._write(*wiped(numbers))
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
@@ -240,9 +234,7 @@ class SQLiteStorage(DatabaseStorage):
         moved = self._fold_all(survey, at_least)
         if moved:
             self._connections.empty_log()
-            with self._connections.turn:
-                # Do not wait for a long reader: the next folding truncates the log again.
-                self._connections.cut_log(patient=False)
+            self._connections.cut_log()  # where a long reader is in the way, the next folding truncates it
         return moved
 
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
