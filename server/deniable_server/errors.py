@@ -13,6 +13,7 @@
         ├── SurveyGone                  the survey was deleted
         ├── SurveyClosed                the survey takes no more submissions
         ├── SurveyNotOpen               the survey takes no submissions yet
+        ├── TooFewPlaces                the survey takes some more submissions, but fewer than a batch has
         ├── BadFieldwork                times or numbers that a survey cannot keep
         ├── IdConflict                  this id is stored with other content
         ├── InvitationUnknown           no invitation has this code, or it gives no more tokens
@@ -68,6 +69,7 @@ class Kind(Enum):
     WRONG_DIGEST = ("wrong-digest", 409, "Made for another version of the survey")
     CLOSED = ("survey-closed", 409, "Survey closed")
     NOT_OPEN = ("survey-not-open", 409, "Survey not open yet")
+    TOO_FEW_PLACES = ("too-few-places", 409, "Survey takes fewer submissions than these")
     INVITATION_USED = ("invitation-used", 409, "Invitation already used")
     DIFFERS = ("survey-differs", 409, "A published survey cannot be changed")
     TOO_LARGE = ("too-large", 413, "Request too large")
@@ -142,6 +144,16 @@ class SurveyNotOpen(ServerError):
     """The survey opens later; the message says when."""
 
     kind = Kind.NOT_OPEN
+
+
+class TooFewPlaces(ServerError):
+    """The survey stops at a number, and a batch has more new submissions than it still takes. One alone never has."""
+
+    kind = Kind.TOO_FEW_PLACES
+
+    def __init__(self, left: int) -> None:
+        more = "1 more submission" if left == 1 else f"{left:,} more submissions"
+        super().__init__(f"The survey takes only {more}. Nothing of this request was stored.")
 
 
 class SurveyGone(ServerError):

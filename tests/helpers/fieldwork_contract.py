@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,11 @@ from deniable_server.errors import (
     SurveyDiffers,
     SurveyGone,
     SurveyNotOpen,
+    TooFewPlaces,
     Unavailable,
 )
-from deniable_server.storage import Accepted, Fieldwork, Published, Row, Storage, Token, open_storage
+from deniable_server.storage import Accepted, Fieldwork, Published, Row, Storage, Token, base, open_storage
+from deniable_server.storage.fieldwork import Conditions
 from deniable_server.storage.sqlite.backup import restore
 
 from .storage_contract import KEY, OTHER, TODAY, Clock, Open, rows_of
@@ -83,7 +86,7 @@ def test_large_batches_keep_to_the_times(
         storage.accept(survey, rows[:60])
     clock.seconds += 1
     assert storage.accept(survey, rows[:60]) == Accepted(60, 0)
-    with pytest.raises(SurveyClosed):
+    with pytest.raises(TooFewPlaces, match="10 more submissions"):
         storage.accept(survey, rows[60:120])
     assert storage.accept(survey, rows[120:]) == Accepted(10, 0)
     assert storage.accept(survey, rows[:60]) == Accepted(0, 60)
@@ -105,6 +108,50 @@ def test_of_many_at_once_a_survey_takes_exactly_as_many_as_it_may(
     assert storage.close_due() == ["campus-health"] and servers[1].close_due() == []
     assert [listed.closed_on for listed in servers[1].surveys()] == [TODAY.isoformat()]
     assert storage.verify() == []
+
+
+def test_only_what_is_new_takes_a_place(
+    storage: Storage, survey: Published, example_answers: dict, clock: Clock
+) -> None:
+    """Known submissions of a batch, and one that is in it twice, need none. A batch with more new ones than there are
+    places stores nothing, and says how many there are; only a full survey is closed.
+    """
+    rows = rows_of(survey, example_answers, 80)
+    storage.schedule(survey, Fieldwork(most=62))
+    storage.accept(survey, rows[:60])
+    for few in ([*rows[:9], *rows[60:63]], rows[60:63], rows):
+        with pytest.raises(TooFewPlaces, match="only 2 more submissions"):
+            storage.accept(survey, few)
+    assert storage.accept(survey, [*rows[:9], rows[60], rows[60]]) == Accepted(1, 10)
+    with pytest.raises(TooFewPlaces, match="only 1 more submission\\."):
+        storage.accept(survey, rows[60:63])
+    assert storage.status(survey) == "open"
+    assert storage.accept(survey, rows[:62]) == Accepted(1, 61)
+    for full in (rows[60:63], rows[62:63]):
+        with pytest.raises(SurveyClosed):
+            storage.accept(survey, full)
+    assert storage.accept(survey, rows[:62]) == Accepted(0, 62) and storage.verify() == []
+
+
+def test_a_number_that_is_set_while_people_answer_is_kept(
+    storage: Storage, reopen: Open, survey: Published, example_answers: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever answers between the look at the number of submissions and the change counts: a number that is reached by
+    then is refused.
+    """
+    rows, other = rows_of(survey, example_answers, 2), reopen()
+    storage.schedule(survey, Fieldwork(most=5))
+    look = base.conditions
+
+    def and_somebody_answers(*given: Any) -> Conditions:
+        found = look(*given)
+        other.accept(found_in(other), rows)
+        return found
+
+    monkeypatch.setattr(base, "conditions", and_somebody_answers)
+    with pytest.raises(BadFieldwork, match="2 already"):
+        storage.schedule(survey, Fieldwork(most=2))
+    assert storage.fieldwork(survey) == Fieldwork(most=5) and storage.status(survey) == "open"
 
 
 def test_what_is_due_is_closed_for_good(

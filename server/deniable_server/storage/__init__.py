@@ -269,8 +269,8 @@ class Storage(ABC):
         whom it came from first. ``counted``: their statistics, where somebody has them already.
 
         IdConflict where an id is known with other content; SurveyClosed or SurveyNotOpen unless all of them are known
-        already; SurveyGone where the survey was deleted; TooManySources where it is a new one too many; Unavailable
-        where it cannot be done now.
+        already; TooFewPlaces where the survey takes fewer than are not known; SurveyGone where it was deleted;
+        TooManySources where it is a new one too many; Unavailable where it cannot be done now.
         """
 
     @abstractmethod

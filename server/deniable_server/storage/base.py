@@ -25,7 +25,7 @@ from . import MOST_SOURCES, Accepted, Fieldwork, Listed, Published, Row, State, 
 from .activity import Activity
 from .deletion import DELETED, TAKE_ON, TRY_AGAIN_AFTER
 from .drafts import Drafts
-from .fieldwork import DUE, conditions
+from .fieldwork import DUE, SCHEDULE, conditions
 from .group_commit import GroupCommit, Tell
 from .invitations import Invitations, numbers
 from .tokens import Statement, Tokens
@@ -126,16 +126,16 @@ class DatabaseStorage(Storage):
         """
 
     @abstractmethod
+    def _write_alone(self, survey: Published, *statements: Statement) -> int:
+        """The same while nobody stores submissions of this survey: the statements see all that were."""
+
+    @abstractmethod
     def _store_requests(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         """Store all of them with one commit; returns an outcome for each. StorageError: nothing was stored."""
 
     @abstractmethod
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
         """Fold up to ``CHUNK`` submissions, if there are enough; returns how many it were."""
-
-    @abstractmethod
-    def _begin_closing(self, survey: Published) -> bool:
-        """Take no more submissions. False where the survey is closed already."""
 
     @abstractmethod
     def _seal(self, survey: Published) -> None:
@@ -187,17 +187,20 @@ class DatabaseStorage(Storage):
         return Fieldwork(found.opens_at, found.closes_at, found.most)
 
     def schedule(self, survey: Published, fieldwork: Fieldwork) -> None:
+        now = self._now()
+        self._check_schedule(survey, fieldwork, now)
+        values = {**asdict(fieldwork), "number": survey.number, "now": now}
+        if not self._write_alone(survey, (SCHEDULE, values)):
+            self._check_schedule(survey, fieldwork, now)  # somebody has answered meanwhile
+            raise SurveyClosed(CLOSED)
+
+    def _check_schedule(self, survey: Published, fieldwork: Fieldwork, now: int) -> None:
+        """BadFieldwork or SurveyClosed where a survey cannot keep this, as far as can be seen now."""
         with self._reading() as view:
             found = conditions(view, survey.number)
-        if found.at(self._now()) != "closed":
-            fieldwork.check(self._now(), found.submissions)
-            changed = (
-                "UPDATE surveys SET opens_at = :opens_at, closes_at = :closes_at, most = :most"
-                " WHERE number = :number AND status = 'open'"
-            )
-            if self._write((changed, {**asdict(fieldwork), "number": survey.number})):
-                return
-        raise SurveyClosed(CLOSED)
+        if found.at(now) == "closed":
+            raise SurveyClosed(CLOSED)
+        fieldwork.check(now, found.submissions)
 
     def state(self, survey: Published) -> State:
         with self._reading() as view:
@@ -270,6 +273,15 @@ class DatabaseStorage(Storage):
         if closed:
             log.info("Closed %s", survey.document.survey.id)
         return closed
+
+    def _begin_closing(self, survey: Published) -> bool:
+        """Take no more submissions. False where the survey is closed already."""
+        closing = (
+            "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, :day)"
+            " WHERE number = :number AND status <> 'closed'"
+        )
+        values = {"day": self._today().isoformat(), "number": survey.number}
+        return self._write_alone(survey, (closing, values)) > 0
 
     def _close(self, survey: Published) -> bool:
         """The same, without a line in the log."""

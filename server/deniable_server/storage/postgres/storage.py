@@ -125,7 +125,13 @@ class PostgresStorage(DatabaseStorage):
 
     def _write(self, *statements: Statement, minor: bool = False) -> int:
         with self._pool.writing(quietly=minor) as connection:
-            return [connection.execute(translated(statement), values).rowcount for statement, values in statements][-1]
+            return _run(connection, statements)
+
+    def _write_alone(self, survey: Published, *statements: Statement) -> int:
+        with self._pool.writing() as connection:
+            # Waits for transactions that store. Later ones look after this, and see what has changed.
+            lock(connection, survey.number, alone=True)
+            return _run(connection, statements)
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
@@ -147,18 +153,6 @@ class PostgresStorage(DatabaseStorage):
             refuse_another(bytes(known[0]), document)
         self._expect(document.survey.id, expected)
         return False
-
-    def _begin_closing(self, survey: Published) -> bool:
-        number = survey.number
-        with self._pool.writing() as connection:
-            # Waits for transactions that store. Later ones read the status after this, and see that it has changed.
-            lock(connection, number, alone=True)
-            begun = connection.execute(
-                "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, %s)"
-                " WHERE number = %s AND status <> 'closed'",
-                (self._today(), number),
-            )
-            return begun.rowcount > 0
 
     def _seal(self, survey: Published) -> None:
         self._empty_inbox(survey)
@@ -317,7 +311,8 @@ class PostgresStorage(DatabaseStorage):
         try:
             with connection.transaction():
                 lock(connection, survey.number, alone=False)
-                now, new = self._now(), len(rows)
+                now, before = self._now(), contents_of(connection, survey.number, rows)
+                new = len({row.id for row in rows} - before.keys())
                 inserted = insert(connection, survey.number, rows, source, sealed=False, new=new, now=now).rowcount
                 looked = look_again(connection, survey.number, rows).fetchone()
                 if looked is None:
@@ -333,7 +328,7 @@ class PostgresStorage(DatabaseStorage):
                     if any(known.setdefault(submission, content) != content for submission, content in rows):
                         raise IdConflict("Nothing of this request was stored.")
                     if missing:
-                        raise conditions(PostgresView(connection), survey.number).refusal(now, CLOSED)
+                        raise conditions(PostgresView(connection), survey.number).refusal(now, CLOSED, new)
                 if added and not is_open:
                     raise SurveyClosed(CLOSED)
                 self._count_days(connection, {survey.number: added})
@@ -460,3 +455,8 @@ class PostgresStorage(DatabaseStorage):
         self._finish()
         self._pool.close()
         self._trouble.close()
+
+
+def _run(connection: Connection, statements: Sequence[Statement]) -> int:
+    """How many rows the last of these has changed."""
+    return [connection.execute(translated(statement), values).rowcount for statement, values in statements][-1]

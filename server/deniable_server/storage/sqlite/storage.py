@@ -86,6 +86,9 @@ class SQLiteStorage(DatabaseStorage):
         finally:
             turn.release()
 
+    def _write_alone(self, survey: Published, *statements: Statement) -> int:
+        return self._write(*statements)  # there is only one that writes
+
     # --- surveys -----------------------------------------------------------------------------------------------------
 
     def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
@@ -103,13 +106,6 @@ class SQLiteStorage(DatabaseStorage):
         refuse_another(known[0], document)
         self._expect(document.survey.id, expected)
         return False
-
-    def _begin_closing(self, survey: Published) -> bool:
-        closing = (
-            "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, :day)"
-            " WHERE number = :number AND status <> 'closed'"
-        )
-        return self._write((closing, {"day": self._today().isoformat(), "number": survey.number})) > 0
 
     def _seal(self, survey: Published) -> None:
         with self._connections.turn:
@@ -170,28 +166,21 @@ class SQLiteStorage(DatabaseStorage):
         self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], source: int
     ) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
-        db.execute("SAVEPOINT request")
-        added = self._insert(db, survey.number, rows, len(rows), source)
-        self._unfolded[survey.number] += added
-        refusal: ServerError | None = None
-        if added < len(rows):
-            found = {row.id: self._content(db, survey.number, row) for row in rows}
-            known = {submission: content for submission, content in found.items() if content is not None}
-            if any(known.setdefault(submission, content) != content for submission, content in rows):
-                refusal = IdConflict("Nothing of this request was stored.")
-            elif None in found.values():
-                refusal = self._refusal(db, survey.number)
-        if refusal:
-            db.execute("ROLLBACK TO request")
-        else:
-            self._count_day(db, {survey.number: added})
-        db.execute("RELEASE request")
-        return refusal or Accepted(added, len(rows) - added)
+        found = {row.id: self._content(db, survey.number, row) for row in rows}
+        known = {submission: content for submission, content in found.items() if content is not None}
+        new = len(found) - len(known)
+        if any(known.setdefault(submission, content) != content for submission, content in rows):
+            return IdConflict("Nothing of this request was stored.")
+        if new and not self._insert(db, survey.number, rows, new, source):
+            return self._refusal(db, survey.number, new)
+        self._unfolded[survey.number] += new
+        self._count_day(db, {survey.number: new})
+        return Accepted(new, len(rows) - new)
 
-    def _refusal(self, db: sqlite3.Connection, number: int) -> ServerError:
-        """Why a survey has not taken new submissions in this transaction."""
+    def _refusal(self, db: sqlite3.Connection, number: int, new: int) -> ServerError:
+        """Why a survey has not taken so many new submissions in this transaction."""
         try:
-            return conditions(SQLiteView(db), number).refusal(self._now(), CLOSED)
+            return conditions(SQLiteView(db), number).refusal(self._now(), CLOSED, new)
         except SurveyGone as gone:
             return gone
 
