@@ -10,6 +10,7 @@
         ├── StorageError                the database cannot be used as it is
         │   └── Unavailable             it cannot be read or written just now; try again
         ├── SurveyDiffers               another survey was published under this id
+        ├── DraftChanged                somebody has changed, published or deleted the draft
         ├── SurveyGone                  the survey was deleted
         ├── SurveyClosed                the survey takes no more submissions
         ├── SurveyNotOpen               the survey takes no submissions yet
@@ -132,6 +133,10 @@ class SurveyDiffers(ServerError):
     """A survey of this id is already published, with other content."""
 
     kind = Kind.DIFFERS
+
+
+class DraftChanged(ServerError):
+    """The draft is not there as it was seen: somebody has changed, published or deleted it. Nothing was published."""
 
 
 class SurveyClosed(ServerError):

@@ -484,7 +484,7 @@ def test_what_is_left_of_test_runs_is_wiped_at_night(
     another survey that is deleted.
     """
     wiped = wipings(storage, monkeypatch)
-    runs = [run_of(storage, draft) for draft in (1, 2, 3)]
+    runs = [run_of(storage, storage.drafts.create("{}")) for _ in range(3)]
     for run in runs[:2]:
         storage.delete_survey(run)
         storage.close_due()
@@ -498,6 +498,28 @@ def test_what_is_left_of_test_runs_is_wiped_at_night(
     assert len(wiped) == 1
     storage.delete_survey(survey)
     assert [sorted(each) for each in wiped[1:]] == [[survey.number, runs[2].number]]
+
+
+def test_a_test_run_does_not_outlive_its_draft(
+    storage: Storage, reopen: Open, survey: Published, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where it could not be ended when its draft went, a server does it later. Those of drafts that are there stay, and
+    so do surveys.
+    """
+    drafts = [storage.drafts.create("{}") for _ in range(2)]
+    gone, kept = (run_of(storage, draft) for draft in drafts)
+    storage.drafts.delete(drafts[0])
+
+    def fail(survey: Published) -> None:
+        raise Unavailable("a download is under way")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "_remove", fail)
+        storage.close_due()
+        assert storage.test_run(drafts[0]) is not None
+    reopen().close_due()
+    assert [each.id for each in storage.surveys(test_runs=True)] == ["campus-health", kept.document.survey.id]
+    assert storage.find(gone.document.survey.id) is None
 
 
 def run_of(storage: Storage, draft: int) -> Published:

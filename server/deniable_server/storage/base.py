@@ -14,21 +14,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from deniable_protocol import Document, verify
 from deniable_protocol.checks import SURVEY_ID
-from deniable_server.errors import StorageError, SurveyClosed, SurveyDiffers, SurveyGone, TooManySources
+from deniable_server.errors import DraftChanged, StorageError, SurveyClosed, SurveyDiffers, SurveyGone, TooManySources
 from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Fieldwork, Listed, Published, Row, State, Status, Storage, Stored, queries
 from .activity import Activity
 from .deletion import DELETED, TAKE_ON, TRY_AGAIN_AFTER
-from .drafts import Drafts
+from .drafts import Draft, Drafts, ended
 from .fieldwork import DUE, SCHEDULE, conditions
 from .group_commit import GroupCommit, Tell
 from .invitations import Invitations, numbers
-from .tokens import Statement, Tokens
+from .tokens import Statement, Tokens, granted
 from .trouble_log import TroubleLog
 from .waiting import Waiting
 
@@ -39,7 +39,21 @@ FOLD_AGAIN_AFTER = 60.0
 LOOK_EACH = 1.0
 """Seconds between two looks at what is due."""
 WIPING = "Wiping deleted surveys from the files"
+ADD_SURVEY = (
+    "INSERT INTO surveys (id, document, digest, published_on, expected, draft)"
+    " VALUES (:id, :document, :digest, :day, :expected, :draft) ON CONFLICT DO NOTHING"
+)
+DOCUMENT = "SELECT number, document FROM surveys WHERE id = :id"
+ABANDONED = (
+    "SELECT id FROM surveys WHERE draft IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM drafts WHERE drafts.number = surveys.draft)"
+)
+"""Test runs of drafts that are gone."""
 CLOSED = "It takes no more submissions."
+
+
+Run: TypeAlias = Callable[[str, dict[str, Any]], int]
+"""Runs a statement in a transaction, and returns how many rows it has changed."""
 
 
 class Request(NamedTuple):
@@ -138,6 +152,12 @@ class DatabaseStorage(Storage):
         """Fold up to ``CHUNK`` submissions, if there are enough; returns how many it were."""
 
     @abstractmethod
+    def _add_survey(self, survey: str, added: Statement, then: Callable[[Run], None]) -> bytes | None:
+        """Add a survey, and do what comes ``then``, in one transaction. Where a survey has this id already, nothing is
+        done: returns its document. SurveyDiffers where its draft has a test run.
+        """
+
+    @abstractmethod
     def _seal(self, survey: Published) -> None:
         """The rest of closing: fold, wipe what shows arrival order, and only then mark it closed. Can be repeated."""
 
@@ -215,6 +235,33 @@ class DatabaseStorage(Storage):
     def results_from(self, survey: Published) -> int | None:
         with self._reading() as view:
             return queries.results_from(view, survey.number)
+
+    def publish(
+        self,
+        published: bytes,
+        expected: int | None = None,
+        draft: int | None = None,
+        *,
+        editor: str | None = None,
+        replaces: Draft | None = None,
+    ) -> bool:
+        document = self._verified(published)
+        survey = document.survey.id
+
+        def then(run: Run) -> None:
+            if replaces is not None and not run(*ended(replaces)):
+                raise DraftChanged
+            for statement in [] if editor is None else granted(editor, survey, "editor"):
+                run(*statement)
+
+        values = {"id": survey, "document": published, "digest": document.digest, "day": self._today().isoformat()}
+        known = self._add_survey(survey, (ADD_SURVEY, values | {"expected": expected, "draft": draft}), then)
+        if known is None:
+            return True
+        refuse_another(known, document)
+        if replaces is None:
+            self._expect(survey, expected)
+        return False
 
     def _verified(self, published: bytes) -> Document:
         """The document that is to be published. With a key that nobody here has, no token could ever be signed."""
@@ -307,16 +354,33 @@ class DatabaseStorage(Storage):
         with self._reading() as view:
             due = dict(view.rows(f"SELECT id, coalesce(closes_at <= :now, false) FROM surveys WHERE {DUE}", now=now))  # noqa: S608 -- our own words
             deleted = [wipe_at for _, wipe_at in view.rows(DELETED)]
+            abandoned = [survey for (survey,) in view.rows(ABANDONED)]
         if not deleted:
             self._trouble.works(WIPING)  # perhaps another server has done it
         elif min(deleted) <= now:
             self._wipe_deleted()
-        again = self._unfinished if time.monotonic() >= self._finish_again_at else set()
+        again = set[str]()
+        if time.monotonic() >= self._finish_again_at:
+            self._end_test_runs(abandoned)
+            again = self._unfinished
         closed = [survey for survey in sorted(due.keys() | again) if self._close_quietly(survey)]
         for survey in closed:
             if due.get(survey):  # of one that stops at a number, this would be when the last respondent answered
                 log.info("Closed %s", survey)
         return closed
+
+    def _end_test_runs(self, surveys: list[str]) -> None:
+        """Delete these. Their drafts were published or deleted when they could not be."""
+        for survey in surveys:
+            published = self.find(survey)
+            try:
+                if published is not None:
+                    self.delete_survey(published)
+            except StorageError as error:  # a download may be in the way
+                self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
+                self._trouble.failed("Ending a test run", str(error))
+            else:
+                self._trouble.works("Ending a test run")
 
     def _close_quietly(self, survey: str) -> bool:
         """Close a survey that is due. Where this fails, it takes no more submissions, and the rest is done later. The
@@ -508,10 +572,9 @@ class DatabaseStorage(Storage):
             return queries.find_damage(view, numbers)
 
 
-def refuse_second_run(published: int) -> None:
-    """SurveyDiffers where nothing was published, though no survey has the id: the draft has a test run already."""
-    if not published:
-        raise SurveyDiffers("This draft has a test run already. Delete it before another one is begun.")
+def second_run() -> SurveyDiffers:
+    """Where nothing was published, though no survey has the id."""
+    return SurveyDiffers("This draft has a test run already. End it before another one is begun.")
 
 
 def refuse_another(known: bytes, document: Document) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.errors import DeadlockDetected, LockNotAvailable, UndefinedTable
@@ -30,7 +30,7 @@ from psycopg.sql import SQL, Identifier
 
 from deniable_server.errors import IdConflict, ServerError, StorageError, SurveyClosed, SurveyGone, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_now, utc_today
-from deniable_server.storage.base import CLOSED, DatabaseStorage, Request, refuse_another, refuse_second_run
+from deniable_server.storage.base import CLOSED, DOCUMENT, DatabaseStorage, Request, Run, second_run
 from deniable_server.storage.deletion import WITH_TRACES, deletion, wiped
 from deniable_server.storage.fieldwork import conditions
 from deniable_server.storage.invitations import COUNT_USES
@@ -135,24 +135,22 @@ class PostgresStorage(DatabaseStorage):
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
-    def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
-        document = self._verified(published)
+    def _add_survey(self, survey: str, added: Statement, then: Callable[[Run], None]) -> bytes | None:
         with self._pool.writing() as connection:
-            row = connection.execute(
-                "INSERT INTO surveys (id, document, digest, published_on, expected, draft)"
-                " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING RETURNING number",
-                (document.survey.id, published, document.digest, self._today(), expected, draft),
-            ).fetchone()
-            if row is not None:
-                make_partitions(connection, row[0])
-                return True
-            known = connection.execute("SELECT document FROM surveys WHERE id = %s", (document.survey.id,)).fetchone()
-        if known is None:
-            refuse_second_run(0)
-        else:
-            refuse_another(bytes(known[0]), document)
-        self._expect(document.survey.id, expected)
-        return False
+
+            def run(statement: str, values: dict[str, Any]) -> int:
+                return connection.execute(translated(statement), values).rowcount
+
+            is_new = run(*added)
+            known = PostgresView(connection).rows(DOCUMENT, id=survey)
+            if not known:
+                raise second_run()
+            number, document = known[0]
+            if not is_new:
+                return bytes(document)
+            make_partitions(connection, number)
+            then(run)
+            return None
 
     def _seal(self, survey: Published) -> None:
         self._empty_inbox(survey)

@@ -21,12 +21,13 @@ from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
 from deniable_server.errors import IdConflict, ServerError, SurveyGone
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_now, utc_today
-from deniable_server.storage.base import CLOSED, DatabaseStorage, Request, refuse_another, refuse_second_run
+from deniable_server.storage.base import CLOSED, DOCUMENT, DatabaseStorage, Request, Run, second_run
 from deniable_server.storage.deletion import deletion, wiped
 from deniable_server.storage.fieldwork import TAKES, conditions
 from deniable_server.storage.files import locks_work
@@ -91,21 +92,19 @@ class SQLiteStorage(DatabaseStorage):
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
-    def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
-        document = self._verified(published)
+    def _add_survey(self, survey: str, added: Statement, then: Callable[[Run], None]) -> bytes | None:
         with self._connections.turn, self._connections.writing() as db:
-            known = db.execute("SELECT document FROM surveys WHERE id = ?", (document.survey.id,)).fetchone()
-            if known is None:
-                added = db.execute(
-                    "INSERT INTO surveys (id, document, digest, published_on, expected, draft)"
-                    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    (document.survey.id, published, document.digest, self._today().isoformat(), expected, draft),
-                )
-                refuse_second_run(added.rowcount)
-                return True
-        refuse_another(known[0], document)
-        self._expect(document.survey.id, expected)
-        return False
+
+            def run(statement: str, values: dict[str, Any]) -> int:
+                return db.execute(statement, values).rowcount
+
+            if run(*added):
+                then(run)
+                return None
+            known = SQLiteView(db).rows(DOCUMENT, id=survey)
+            if not known:
+                raise second_run()
+            return bytes(known[0][1])
 
     def _seal(self, survey: Published) -> None:
         with self._connections.turn:
