@@ -10,9 +10,11 @@
         ├── StorageError                the database cannot be used as it is
         │   └── Unavailable             it cannot be read or written just now; try again
         ├── SurveyDiffers               another survey was published under this id
+        ├── DraftChanged                somebody has changed, published or deleted the draft
         ├── SurveyGone                  the survey was deleted
         ├── SurveyClosed                the survey takes no more submissions
         ├── SurveyNotOpen               the survey takes no submissions yet
+        ├── TooFewPlaces                the survey takes some more submissions, but fewer than a batch has
         ├── BadFieldwork                times or numbers that a survey cannot keep
         ├── IdConflict                  this id is stored with other content
         ├── InvitationUnknown           no invitation has this code, or it gives no more tokens
@@ -68,6 +70,7 @@ class Kind(Enum):
     WRONG_DIGEST = ("wrong-digest", 409, "Made for another version of the survey")
     CLOSED = ("survey-closed", 409, "Survey closed")
     NOT_OPEN = ("survey-not-open", 409, "Survey not open yet")
+    TOO_FEW_PLACES = ("too-few-places", 409, "Survey takes fewer submissions than these")
     INVITATION_USED = ("invitation-used", 409, "Invitation already used")
     DIFFERS = ("survey-differs", 409, "A published survey cannot be changed")
     TOO_LARGE = ("too-large", 413, "Request too large")
@@ -132,6 +135,10 @@ class SurveyDiffers(ServerError):
     kind = Kind.DIFFERS
 
 
+class DraftChanged(ServerError):
+    """The draft is not there as it was seen: somebody has changed, published or deleted it. Nothing was published."""
+
+
 class SurveyClosed(ServerError):
     """The survey takes no more submissions."""
 
@@ -142,6 +149,16 @@ class SurveyNotOpen(ServerError):
     """The survey opens later; the message says when."""
 
     kind = Kind.NOT_OPEN
+
+
+class TooFewPlaces(ServerError):
+    """The survey stops at a number, and a batch has more new submissions than it still takes. One alone never has."""
+
+    kind = Kind.TOO_FEW_PLACES
+
+    def __init__(self, left: int) -> None:
+        more = "1 more submission" if left == 1 else f"{left:,} more submissions"
+        super().__init__(f"The survey takes only {more}. Nothing of this request was stored.")
 
 
 class SurveyGone(ServerError):

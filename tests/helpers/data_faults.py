@@ -29,7 +29,7 @@ from deniable_server.analysis.source import StoredSurvey
 from deniable_server.export import write
 from deniable_server.planning import limits
 from deniable_server.storage import Accepted, State, base, files, queries, tokens
-from deniable_server.storage.base import Request
+from deniable_server.storage.base import DatabaseStorage, Request
 from deniable_server.storage.sqlite import backup, connections, tag
 from deniable_server.storage.sqlite import storage as sqlite_storage
 from deniable_server.storage.sqlite.connections import Connections
@@ -136,6 +136,18 @@ def deleted_rows_stay_in_the_file(original: Any, self: Connections) -> sqlite3.C
 @instead_of(Connections, "compact")
 def closing_leaves_the_order_of_folding(_: Any, self: Connections) -> None:
     return None
+
+
+@instead_of(Connections, "_wait_to_cut_log")
+def a_survey_is_closed_while_the_log_has_its_order(*_: Any) -> None:
+    return None
+
+
+@instead_of(DatabaseStorage, "_close_quietly")
+def the_log_says_when_the_last_one_answered(original: Any, self: DatabaseStorage, survey: str) -> bool:
+    closed: bool = original(self, survey)
+    base.log.info("Closed %s", survey)
+    return closed
 
 
 @instead_of(SQLiteStorage, "_count_day")

@@ -10,8 +10,9 @@ from werkzeug.datastructures import ImmutableMultiDict
 
 from deniable_server import app as app_module
 from deniable_server.editing import changes, faults
+from deniable_server.storage import base
 from deniable_server.storage.base import DatabaseStorage
-from deniable_server.storage.drafts import Drafts
+from deniable_server.storage.drafts import Draft, Drafts
 from deniable_server.web import auth
 from deniable_server.web.context import AppState, here
 from tests.helpers.planting import instead_of, replace
@@ -89,9 +90,14 @@ def a_file_replaces_what_others_wrote() -> None:
     _with_field("drafts.take_file", "version", _version)
 
 
-@instead_of(AppState, "end_test_run")
-def a_test_run_outlives_its_draft(_: Any, self: AppState, draft: int, token: Any) -> None:
-    return None
+def a_test_run_outlives_its_draft() -> None:
+    replace(AppState, "end_test_run", lambda original: lambda *_: None)
+    replace(DatabaseStorage, "_end_test_runs", lambda original: lambda *_: None)
+
+
+@instead_of(base, "ended")
+def a_draft_is_published_twice(_: Any, draft: Draft) -> Any:
+    return "UPDATE surveys SET expected = expected", {}
 
 
 @instead_of(DatabaseStorage, "schedule")

@@ -222,6 +222,10 @@ DATA: dict[Planted, tuple[str, ...]] = {
     data.a_single_submission_is_folded_alone: (f"{_SQLITE}::test_servers_together_fold_no_fewer_than_the_threshold",),
     data.deleted_rows_stay_in_the_file: (f"{_SQLITE}::test_folding_leaves_no_trace_of_the_inbox",),
     data.closing_leaves_the_order_of_folding: (f"{_CLAIMS}::test_a_closed_survey_has_no_order_of_folding",),
+    data.a_survey_is_closed_while_the_log_has_its_order: (f"{_SQLITE}::test_closing_waits_for_downloads",),
+    data.the_log_says_when_the_last_one_answered: (
+        f"{_CONTRACT}::test_the_log_does_not_say_when_the_last_one_answered",
+    ),
     data.submissions_are_counted_by_the_minute: (_CONTRACT,),
     data.a_database_that_everybody_can_read: (f"{_SQLITE}::test_only_its_owner_can_open_the_database",),
     data.a_backup_that_everybody_can_read: (f"{_SQLITE}::test_backup_and_restore",),
@@ -309,6 +313,7 @@ DRAFTS: dict[Planted, tuple[str, ...]] = {
         f"{_PUBLISHING}::test_a_file_does_not_replace_what_somebody_else_changed",
     ),
     drafts.a_test_run_outlives_its_draft: (f"{_PUBLISHING}::test_publishing_ends_at_what_to_send",),
+    drafts.a_draft_is_published_twice: (f"{_PUBLISHING}::test_two_clicks_publish_one_survey",),
     drafts.a_closed_survey_gets_new_times: (f"{_FIELDWORK}::test_a_closed_survey_stays_closed",),
     drafts.any_name_deletes_a_survey: (f"{_FIELDWORK}::test_another_name_deletes_nothing",),
 }

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,13 +21,16 @@ from deniable_server.errors import (
     SurveyDiffers,
     SurveyGone,
     SurveyNotOpen,
+    TooFewPlaces,
+    Unavailable,
 )
-from deniable_server.storage import Accepted, Fieldwork, Published, Row, Storage, Token, open_storage
+from deniable_server.storage import Accepted, Fieldwork, Published, Row, Storage, Token, base, open_storage
+from deniable_server.storage.fieldwork import Conditions
 from deniable_server.storage.sqlite.backup import restore
 
 from .storage_contract import KEY, OTHER, TODAY, Clock, Open, rows_of
 
-HOUR = 3600
+MINUTE, HOUR = 60, 3600
 
 
 def found_in(storage: Storage, survey: str = "campus-health") -> Published:
@@ -82,7 +86,7 @@ def test_large_batches_keep_to_the_times(
         storage.accept(survey, rows[:60])
     clock.seconds += 1
     assert storage.accept(survey, rows[:60]) == Accepted(60, 0)
-    with pytest.raises(SurveyClosed):
+    with pytest.raises(TooFewPlaces, match="10 more submissions"):
         storage.accept(survey, rows[60:120])
     assert storage.accept(survey, rows[120:]) == Accepted(10, 0)
     assert storage.accept(survey, rows[:60]) == Accepted(0, 60)
@@ -104,6 +108,50 @@ def test_of_many_at_once_a_survey_takes_exactly_as_many_as_it_may(
     assert storage.close_due() == ["campus-health"] and servers[1].close_due() == []
     assert [listed.closed_on for listed in servers[1].surveys()] == [TODAY.isoformat()]
     assert storage.verify() == []
+
+
+def test_only_what_is_new_takes_a_place(
+    storage: Storage, survey: Published, example_answers: dict, clock: Clock
+) -> None:
+    """Known submissions of a batch, and one that is in it twice, need none. A batch with more new ones than there are
+    places stores nothing, and says how many there are; only a full survey is closed.
+    """
+    rows = rows_of(survey, example_answers, 80)
+    storage.schedule(survey, Fieldwork(most=62))
+    storage.accept(survey, rows[:60])
+    for few in ([*rows[:9], *rows[60:63]], rows[60:63], rows):
+        with pytest.raises(TooFewPlaces, match="only 2 more submissions"):
+            storage.accept(survey, few)
+    assert storage.accept(survey, [*rows[:9], rows[60], rows[60]]) == Accepted(1, 10)
+    with pytest.raises(TooFewPlaces, match="only 1 more submission\\."):
+        storage.accept(survey, rows[60:63])
+    assert storage.status(survey) == "open"
+    assert storage.accept(survey, rows[:62]) == Accepted(1, 61)
+    for full in (rows[60:63], rows[62:63]):
+        with pytest.raises(SurveyClosed):
+            storage.accept(survey, full)
+    assert storage.accept(survey, rows[:62]) == Accepted(0, 62) and storage.verify() == []
+
+
+def test_a_number_that_is_set_while_people_answer_is_kept(
+    storage: Storage, reopen: Open, survey: Published, example_answers: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever answers between the look at the number of submissions and the change counts: a number that is reached by
+    then is refused.
+    """
+    rows, other = rows_of(survey, example_answers, 2), reopen()
+    storage.schedule(survey, Fieldwork(most=5))
+    look = base.conditions
+
+    def and_somebody_answers(*given: Any) -> Conditions:
+        found = look(*given)
+        other.accept(found_in(other), rows)
+        return found
+
+    monkeypatch.setattr(base, "conditions", and_somebody_answers)
+    with pytest.raises(BadFieldwork, match="2 already"):
+        storage.schedule(survey, Fieldwork(most=2))
+    assert storage.fieldwork(survey) == Fieldwork(most=5) and storage.status(survey) == "open"
 
 
 def test_what_is_due_is_closed_for_good(
@@ -140,6 +188,40 @@ def test_a_thread_closes_what_is_due(storage: Storage, survey: Published, clock:
     assert storage.surveys()[0].closed_on == TODAY.isoformat()
     storage.close()
     assert "schedule" not in {thread.name for thread in {*threading.enumerate()} - others}
+
+
+def test_the_log_does_not_say_when_the_last_one_answered(
+    storage: Storage,
+    survey: Published,
+    example_answers: dict,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A survey that stops at a number is closed at that moment: no line says so, nor that closing it failed. Closings
+    at a time that was set, and those that somebody asks for, are logged.
+    """
+    caplog.set_level("INFO")
+    for id_ in ("timed", "asked"):
+        storage.publish(publish(survey_from_tree(OTHER | {"id": id_})))
+    storage.schedule(survey, Fieldwork(most=3))
+    storage.accept(survey, rows_of(survey, example_answers, 3))
+
+    def fail(survey: Published) -> None:
+        raise Unavailable("a download is under way")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "_seal", fail)
+        assert storage.close_due() == []
+    monkeypatch.setattr(storage, "_finish_again_at", 0.0)
+    assert storage.close_due() == ["campus-health"]
+    assert caplog.messages == []
+    storage.schedule(found_in(storage, "timed"), Fieldwork(closes_at=clock() + 1))
+    clock.seconds += 1
+    assert storage.close_due() == ["timed"] and storage.close_survey(found_in(storage, "asked"))
+    assert caplog.messages == ["Closed timed", "Closed asked"]
+    storage.close()
+    assert caplog.messages[2:] == ["Closing campus-health has failed, and works again: a download is under way"]
 
 
 @pytest.mark.parametrize(
@@ -341,9 +423,9 @@ def test_people_answer_while_a_survey_is_deleted(
 
 
 def test_a_crash_between_the_deletion_and_the_wiping_is_made_good(
-    storage: Storage, reopen: Open, survey: Published, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, reopen: Open, survey: Published, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
-    """The survey is gone, and the next server that starts wipes the files."""
+    """The survey is gone, and a minute later a server wipes the files, such as one that starts then."""
 
     def crash(numbers: list[int]) -> None:
         raise StorageError("power cut")
@@ -352,9 +434,94 @@ def test_a_crash_between_the_deletion_and_the_wiping_is_made_good(
     storage.delete_survey(survey)
     other = reopen()
     assert other.find("campus-health") is None
-    wiped: list[list[int]] = []
-    wipe = other._wipe  # type: ignore[attr-defined]
-    monkeypatch.setattr(other, "_wipe", lambda numbers: (wiped.append(numbers), wipe(numbers)))
+    wiped = wipings(other, monkeypatch)
+    clock.seconds += MINUTE
     other.finish_closing()
     other.finish_closing()
     assert wiped == [[survey.number]]
+
+
+def wipings(storage: Storage, monkeypatch: pytest.MonkeyPatch, error: StorageError | None = None) -> list[list[int]]:
+    """The wipings that this server begins from now on; it may fail in each."""
+    begun: list[list[int]] = []
+
+    def noted(numbers: list[int]) -> None:
+        begun.append(numbers)
+        if error:
+            raise error
+        type(storage)._wipe(storage, numbers)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(storage, "_wipe", noted)
+    return begun
+
+
+def test_of_all_servers_one_tries_again_to_wipe(
+    storage: Storage, reopen: Open, survey: Published, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """Once a minute, while a download is in the way: wiping in vain costs others time."""
+    servers = [storage, reopen(), reopen()]
+    begun = [wipings(server, monkeypatch, Unavailable("a download is under way")) for server in servers]
+    storage.delete_survey(survey)
+    for tries in (1, 2, 3):
+        for _ in range(3):
+            for server in servers:
+                server.close_due()
+        assert sum(map(len, begun)) == tries
+        clock.seconds += MINUTE
+    wiped = wipings(servers[1], monkeypatch)
+    servers[1].close_due()
+    assert wiped == [[survey.number]]
+    clock.seconds += MINUTE
+    for server in servers:
+        server.close_due()
+    assert sum(map(len, begun)) == 3 and len(wiped) == 1
+
+
+def test_what_is_left_of_test_runs_is_wiped_at_night(
+    storage: Storage, survey: Published, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """They end all day long, and wiping makes others wait: it is done for all of them at once, within a day, or with
+    another survey that is deleted.
+    """
+    wiped = wipings(storage, monkeypatch)
+    runs = [run_of(storage, storage.drafts.create("{}")) for _ in range(3)]
+    for run in runs[:2]:
+        storage.delete_survey(run)
+        storage.close_due()
+        assert storage.find(run.document.survey.id) is None
+    assert wiped == []
+    clock.seconds += 24 * HOUR
+    storage.close_due()
+    storage.close_due()
+    assert wiped == [[run.number for run in runs[:2]]]
+    storage.delete_survey(runs[2])
+    assert len(wiped) == 1
+    storage.delete_survey(survey)
+    assert [sorted(each) for each in wiped[1:]] == [[survey.number, runs[2].number]]
+
+
+def test_a_test_run_does_not_outlive_its_draft(
+    storage: Storage, reopen: Open, survey: Published, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where it could not be ended when its draft went, a server does it later. Those of drafts that are there stay, and
+    so do surveys.
+    """
+    drafts = [storage.drafts.create("{}") for _ in range(2)]
+    gone, kept = (run_of(storage, draft) for draft in drafts)
+    storage.drafts.delete(drafts[0])
+
+    def fail(survey: Published) -> None:
+        raise Unavailable("a download is under way")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "_remove", fail)
+        storage.close_due()
+        assert storage.test_run(drafts[0]) is not None
+    reopen().close_due()
+    assert [each.id for each in storage.surveys(test_runs=True)] == ["campus-health", kept.document.survey.id]
+    assert storage.find(gone.document.survey.id) is None
+
+
+def run_of(storage: Storage, draft: int) -> Published:
+    storage.publish(publish(survey_from_tree(OTHER | {"id": f"test-{draft}"})), draft=draft)
+    return found_in(storage, f"test-{draft}")

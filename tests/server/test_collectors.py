@@ -15,6 +15,7 @@ from deniable_server import create_app
 from deniable_server.cli import cli
 from deniable_server.errors import Unavailable
 from deniable_server.settings import Settings, parse_rate
+from deniable_server.storage import Fieldwork
 from deniable_server.storage.tokens import make_token
 from tests.helpers.servers import collector, let_collect, storage_of
 from tests.helpers.sign_in import enter, send
@@ -54,6 +55,31 @@ def test_without_a_token_a_body_is_small(http: FlaskClient, token: dict[str, str
     plain = {"Content-Type": "application/json"}
     assert http.post(SUBMISSIONS, data=body, headers=plain).status_code == 413
     assert http.post(SUBMISSIONS, data=body, headers=plain | token).status_code == 400
+
+
+def test_a_batch_with_more_than_a_survey_takes_is_told_so(
+    http: FlaskClient, app: Flask, submissions: list[dict[str, Any]], token: dict[str, str]
+) -> None:
+    """While there is a place the survey is open, and says how many there are. What is known needs none. A submission
+    alone is either taken, or the survey is closed.
+    """
+    storage = storage_of(app)
+    survey = storage.find("campus-health")
+    assert survey is not None
+    storage.schedule(survey, Fieldwork(most=2))
+
+    def sent(some: list[dict[str, Any]]) -> tuple[int, str]:
+        response = http.post(SUBMISSIONS, json={"submissions": some}, headers=token)
+        assert response.json is not None
+        return response.status_code, response.json.get("type", "").rpartition(":")[2]
+
+    assert sent(submissions[:1])[0] == 201
+    assert sent(submissions) == (409, "too-few-places")
+    assert http.get(SURVEY).headers["Deniable-Status"] == "open"
+    assert sent(submissions[:2])[0] == 201
+    assert http.get(SURVEY).headers["Deniable-Status"] == "closed"
+    assert sent(submissions) == sent(submissions[2:]) == (409, "survey-closed")
+    assert http.post(SUBMISSIONS, json=submissions[2]).json["type"].endswith(":survey-closed")
 
 
 def test_a_collector_sends_for_its_source(

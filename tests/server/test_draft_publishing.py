@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -11,6 +14,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from deniable_server import editing
+from deniable_server.errors import Unavailable
+from deniable_server.storage import Published, base
 from tests.helpers.draft_pages import (
     CANARY,
     ENGLISH,
@@ -25,7 +30,7 @@ from tests.helpers.draft_pages import (
 )
 from tests.helpers.drafts import HOSTILE, SCRIPT, example_tree, hostile_tree, new_draft
 from tests.helpers.servers import storage_of
-from tests.helpers.sign_in import BROWSER, send
+from tests.helpers.sign_in import BROWSER, enter, send
 
 # --- the file ---------------------------------------------------------------------------------------------------------
 
@@ -143,22 +148,107 @@ def test_what_was_not_looked_at_is_not_published(app: Flask, editor: FlaskClient
 def test_what_is_saved_while_it_is_published_is_kept(
     app: Flask, editor: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A change that somebody saves between the last look and the end is not lost: the draft stays, with it."""
+    """A change that somebody saves between the last look and the end is not lost, and not published unseen: the plan is
+    shown again, with it.
+    """
     number = new_draft(storage_of(app), id="mine", **ENGLISH)
     state = app.extensions["deniable"]
     publish = state.publish
 
     def meanwhile(*given: object) -> bool:
-        created: bool = publish(*given)
         sketch = sketch_of(app, number)
         editing.apply(sketch, editing.Change("late", **title("Too late")), "Ben")
         assert storage_of(app).drafts.save(number, editing.write(sketch), 1)
-        return created
+        return bool(publish(*given))
 
     monkeypatch.setattr(state, "publish", meanwhile)
     page = f"/drafts/{number}/publish"
-    assert send(editor, page, page, version="1").location == "/surveys/mine/share?new=1"
-    assert sketch_of(app, number).title == "Too late" and storage_of(app).find("mine") is not None
+    refused = send(editor, page, page, version="1")
+    assert refused.status_code == 409 and "Ben has changed the draft since. Look again." in refused.text
+    assert sketch_of(app, number).title == "Too late" and storage_of(app).find("mine") is None
+
+
+@pytest.mark.parametrize("meanwhile", ["surveys", "publish", "nothing"])
+@pytest.mark.parametrize("restricted", [False, True])
+def test_two_clicks_publish_one_survey(
+    app: Flask, http: FlaskClient, monkeypatch: pytest.MonkeyPatch, meanwhile: str, restricted: bool
+) -> None:
+    """Whether the second is looked at while the first is being published, or after it: both lead to the survey."""
+    enter(http, app, "editor", *(["campus-health"] if restricted else []))
+    storage = storage_of(app)
+    number = number_in(begin(http, start="file", text=editing.to_toml(editing.from_tree(example_tree() | NAMELESS))))
+    page = f"/drafts/{number}/publish"
+    plan = http.get(page)
+    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', plan.text))
+    assert form["survey"] == "brand-new"
+
+    def click() -> TestResponse:
+        return http.post(page, data=form, headers=BROWSER)
+
+    clicks: list[TestResponse] = []
+
+    def during(real: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*given: Any, **named: Any) -> Any:
+            monkeypatch.undo()
+            with ThreadPoolExecutor(1) as pool:
+                clicks.append(pool.submit(click).result())
+            return real(*given, **named)
+
+        return called
+
+    if meanwhile == "nothing":
+        clicks.append(click())
+    else:
+        monkeypatch.setattr(storage, meanwhile, during(getattr(storage, meanwhile)))
+    clicks.append(click())
+    assert [each.location for each in clicks] == ["/surveys/brand-new/share?new=1", "/surveys/brand-new/share"]
+    assert [each.id for each in storage.surveys()] == ["brand-new", "campus-health"]
+    assert http.get("/surveys/brand-new/share").status_code == 200
+
+
+NAMELESS = ENGLISH | {"title": "Brand new", "id": ""}
+
+
+def test_what_could_not_be_published_is_published_once(
+    app: Flask, http: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where storing fails half-way, nothing was stored, as the page says. Tried again, there is one survey, and an
+    editor of some surveys may edit it.
+    """
+    enter(http, app, "editor", "campus-health")
+    number = number_in(begin(http, start="file", text=editing.to_toml(editing.from_tree(example_tree() | NAMELESS))))
+    page = f"/drafts/{number}/publish"
+    with monkeypatch.context() as patch:
+        patch.setattr(base, "granted", lambda *_: [("UPDATE nothing SET number = 1", {})])
+        assert send(http, page, page, version="1").status_code == 503
+    assert [each.id for each in storage_of(app).surveys()] == ["campus-health"]
+    assert send(http, page, page, version="1").location == "/surveys/brand-new/share?new=1"
+    assert http.get("/surveys/brand-new/share").status_code == 200
+
+
+def test_a_test_run_that_cannot_be_ended_now_does_not_undo_publishing(
+    app: Flask, editor: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The survey is published, and the page says so; the test run is ended later."""
+    number = new_draft(storage_of(app), **NAMELESS)
+    send(editor, f"/drafts/{number}/test", f"/drafts/{number}/preview")
+
+    def fail(survey: Published) -> None:
+        raise Unavailable("a download is under way")
+
+    page = f"/drafts/{number}/publish"
+    monkeypatch.setattr(storage_of(app), "delete_survey", fail)
+    assert send(editor, page, page, version="1").location == "/surveys/brand-new/share?new=1"
+
+
+def test_a_draft_of_what_is_published_is_no_news(app: Flask, editor: FlaskClient, draft: int) -> None:
+    """Exactly this survey is at this address: the page says so and leads to it, and the draft is kept."""
+    page = f"/drafts/{draft}/publish"
+    refused = send(editor, page, page, version="1")
+    assert refused.status_code == 409 and "This very survey is already published" in refused.text
+    assert '<a href="/surveys/campus-health/share">' in refused.text
+    assert found(app, draft).version == 1
+    assert "survey-published" not in {deed.event for deed in storage_of(app).activity.newest()}
 
 
 def test_an_address_that_is_taken_is_said(app: Flask, editor: FlaskClient) -> None:

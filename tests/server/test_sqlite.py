@@ -29,6 +29,7 @@ from deniable_server.storage.sqlite.storage import SQLiteStorage
 from tests.helpers.storage_contract import recounted, rows_of
 
 KEY = "0123456789abcdef" * 4
+ASKED = {"id": "q", "type": "yes_no", "text": "?", "epsilon": "1"}
 
 
 @pytest.fixture
@@ -436,6 +437,33 @@ def test_closing_waits_for_downloads(
     assert storage.close_survey(survey) is True
     assert Database(path).execute("SELECT status FROM surveys").fetchone() == ("closed",)
     assert not any(row.id in Path(f"{path}-wal").read_bytes() for row in rows)
+
+
+def test_a_deletion_that_waits_for_a_download_costs_nobody_anything(
+    path: Path, example: bytes, example_answers: dict
+) -> None:
+    """While the log cannot be cut, the file is not rewritten, which would fill the disk; and others are stored
+    meanwhile. When the download has ended, the files are wiped.
+    """
+    storage = SQLiteStorage(path, busy_seconds=60, fold_at=50)
+    storage.publish(example)
+    storage.publish(publish_survey(survey_from_tree({"id": "gone", "title": "Gone", "questions": [ASKED]})))
+    survey, gone = storage.find("campus-health"), storage.find("gone")
+    assert survey is not None and gone is not None
+    storage.accept(survey, rows_of(survey, example_answers, 5_000))
+    assert storage._connections.cut_log()
+    with ThreadPoolExecutor(1) as pool:
+        with storage.submissions(survey) as submissions:
+            assert len(list(submissions)) == 5_000
+            deleting = pool.submit(storage.delete_survey, gone)
+            while storage.find("gone") is not None:
+                time.sleep(0.01)
+            assert storage.accept(survey, rows_of(survey, example_answers, 3)) == Accepted(3, 0)
+            assert not deleting.done()
+            assert Path(f"{path}-wal").stat().st_size < path.stat().st_size / 2
+        deleting.result()
+    assert Database(path).execute("SELECT count(*) FROM deletions").fetchone() == (0,)
+    storage.close()
 
 
 def test_servers_together_fold_no_fewer_than_the_threshold(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from deniable_protocol import randomize
 from deniable_server import editing
 from deniable_server.pages.respondent import TEXTS
-from deniable_server.storage import Published
+from deniable_server.storage import Published, base
 from tests.helpers.draft_pages import begin, number_in
 from tests.helpers.drafts import example_tree, new_draft
 from tests.helpers.servers import storage_of
@@ -237,6 +240,41 @@ def test_a_run_of_a_draft_that_goes_is_not_left_behind(
     editor.post(f"/drafts/{draft}/test", data={"word": word}, headers=BROWSER)
     assert storage.test_run(draft) is None
     assert [each.id for each in storage.surveys(test_runs=True)] == ["campus-health"]
+
+
+def test_of_two_who_start_at_once_both_go_on(
+    app: Flask, editor: FlaskClient, draft: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is one run, and nobody gets an error for it."""
+    storage = storage_of(app)
+    publish = storage.publish
+    page = f"/drafts/{draft}/preview"
+    word = word_in(editor.get(page))
+
+    def start_too() -> TestResponse:
+        return editor.post(f"/drafts/{draft}/test", data={"word": word}, headers=BROWSER)
+
+    def while_another_starts(*given: Any, **named: Any) -> bool:
+        monkeypatch.undo()
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(start_too).result().location == f"{page}#testing"
+        return publish(*given, **named)
+
+    monkeypatch.setattr(storage, "publish", while_another_starts)
+    assert start_too().location == f"{page}#testing"
+    assert storage.test_run(draft) is not None and len(storage.surveys(test_runs=True)) == 2
+
+
+def test_an_editor_of_some_surveys_sees_their_run(app: Flask, http: FlaskClient) -> None:
+    """Also where storing fails half-way the first time: then there is no run at all."""
+    enter(http, app, "editor", "campus-health")
+    draft = number_in(begin(http, start="file", text=editing.to_toml(editing.from_tree(example_tree()))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "granted", lambda *_: [("UPDATE nothing SET number = 1", {})])
+        assert send(http, f"/drafts/{draft}/test", f"/drafts/{draft}/preview").status_code == 503
+    assert storage_of(app).test_run(draft) is None
+    run = start(http, app, draft)
+    assert http.get(f"/surveys/{run.document.survey.id}").status_code == 200
 
 
 def test_an_incomplete_draft_has_no_run(app: Flask, editor: FlaskClient) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import date
 from typing import Any
 
@@ -14,9 +15,10 @@ import psycopg
 import pytest
 
 from deniable_server.checks.doctor import examine
-from deniable_server.errors import StorageError, Unavailable
+from deniable_server.errors import BadFieldwork, StorageError, Unavailable
 from deniable_server.settings import Settings
-from deniable_server.storage import Accepted, Published, Row
+from deniable_server.storage import Accepted, Fieldwork, Published, Row
+from deniable_server.storage.postgres.names import STORING, lock_of
 from deniable_server.storage.postgres.schema import MIGRATIONS, Migration
 from deniable_server.storage.postgres.storage import PostgresStorage
 from tests.helpers.postgres import Cluster, cluster
@@ -158,6 +160,66 @@ def test_closing_while_others_send_and_fold(
         assert server.statistics(survey) == server.recount(survey) == recounted(survey, acknowledged)
         assert server.status(survey) == "closed"
     assert servers[0].verify() == []
+
+
+def in_the_middle_of_storing(monkeypatch: pytest.MonkeyPatch, together: threading.Barrier) -> None:
+    """Whoever has stored something waits for others before it is committed, but not for ever."""
+    real = PostgresStorage._store_all
+
+    def and_wait(*given: Any) -> bool:
+        stored = real(*given)
+        with suppress(threading.BrokenBarrierError):
+            together.wait()
+        return stored
+
+    monkeypatch.setattr(PostgresStorage, "_store_all", and_wait)
+
+
+def test_a_number_is_set_when_those_who_are_being_stored_are_counted(
+    servers: list[PostgresStorage],
+    survey: Published,
+    example_answers: dict,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+) -> None:
+    """A submission that another server has stored and not committed yet is one of the number."""
+    together = threading.Barrier(2, timeout=60)
+    in_the_middle_of_storing(monkeypatch, together)
+    with ThreadPoolExecutor(2) as pool:
+        storing = pool.submit(servers[0].accept, survey, rows_of(survey, example_answers, 3))
+        while not together.n_waiting:
+            time.sleep(0.01)
+        setting = pool.submit(servers[1].schedule, survey, Fieldwork(most=3))
+        wait_for_a_lock(address)
+        together.wait()
+        assert storing.result() == Accepted(3, 0)
+        with pytest.raises(BadFieldwork, match="3 already"):
+            setting.result()
+    assert servers[2].fieldwork(survey) == Fieldwork()
+
+
+def test_who_waits_while_a_number_is_set_keeps_to_it(
+    servers: list[PostgresStorage],
+    survey: Published,
+    example_answers: dict,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+) -> None:
+    """Two servers that wait to store while another sets the number store one after the other: of two for one place,
+    one is refused.
+    """
+    in_the_middle_of_storing(monkeypatch, threading.Barrier(2, timeout=2))
+    rows = rows_of(survey, example_answers, 2)
+    with psycopg.connect(address, options="-c search_path=deniable") as setting, ThreadPoolExecutor(2) as pool:
+        setting.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(survey.number, STORING),))
+        setting.execute("UPDATE surveys SET most = 1")
+        sending = [pool.submit(server.accept, survey, [row]) for server, row in zip(servers, rows, strict=False)]
+        while len(read(address, "SELECT 1 FROM pg_locks WHERE NOT granted")) < 2:
+            time.sleep(0.01)
+        setting.commit()
+        refused = [each.exception() for each in sending]
+    assert sorted(type(each).__name__ for each in refused) == ["NoneType", "SurveyClosed"]
+    assert servers[2].days(survey) == {TODAY: 1}
 
 
 def test_a_download_delays_closing_and_nothing_else(
@@ -420,7 +482,8 @@ def test_a_cut_connection_costs_nobody_a_submission(
         servers[0].accept(survey, [row])
         read(
             address,
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+            # And wait until they have ended: a moment before that, nobody could notice.
+            "SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE application_name = %s"
             " AND datname = current_database()",
             "deniable",
         )

@@ -139,14 +139,51 @@ def some_rows(n: int) -> list[Any]:
 def test_the_planner_remembers_nobody(
     storage: PostgresStorage, survey: Published, address: str, example_answers: dict
 ) -> None:
-    """Samples that PostgreSQL takes of a table while submissions wait there would outlive them: none are kept."""
+    """Samples that PostgreSQL takes of a table would outlive its rows: there are none, of no column, but for the number
+    of the survey in its own table of submissions.
+    """
+    storage.accept(survey, rows_of(survey, example_answers, 90), "kiosk")
     storage.accept(survey, rows_of(survey, example_answers, 40))
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute("ANALYZE")
-    waiting = "SELECT attname FROM pg_stats WHERE tablename LIKE 'inbox%%' AND schemaname = %s"
-    assert read(address, waiting, "deniable") == []
-    storage.close_survey(survey)
-    assert read(address, waiting, "deniable") == []
+    allowed = {(f"sealed_{survey.number}", "survey")}
+    sampled = "SELECT tablename, attname FROM pg_stats WHERE schemaname = %s"
+    for close in (False, True):
+        if close:
+            storage.close_survey(survey)
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("ANALYZE")
+        assert {*read(address, sampled, "deniable")} == allowed
+
+
+def test_of_a_deleted_survey_no_byte_is_left(
+    storage: PostgresStorage, survey: Published, address: str, postgres: Cluster
+) -> None:
+    """Its id, its texts, the labels of its collectors and links, ids of submissions and counts are in no table's file,
+    although PostgreSQL has looked at all tables for its planner; the other survey's are.
+    """
+    texts = ["zebra-finches", "Do zebra finches sing?", "finch-kiosk", "finch reader"]
+    questions = [{"id": "sing", "type": "yes_no", "text": texts[1], "epsilon": "1"}]
+    tree = {"id": texts[0], "title": "Birds", "questions": questions}
+    birds = published(storage, publish(survey_from_tree(tree)), texts[0])
+    storage.tokens.add(Token("bb", "analyst", "Bird watcher", "e" * 64, "2026-03-01"))
+    storage.tokens.add(Token("aa", "reader", texts[3], "d" * 64, "2026-03-01", {texts[0]: "reader"}, maker="bb"))
+    rows = [row._replace(content="[0,[1],[]]") for row in some_rows(77)]
+    storage.accept(birds, rows[:60], texts[2])
+    storage.accept(birds, rows[60:])
+    (counts,) = read(address, "SELECT min(counts) FROM repeats WHERE survey = %s", birds.number)[0]
+    marks = [text.encode() for text in (*texts, counts)] + [row.id for row in rows]
+
+    def found() -> set[bytes]:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("ANALYZE")
+            connection.execute("CHECKPOINT")
+        ((database,),) = read(address, "SELECT oid FROM pg_database WHERE datname = current_database()")
+        content = b"".join(file.read_bytes() for file in (postgres.folder / "base" / str(database)).iterdir())
+        assert b"campus-health" in content
+        return {mark for mark in marks if mark in content}
+
+    assert found() >= {text.encode() for text in texts}
+    storage.delete_survey(birds)
+    assert found() == set()
 
 
 def test_a_quiet_folding_leaves_no_file_behind(

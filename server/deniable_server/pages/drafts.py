@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder, encode
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -30,7 +31,7 @@ from deniable_server.editing.languages import LANGUAGES, language_name
 from deniable_server.editing.sketch import SEGMENT, Item, Sketch, has_answers
 from deniable_server.editing.templates import TEMPLATES, template
 from deniable_server.editing.trees import answers_of, can_decline, measure_of
-from deniable_server.errors import Kind, Refusal, SurveyDiffers, Unavailable
+from deniable_server.errors import DraftChanged, Kind, Refusal, SurveyDiffers, Unavailable
 from deniable_server.planning import live_plan, plan_survey, what_would_help
 from deniable_server.planning.live import RECOMMENDED, STOPS
 from deniable_server.planning.words import (
@@ -60,6 +61,10 @@ COMPARED = ("booklets", "split", "laplace", "gaussian", "curator", "open")
 """The other designs that the plan of a survey is compared with."""
 MOST_CHARACTERS = 2 * MAX_LENGTH
 """In a draft, as it is stored. A survey file has half of that at most."""
+ALREADY = (
+    'This very survey is already published at <a href="{}">this address</a>. To publish it once more, give the draft '
+    "another address in the editor. If you do not need the draft any more, delete it."
+)
 MOST_TRIES = 50
 """How often a change is tried again because somebody else was faster."""
 TYPES = {
@@ -276,7 +281,7 @@ def take_file(number: int) -> ResponseReturnValue:
 def delete(number: int) -> ResponseReturnValue:
     draft = find_draft(number)
     here().storage.drafts.delete(number)
-    here().end_test_run(number, holder())
+    here().drop_test_run(number, holder())
     here().events.did("draft-deleted", holder(), draft=str(draft.number))
     return redirect(url_for("surveys.index"), 303)
 
@@ -298,20 +303,31 @@ def ask_to_publish(number: int) -> ResponseReturnValue:
 @drafts.post("/drafts/<int:number>/publish")
 @shown_to("editor")
 def publish(number: int) -> ResponseReturnValue:
-    draft = find_draft(number)
+    """Publish what was looked at. Of two who do it at once, or of two clicks, one does, and both see the survey."""
+    try:
+        draft = find_draft(number)
+    except Refusal:
+        becomes = request.form.get("survey", "")
+        if here().storage.find(becomes) is None:
+            raise
+        return redirect(url_for("surveys.sharing", survey=becomes), 303)
     sketch = editing.read(draft.content)
     if str(draft.version) != request.form.get("version"):
         return _plan(draft, sketch, f"{sketch.by or 'Somebody'} has changed the draft since. Look again.")
     try:
         survey = survey_from_tree(editing.to_tree(sketch, _ids()))
-        here().publish(survey, holder())
+        if here().publish(survey, holder(), draft):
+            return redirect(url_for("surveys.sharing", survey=survey.id, new=1), 303)
+        problem = Markup(ALREADY).format(url_for("surveys.sharing", survey=survey.id))  # noqa: S704 -- our own words
     except SurveyDiffers:
-        return _plan(draft, sketch, "Another survey has this address already. Choose another one in the editor.")
+        problem = Markup("Another survey has this address already. Choose another one in the editor.")
+    except DraftChanged:
+        return publish(number)
     except SurveyError:
         return redirect(url_for("drafts.edit", number=number, check=1), 303)
-    here().storage.drafts.delete(number, draft.version)  # what somebody saved just now stays, as a draft
-    here().end_test_run(number, holder())
-    return redirect(url_for("surveys.sharing", survey=survey.id, new=1), 303)
+    if here().storage.drafts.find(number) is None:  # it was published just now: that is the other survey
+        return publish(number)
+    return _plan(draft, sketch, problem)
 
 
 def _plan(draft: Draft, sketch: Sketch, problem: str = "") -> ResponseReturnValue:

@@ -9,6 +9,7 @@ May not: change a draft.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from deniable_protocol import Document, Survey, SurveyError, verify
 from deniable_server import editing
 from deniable_server.editing import Sketch
 from deniable_server.editing.languages import language_name
+from deniable_server.errors import SurveyDiffers
 from deniable_server.planning import publish_survey
 from deniable_server.web.context import compute, here
 
@@ -125,7 +127,9 @@ def frame(number: int) -> ResponseReturnValue:
 @shown_to("editor")
 def start(number: int) -> ResponseReturnValue:
     """A new test run; the answers of an earlier one are deleted."""
-    here().start_test_run(number, survey_to_try(editing.read(find_draft(number).content)), holder())
+    sketch = editing.read(find_draft(number).content)
+    with suppress(SurveyDiffers):  # somebody else has just started one: both go on with that
+        here().start_test_run(number, survey_to_try(sketch), holder())
     return _back(number)
 
 

@@ -35,7 +35,7 @@ from .fieldwork import Status as Status
 
 if TYPE_CHECKING:
     from .activity import Activity
-    from .drafts import Drafts
+    from .drafts import Draft, Drafts
     from .group_commit import Tell
     from .invitations import InvitationNumbers, Invitations
     from .tokens import Tokens
@@ -208,11 +208,21 @@ class Storage(ABC):
         return None
 
     @abstractmethod
-    def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
+    def publish(
+        self,
+        published: bytes,
+        expected: int | None = None,
+        draft: int | None = None,
+        *,
+        editor: str | None = None,
+        replaces: Draft | None = None,
+    ) -> bool:
         """Store a published document. False if the same survey is there already; SurveyDiffers if another is.
 
         ``expected``: how many respondents were planned for. It is not part of the document, and the last one counts.
         ``draft``: the number of the draft that this is a test run of; SurveyDiffers where it has one already.
+        If it is stored, in the same step: the access token whose id is ``editor`` may edit it, and the draft that it
+        ``replaces`` is deleted; DraftChanged where that is not there as it was seen.
         """
 
     @abstractmethod
@@ -274,8 +284,8 @@ class Storage(ABC):
         whom it came from first. ``counted``: their statistics, where somebody has them already.
 
         IdConflict where an id is known with other content; SurveyClosed or SurveyNotOpen unless all of them are known
-        already; SurveyGone where the survey was deleted; TooManySources where it is a new one too many; Unavailable
-        where it cannot be done now.
+        already; TooFewPlaces where the survey takes fewer than are not known; SurveyGone where it was deleted;
+        TooManySources where it is a new one too many; Unavailable where it cannot be done now.
         """
 
     @abstractmethod

@@ -14,21 +14,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from deniable_protocol import Document, verify
 from deniable_protocol.checks import SURVEY_ID
-from deniable_server.errors import StorageError, SurveyClosed, SurveyDiffers, SurveyGone, TooManySources
+from deniable_server.errors import DraftChanged, StorageError, SurveyClosed, SurveyDiffers, SurveyGone, TooManySources
 from deniable_server.statistics import Content, Statistics
 
 from . import MOST_SOURCES, Accepted, Fieldwork, Listed, Published, Row, State, Status, Storage, Stored, queries
 from .activity import Activity
-from .deletion import DELETED
-from .drafts import Drafts
-from .fieldwork import DUE, conditions
+from .deletion import DELETED, TAKE_ON, TRY_AGAIN_AFTER
+from .drafts import Draft, Drafts, ended
+from .fieldwork import DUE, SCHEDULE, conditions
 from .group_commit import GroupCommit, Tell
 from .invitations import Invitations, numbers
-from .tokens import Statement, Tokens
+from .tokens import Statement, Tokens, granted
 from .trouble_log import TroubleLog
 from .waiting import Waiting
 
@@ -38,9 +38,22 @@ FOLD_AGAIN_AFTER = 60.0
 """Seconds until a failed folding is tried again."""
 LOOK_EACH = 1.0
 """Seconds between two looks at what is due."""
-TRY_AGAIN_AFTER = 60.0
-"""Seconds until a failed closing or wiping is tried again."""
+WIPING = "Wiping deleted surveys from the files"
+ADD_SURVEY = (
+    "INSERT INTO surveys (id, document, digest, published_on, expected, draft)"
+    " VALUES (:id, :document, :digest, :day, :expected, :draft) ON CONFLICT DO NOTHING"
+)
+DOCUMENT = "SELECT number, document FROM surveys WHERE id = :id"
+ABANDONED = (
+    "SELECT id FROM surveys WHERE draft IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM drafts WHERE drafts.number = surveys.draft)"
+)
+"""Test runs of drafts that are gone."""
 CLOSED = "It takes no more submissions."
+
+
+Run: TypeAlias = Callable[[str, dict[str, Any]], int]
+"""Runs a statement in a transaction, and returns how many rows it has changed."""
 
 
 class Request(NamedTuple):
@@ -127,6 +140,10 @@ class DatabaseStorage(Storage):
         """
 
     @abstractmethod
+    def _write_alone(self, survey: Published, *statements: Statement) -> int:
+        """The same while nobody stores submissions of this survey: the statements see all that were."""
+
+    @abstractmethod
     def _store_requests(self, requests: list[Request]) -> Sequence[Accepted | Exception]:
         """Store all of them with one commit; returns an outcome for each. StorageError: nothing was stored."""
 
@@ -135,8 +152,10 @@ class DatabaseStorage(Storage):
         """Fold up to ``CHUNK`` submissions, if there are enough; returns how many it were."""
 
     @abstractmethod
-    def _begin_closing(self, survey: Published) -> bool:
-        """Take no more submissions. False where the survey is closed already."""
+    def _add_survey(self, survey: str, added: Statement, then: Callable[[Run], None]) -> bytes | None:
+        """Add a survey, and do what comes ``then``, in one transaction. Where a survey has this id already, nothing is
+        done: returns its document. SurveyDiffers where its draft has a test run.
+        """
 
     @abstractmethod
     def _seal(self, survey: Published) -> None:
@@ -188,17 +207,20 @@ class DatabaseStorage(Storage):
         return Fieldwork(found.opens_at, found.closes_at, found.most)
 
     def schedule(self, survey: Published, fieldwork: Fieldwork) -> None:
+        now = self._now()
+        self._check_schedule(survey, fieldwork, now)
+        values = {**asdict(fieldwork), "number": survey.number, "now": now}
+        if not self._write_alone(survey, (SCHEDULE, values)):
+            self._check_schedule(survey, fieldwork, now)  # somebody has answered meanwhile
+            raise SurveyClosed(CLOSED)
+
+    def _check_schedule(self, survey: Published, fieldwork: Fieldwork, now: int) -> None:
+        """BadFieldwork or SurveyClosed where a survey cannot keep this, as far as can be seen now."""
         with self._reading() as view:
             found = conditions(view, survey.number)
-        if found.at(self._now()) != "closed":
-            fieldwork.check(self._now(), found.submissions)
-            changed = (
-                "UPDATE surveys SET opens_at = :opens_at, closes_at = :closes_at, most = :most"
-                " WHERE number = :number AND status = 'open'"
-            )
-            if self._write((changed, {**asdict(fieldwork), "number": survey.number})):
-                return
-        raise SurveyClosed(CLOSED)
+        if found.at(now) == "closed":
+            raise SurveyClosed(CLOSED)
+        fieldwork.check(now, found.submissions)
 
     def state(self, survey: Published) -> State:
         with self._reading() as view:
@@ -213,6 +235,33 @@ class DatabaseStorage(Storage):
     def results_from(self, survey: Published) -> int | None:
         with self._reading() as view:
             return queries.results_from(view, survey.number)
+
+    def publish(
+        self,
+        published: bytes,
+        expected: int | None = None,
+        draft: int | None = None,
+        *,
+        editor: str | None = None,
+        replaces: Draft | None = None,
+    ) -> bool:
+        document = self._verified(published)
+        survey = document.survey.id
+
+        def then(run: Run) -> None:
+            if replaces is not None and not run(*ended(replaces)):
+                raise DraftChanged
+            for statement in [] if editor is None else granted(editor, survey, "editor"):
+                run(*statement)
+
+        values = {"id": survey, "document": published, "digest": document.digest, "day": self._today().isoformat()}
+        known = self._add_survey(survey, (ADD_SURVEY, values | {"expected": expected, "draft": draft}), then)
+        if known is None:
+            return True
+        refuse_another(known, document)
+        if replaces is None:
+            self._expect(survey, expected)
+        return False
 
     def _verified(self, published: bytes) -> Document:
         """The document that is to be published. With a key that nobody here has, no token could ever be signed."""
@@ -267,6 +316,22 @@ class DatabaseStorage(Storage):
         return listed
 
     def close_survey(self, survey: Published) -> bool:
+        closed = self._close(survey)
+        if closed:
+            log.info("Closed %s", survey.document.survey.id)
+        return closed
+
+    def _begin_closing(self, survey: Published) -> bool:
+        """Take no more submissions. False where the survey is closed already."""
+        closing = (
+            "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, :day)"
+            " WHERE number = :number AND status <> 'closed'"
+        )
+        values = {"day": self._today().isoformat(), "number": survey.number}
+        return self._write_alone(survey, (closing, values)) > 0
+
+    def _close(self, survey: Published) -> bool:
+        """The same, without a line in the log."""
         if not self._begin_closing(survey):
             return False
         self._seal(survey)
@@ -280,26 +345,57 @@ class DatabaseStorage(Storage):
                 self._seal(published)
             except StorageError as error:  # perhaps another process is doing it now; other surveys can be served
                 log.warning("The closing of %s is not finished yet: %s", entry.id, error)
+            else:
+                log.info("Closed %s", entry.id)
         self._wipe_deleted()
 
     def close_due(self) -> list[str]:
+        now = self._now()
         with self._reading() as view:
-            due = {id_ for (id_,) in view.rows(f"SELECT id FROM surveys WHERE {DUE}", now=self._now())}  # noqa: S608 -- our own words
-            deleted = view.rows(DELETED)
-        again = time.monotonic() >= self._finish_again_at
-        if again and deleted:
+            due = dict(view.rows(f"SELECT id, coalesce(closes_at <= :now, false) FROM surveys WHERE {DUE}", now=now))  # noqa: S608 -- our own words
+            deleted = [wipe_at for _, wipe_at in view.rows(DELETED)]
+            abandoned = [survey for (survey,) in view.rows(ABANDONED)]
+        if not deleted:
+            self._trouble.works(WIPING)  # perhaps another server has done it
+        elif min(deleted) <= now:
             self._wipe_deleted()
-        closed = []
-        for survey in sorted(due | self._unfinished if again else due):
+        again = set[str]()
+        if time.monotonic() >= self._finish_again_at:
+            self._end_test_runs(abandoned)
+            again = self._unfinished
+        closed = [survey for survey in sorted(due.keys() | again) if self._close_quietly(survey)]
+        for survey in closed:
+            if due.get(survey):  # of one that stops at a number, this would be when the last respondent answered
+                log.info("Closed %s", survey)
+        return closed
+
+    def _end_test_runs(self, surveys: list[str]) -> None:
+        """Delete these. Their drafts were published or deleted when they could not be."""
+        for survey in surveys:
             published = self.find(survey)
-            self._unfinished.discard(survey)
             try:
-                if published is not None and self.close_survey(published):
-                    closed.append(survey)
-            except StorageError as error:  # it takes no more submissions; a download may be in the way of the rest
-                self._unfinished.add(survey)
+                if published is not None:
+                    self.delete_survey(published)
+            except StorageError as error:  # a download may be in the way
                 self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
-                log.warning("The closing of %s is not finished yet: %s", survey, error)
+                self._trouble.failed("Ending a test run", str(error))
+            else:
+                self._trouble.works("Ending a test run")
+
+    def _close_quietly(self, survey: str) -> bool:
+        """Close a survey that is due. Where this fails, it takes no more submissions, and the rest is done later. The
+        log does not say when that was.
+        """
+        published = self.find(survey)
+        self._unfinished.discard(survey)
+        try:
+            closed = published is not None and self._close(published)
+        except StorageError as error:  # a download may be in the way
+            self._unfinished.add(survey)
+            self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
+            self._trouble.failed(f"Closing {survey}", str(error))
+            return False
+        self._trouble.works(f"Closing {survey}")
         return closed
 
     def keep_schedule(self) -> None:
@@ -319,19 +415,22 @@ class DatabaseStorage(Storage):
         self._remove(survey)
         log.info("Deleted %s", survey.document.survey.id)
         self._surveys.pop(survey.document.survey.id, None)
-        self._wipe_deleted()
+        if survey.draft is None:
+            self._wipe_deleted()
 
     def _wipe_deleted(self) -> None:
-        """Finish deletions. Where that cannot be done now, a server tries again."""
-        with self._reading() as view:
-            numbers = [number for (number,) in view.rows(DELETED)]
-        if not numbers:
-            return
+        """Finish deletions, if one is due and no other server does it now. Where that fails, one tries again later."""
+        now = self._now()
         try:
+            if not self._write((TAKE_ON, {"now": now, "again": now + TRY_AGAIN_AFTER})):
+                return
+            with self._reading() as view:
+                numbers = [number for number, _ in view.rows(DELETED)]
             self._wipe(numbers)
         except StorageError as error:
-            self._finish_again_at = time.monotonic() + TRY_AGAIN_AFTER
-            log.warning("Deleted surveys are not wiped from the files yet: %s", error)
+            self._trouble.failed(WIPING, str(error))
+        else:
+            self._trouble.works(WIPING)
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
@@ -473,10 +572,9 @@ class DatabaseStorage(Storage):
             return queries.find_damage(view, numbers)
 
 
-def refuse_second_run(published: int) -> None:
-    """SurveyDiffers where nothing was published, though no survey has the id: the draft has a test run already."""
-    if not published:
-        raise SurveyDiffers("This draft has a test run already. Delete it before another one is begun.")
+def second_run() -> SurveyDiffers:
+    """Where nothing was published, though no survey has the id."""
+    return SurveyDiffers("This draft has a test run already. End it before another one is begun.")
 
 
 def refuse_another(known: bytes, document: Document) -> None:

@@ -14,7 +14,7 @@ from datetime import date
 from typing import Any
 
 from .queries import View
-from .tokens import Writing
+from .tokens import Statement, Writing
 
 DRAFT = ("number", "content", "version", "maker", "changed_on")
 MOST = 10**9
@@ -33,6 +33,12 @@ class Draft:
     version: int
     maker: str | None
     changed_on: str
+
+
+def ended(draft: Draft) -> Statement:
+    """The statement that deletes a draft if nobody has changed it."""
+    gone = "DELETE FROM drafts WHERE number = :number AND version = :version"
+    return gone, {"number": draft.number, "version": draft.version}
 
 
 class Drafts:
@@ -82,11 +88,9 @@ class Drafts:
         )
         return self._write((changed, self._values(number, content) | {"version": version})) > 0
 
-    def delete(self, number: int, version: int | None = None) -> bool:
-        """Delete a draft; with a ``version`` only if that is still what it is. False if there is no such draft."""
-        values = {"number": number} if version is None else {"number": number, "version": version}
-        unchanged = "" if version is None else " AND version = :version"
-        return self._write((f"DELETE FROM drafts WHERE number = :number{unchanged}", values)) > 0  # noqa: S608 -- our own words
+    def delete(self, number: int) -> bool:
+        """Delete a draft. False if there is no such draft."""
+        return self._write(("DELETE FROM drafts WHERE number = :number", {"number": number})) > 0
 
     def _rows(self, statement: str, **values: object) -> list[Draft]:
         with self._reading() as view:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, LiteralString, NamedTuple, TypeAlias
 
-from deniable_server.errors import BadFieldwork, ServerError, SurveyClosed, SurveyGone, SurveyNotOpen
+from deniable_server.errors import BadFieldwork, ServerError, SurveyClosed, SurveyGone, SurveyNotOpen, TooFewPlaces
 
 if TYPE_CHECKING:
     from .queries import View
@@ -32,6 +32,16 @@ can change in between, and storing costs no other statement."""
 
 CONDITIONS: LiteralString = f"status, opens_at, closes_at, most, {_ACCEPTED}"
 """The columns of ``Conditions``, in its order."""
+
+SCHEDULE: LiteralString = (
+    "UPDATE surveys SET opens_at = :opens_at, closes_at = :closes_at, most = :most WHERE number = :number"  # noqa: S608 -- our own words
+    " AND status = 'open' AND (closes_at IS NULL OR closes_at > :now)"
+    f" AND (most IS NULL OR most > {_ACCEPTED})"
+    f" AND (CAST(:most AS BIGINT) IS NULL OR CAST(:most AS BIGINT) > {_ACCEPTED})"
+)
+"""Changes the fieldwork of a survey that is not closed, if it has fewer submissions than the new number. That is part
+of the statement: submissions may come at any moment.
+"""
 
 DUE: LiteralString = f"status = 'open' AND (closes_at <= :now OR most <= {_ACCEPTED})"
 """Surveys that are to be closed now."""
@@ -89,11 +99,14 @@ class Conditions(NamedTuple):
             return "closed"
         return "scheduled" if self.opens_at is not None and self.opens_at > now else "open"
 
-    def refusal(self, now: int, closed: str) -> ServerError:
-        """Why it takes nothing now; ``closed`` says it of a survey that is closed."""
-        if self.at(now) == "scheduled":
+    def refusal(self, now: int, closed: str, new: int = 1) -> ServerError:
+        """Why it does not take so many ``new`` ones now; ``closed`` says it of a survey that is closed."""
+        status = self.at(now)
+        if status == "scheduled":
             assert self.opens_at is not None
             return SurveyNotOpen(f"It opens at {moment(self.opens_at)}.")
+        if status == "open" and self.most is not None and new > (left := self.most - self.submissions):
+            return TooFewPlaces(left)
         return SurveyClosed(closed)
 
 

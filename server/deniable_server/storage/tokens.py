@@ -116,15 +116,7 @@ class Tokens:
         for all surveys. StorageError where the survey does not exist.
         """
         self._check_surveys([survey])
-        about = {"token": token, "survey": survey}
-        return (
-            self._write(
-                *([(_END_LINKS_TO, about)] if role == "reader" else []),
-                (_RAISE, {"token": token, "role": role}),
-                (_GRANT, about | {"role": role}),
-            )
-            > 0
-        )
+        return self._write(*granted(token, survey, role)) > 0
 
     def withdraw(self, token: str, survey: str) -> bool:
         """Make a token no longer for this survey; links to it that its holder made end. False where it was not."""
@@ -223,6 +215,16 @@ def _read(rows: list[tuple[Any, ...]]) -> list[Token]:
         surveys = {row[-2]: row[-1] for row in each if row[-2] is not None} if restricted else None
         found.append(Token(id_, role, label, digest, created_on, surveys, *ends))
     return found
+
+
+def granted(token: str, survey: str, role: Role) -> list[Statement]:
+    """The statements that give the token of a person this role on a survey."""
+    about = {"token": token, "survey": survey}
+    return [
+        *([(_END_LINKS_TO, about)] if role == "reader" else []),
+        (_RAISE, {"token": token, "role": role}),
+        (_GRANT, about | {"role": role}),
+    ]
 
 
 def _add_surveys(token: str, surveys: Mapping[str, Role] | None) -> list[Statement]:

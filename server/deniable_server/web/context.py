@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import secrets
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,11 +14,12 @@ from msgspec.structs import replace
 
 from deniable_protocol import Survey, verify
 from deniable_protocol.invitations import digest_of_code
-from deniable_server.errors import Kind, Refusal, SurveyDiffers
+from deniable_server.errors import Kind, Refusal, StorageError, SurveyDiffers
 from deniable_server.planning import publish_survey
 from deniable_server.settings import Rate, Settings
 from deniable_server.storage import Fieldwork, Published, Storage, Token, utc_today
 from deniable_server.storage.activity import Deed
+from deniable_server.storage.drafts import Draft
 from deniable_server.storage.invitations import make_invitations
 
 from .computing import Computing
@@ -78,20 +80,24 @@ class AppState:
             reader = self._readers[published.number] = SubmissionReader(published.document)
         return reader
 
-    def publish(self, survey: Survey, token: Token) -> bool:
+    def publish(self, survey: Survey, token: Token, draft: Draft | None = None) -> bool:
         """Publish, and note who did. False where the same survey is published; SurveyDiffers where another is, or one
         that the token does not let its holder edit. A token that is for some surveys is for this one then.
+
+        ``draft``: where it was written. It is gone then, with its test run; DraftChanged where somebody was faster.
         """
         if self.storage.find(survey.id) is not None:
             _refuse_others(token, survey.id)
         issuer = self.storage.invitations.issuer_of(survey)
-        created = self.storage.publish(compute(publish_survey, survey, issuer), survey.respondents)
-        if created:
-            self.storage.tokens.grant(token.id, survey.id, "editor")
-        else:
+        document = compute(publish_survey, survey, issuer)
+        created = self.storage.publish(document, survey.respondents, editor=token.id, replaces=draft)
+        if not created:
             _refuse_others(token, survey.id)
+            return False
         self.events.did("survey-published", token, survey=survey.id)
-        return created
+        if draft is not None:
+            self.drop_test_run(draft.number, token)
+        return True
 
     def start_test_run(self, draft: int, survey: Survey, token: Token) -> None:
         """Publish the survey of a draft as a test run, in the place of an earlier one, and note who did."""
@@ -101,16 +107,21 @@ class AppState:
         run = verify(document).survey.id
         self.events.did("test-run-started", token, survey=run, draft=str(draft))
         if self.storage.drafts.find(draft) is None:  # published or deleted just now: nobody would ever end this run
-            self.end_test_run(draft, token)
+            self.drop_test_run(draft, token)
 
     def end_test_run(self, draft: int, token: Token) -> None:
-        """Delete the test run of a draft with its answers, if there is one, and note who did. Where the draft goes as
-        well, it goes first: then none is started in between.
-        """
+        """Delete the test run of a draft with its answers, if there is one, and note who did."""
         found = self.storage.test_run(draft)
         if found is not None:
             self.storage.delete_survey(found)
             self.events.did("test-run-ended", token, survey=found.document.survey.id, draft=str(draft))
+
+    def drop_test_run(self, draft: int, token: Token) -> None:
+        """The same for a draft that is gone: after it, so that none is started in between. What was done is done, so if
+        this fails, nobody is told that it was not: the storage does it later.
+        """
+        with suppress(StorageError):
+            self.end_test_run(draft, token)
 
     def close(self, published: Published, token: Token) -> None:
         """Close a survey, and note who did."""

@@ -72,6 +72,7 @@ def acknowledgement(stored: Accepted) -> tuple[bytes, list[tuple[str, str]]]:
         Kind.WRONG_DIGEST,
         Kind.CLOSED,
         Kind.NOT_OPEN,
+        Kind.TOO_FEW_PLACES,
         Kind.TOO_LARGE,
         Kind.MEDIA_TYPE,
         Kind.INVALID,

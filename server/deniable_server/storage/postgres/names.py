@@ -14,7 +14,7 @@ LOCKS = 0x64656E69 << 32  # "deni": our advisory locks begin here, so that they 
 SLOTS = 256
 """Advisory locks, and counters, that each survey may have."""
 
-CLOSING, STORING = SLOTS - 1, SLOTS - 2
+CLOSING, STORING, COUNTING = SLOTS - 1, SLOTS - 2, SLOTS - 3
 """The advisory locks of a survey that are not of a counter: see ``PostgresStorage``."""
 
 DURABLE = SQL("current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'")

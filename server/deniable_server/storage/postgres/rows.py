@@ -13,7 +13,7 @@ import psycopg
 from deniable_server.storage import Row
 from deniable_server.storage.fieldwork import TAKES
 
-from .names import STORING, for_survey, lock_of
+from .names import COUNTING, STORING, for_survey, lock_of
 from .view import Connection
 
 ROWS: LiteralString = "unnest(%(ids)b::bytea[], %(contents)b::text[]) AS new (id, content)"
@@ -29,12 +29,12 @@ def lock(connection: Connection, number: int, *, alone: bool) -> None:
     if alone:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(number, STORING),))
         return
+    connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (lock_of(number, STORING),))
     # Where a survey stops at a number, its submissions are stored one transaction after the other: each sees how many
-    # there are.
+    # there are. Whether it does is asked with the first lock in hand: before, somebody could be setting the number.
     connection.execute(
-        "SELECT CASE WHEN most IS NULL THEN pg_advisory_xact_lock_shared(%(lock)s)"
-        " ELSE pg_advisory_xact_lock(%(lock)s) END FROM surveys WHERE number = %(number)s",
-        {"lock": lock_of(number, STORING), "number": number},
+        "SELECT pg_advisory_xact_lock(%s) FROM surveys WHERE number = %s AND most IS NOT NULL",
+        (lock_of(number, COUNTING), number),
     )
 
 

@@ -84,18 +84,42 @@ ANOTHERS = """
 """
 """Finds a schema that somebody else has made or filled: code in it would run with our rights."""
 
+UNSAMPLED: LiteralString = "ALTER TABLE {} ALTER id SET STATISTICS 0, ALTER content SET STATISTICS 0"
+"""No samples of submissions. Of the column ``survey``, which is the same in all rows, there are some: without them,
+PostgreSQL would take the table for two hundred times smaller than it is.
+"""
+
 PARTITIONS: tuple[LiteralString, ...] = (
     "CREATE TABLE {inbox} (LIKE inbox INCLUDING ALL)",
-    # No samples for the planner: they would show who was waiting when, and outlive the rows.
+    # No samples, as in the shared tables (LIKE copies everything but that): they would also show who was waiting when.
     "ALTER TABLE {inbox} ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0",
     "ALTER TABLE {inbox} ALTER content SET STATISTICS 0, ALTER source SET STATISTICS 0",
     "ALTER TABLE inbox ATTACH PARTITION {inbox} FOR VALUES IN ({number})",
     "CREATE TABLE {sealed} (LIKE sealed INCLUDING ALL)",
+    UNSAMPLED.format("{sealed}"),
     "ALTER TABLE sealed ATTACH PARTITION {sealed} FOR VALUES IN ({number})",
     "CREATE TABLE {issued} (LIKE issued INCLUDING ALL)",
     "ALTER TABLE {issued} ALTER code SET STATISTICS 0, ALTER number SET STATISTICS 0, ALTER blinded SET STATISTICS 0",
     "ALTER TABLE issued ATTACH PARTITION {issued} FOR VALUES IN ({number})",
 )
+
+NO_SAMPLES: LiteralString = """
+    DO $$
+    DECLARE
+        sampled record;
+    BEGIN
+        FOR sampled IN
+            SELECT relname, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+            WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND attnum > 0
+        LOOP
+            EXECUTE format('ALTER TABLE %I ALTER %I SET STATISTICS 0', sampled.relname, sampled.attname);
+        END LOOP;
+    END
+    $$
+"""
+"""The planner keeps samples of no column: they have texts and counts of surveys, and outlive the rows. Our statements
+look up rows by their keys, and need no samples.
+"""
 
 MIGRATIONS = (
     Migration(
@@ -142,7 +166,10 @@ MIGRATIONS = (
             """,
             """
             CREATE TABLE deletions (  -- surveys that were deleted, until nothing of them is left in the files
-                number integer PRIMARY KEY  -- the number that the survey had
+                number integer PRIMARY KEY,  -- the number that the survey had
+                wipe_at bigint NOT NULL,  -- from when on this may be done: seconds since 1970
+                deleted_by xid NOT NULL  -- the transaction that deleted it: older ones may still see its rows
+                    DEFAULT pg_current_xact_id()::xid
             )
             """,
             # Submissions that were acknowledged and not yet folded. There is no foreign key: it would lock the survey's
@@ -157,8 +184,6 @@ MIGRATIONS = (
                 PRIMARY KEY (survey, id)
             ) PARTITION BY LIST (survey)
             """,
-            "ALTER TABLE inbox ALTER survey SET STATISTICS 0, ALTER id SET STATISTICS 0",
-            "ALTER TABLE inbox ALTER content SET STATISTICS 0, ALTER source SET STATISTICS 0",
             # Folded submissions: written in the order of their random ids. Rewritten when the survey is closed.
             """
             CREATE TABLE sealed (
@@ -312,6 +337,7 @@ MIGRATIONS = (
             """,
             "CREATE INDEX sessions_of_token ON sessions (token)",
             "CREATE INDEX tokens_of_maker ON tokens (maker)",
+            NO_SAMPLES,
         ),
     ),
 )

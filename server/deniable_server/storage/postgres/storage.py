@@ -16,14 +16,13 @@ it arrived. Closing rewrites all of them in id order, in one transaction, into a
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.errors import DeadlockDetected, LockNotAvailable, UndefinedTable
@@ -31,7 +30,7 @@ from psycopg.sql import SQL, Identifier
 
 from deniable_server.errors import IdConflict, ServerError, StorageError, SurveyClosed, SurveyGone, Unavailable
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_now, utc_today
-from deniable_server.storage.base import CLOSED, DatabaseStorage, Request, refuse_another, refuse_second_run
+from deniable_server.storage.base import CLOSED, DOCUMENT, DatabaseStorage, Request, Run, second_run
 from deniable_server.storage.deletion import WITH_TRACES, deletion, wiped
 from deniable_server.storage.fieldwork import conditions
 from deniable_server.storage.invitations import COUNT_USES
@@ -45,10 +44,8 @@ from .errors import Clashed, Locked, explained
 from .names import CLOSING, for_survey, lock_of, translated
 from .pool import IMPATIENT, NOT_DURABLE, Pool
 from .rows import contents_of, insert, lock, look_again, withdraw
-from .schema import make_partitions, migrate
+from .schema import UNSAMPLED, make_partitions, migrate
 from .view import Connection, PostgresView
-
-log = logging.getLogger(__name__)
 
 TRIES = 5
 """How often a transaction is tried that PostgreSQL rolls back because of others."""
@@ -66,7 +63,7 @@ ALONE_TO_DROP: LiteralString = (
 )
 SEEN_BY_OTHERS = (
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    " AND age(backend_xmin) >= (SELECT min(age(xmin)) FROM deletions WHERE number = ANY(%s))"
+    " AND age(backend_xmin) >= (SELECT min(age(deleted_by)) FROM deletions WHERE number = ANY(%s))"
 )
 """Finds a transaction that began before the last of these deletions, and can still see what was deleted."""
 
@@ -74,6 +71,7 @@ REWRITE: tuple[LiteralString, ...] = (
     "LOCK TABLE {sealed} IN SHARE MODE",  # others go on reading it
     # LIKE the partition and not its parent: other closings would wait for the lock on that.
     "CREATE TABLE {rewritten} (LIKE {sealed} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
+    UNSAMPLED.format("{rewritten}"),
     "INSERT INTO {rewritten} SELECT * FROM {sealed} ORDER BY id",
     "ALTER TABLE {rewritten} ADD CONSTRAINT {rewritten_pkey} PRIMARY KEY (survey, id), ADD CHECK (survey = {number})",
     "ANALYZE {rewritten}",
@@ -127,40 +125,32 @@ class PostgresStorage(DatabaseStorage):
 
     def _write(self, *statements: Statement, minor: bool = False) -> int:
         with self._pool.writing(quietly=minor) as connection:
-            return [connection.execute(translated(statement), values).rowcount for statement, values in statements][-1]
+            return _run(connection, statements)
+
+    def _write_alone(self, survey: Published, *statements: Statement) -> int:
+        with self._pool.writing() as connection:
+            # Waits for transactions that store. Later ones look after this, and see what has changed.
+            lock(connection, survey.number, alone=True)
+            return _run(connection, statements)
 
     # --- surveys -----------------------------------------------------------------------------------------------------
 
-    def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
-        document = self._verified(published)
+    def _add_survey(self, survey: str, added: Statement, then: Callable[[Run], None]) -> bytes | None:
         with self._pool.writing() as connection:
-            row = connection.execute(
-                "INSERT INTO surveys (id, document, digest, published_on, expected, draft)"
-                " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING RETURNING number",
-                (document.survey.id, published, document.digest, self._today(), expected, draft),
-            ).fetchone()
-            if row is not None:
-                make_partitions(connection, row[0])
-                return True
-            known = connection.execute("SELECT document FROM surveys WHERE id = %s", (document.survey.id,)).fetchone()
-        if known is None:
-            refuse_second_run(0)
-        else:
-            refuse_another(bytes(known[0]), document)
-        self._expect(document.survey.id, expected)
-        return False
 
-    def _begin_closing(self, survey: Published) -> bool:
-        number = survey.number
-        with self._pool.writing() as connection:
-            # Waits for transactions that store. Later ones read the status after this, and see that it has changed.
-            lock(connection, number, alone=True)
-            begun = connection.execute(
-                "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, %s)"
-                " WHERE number = %s AND status <> 'closed'",
-                (self._today(), number),
-            )
-            return begun.rowcount > 0
+            def run(statement: str, values: dict[str, Any]) -> int:
+                return connection.execute(translated(statement), values).rowcount
+
+            is_new = run(*added)
+            known = PostgresView(connection).rows(DOCUMENT, id=survey)
+            if not known:
+                raise second_run()
+            number, document = known[0]
+            if not is_new:
+                return bytes(document)
+            make_partitions(connection, number)
+            then(run)
+            return None
 
     def _seal(self, survey: Published) -> None:
         self._empty_inbox(survey)
@@ -179,7 +169,6 @@ class PostgresStorage(DatabaseStorage):
                 connection.execute(for_survey(number, statement))
             connection.execute(for_survey(number, COUNT_USES))
             connection.execute(for_survey(number, "TRUNCATE {issued}"))  # a new file here as well
-        log.info("Closed %s", survey.document.survey.id)
 
     def _empty_inbox(self, survey: Published) -> None:
         """Fold the rest, and wait for what other servers are folding."""
@@ -220,7 +209,7 @@ class PostgresStorage(DatabaseStorage):
                 return  # another server was quicker
             self._lock_out(connection, for_survey(number, ALONE_TO_DROP))
             connection.execute(for_survey(number, "DROP TABLE {inbox}, {sealed}, {issued}"))
-            for statement, values in deletion(survey):
+            for statement, values in deletion(survey, self._now()):
                 connection.execute(translated(statement), values)
 
     def _wipe(self, numbers: list[int]) -> None:
@@ -244,7 +233,7 @@ class PostgresStorage(DatabaseStorage):
     def _rewrite(connection: Connection, table: str, deadline: float) -> None:
         while True:
             try:
-                connection.execute(SQL("VACUUM (FULL, ANALYZE) {}").format(Identifier(table)))
+                connection.execute(SQL("VACUUM (FULL) {}").format(Identifier(table)))
                 return
             except (LockNotAvailable, DeadlockDetected):
                 if time.monotonic() > deadline:
@@ -320,7 +309,8 @@ class PostgresStorage(DatabaseStorage):
         try:
             with connection.transaction():
                 lock(connection, survey.number, alone=False)
-                now, new = self._now(), len(rows)
+                now, before = self._now(), contents_of(connection, survey.number, rows)
+                new = len({row.id for row in rows} - before.keys())
                 inserted = insert(connection, survey.number, rows, source, sealed=False, new=new, now=now).rowcount
                 looked = look_again(connection, survey.number, rows).fetchone()
                 if looked is None:
@@ -336,7 +326,7 @@ class PostgresStorage(DatabaseStorage):
                     if any(known.setdefault(submission, content) != content for submission, content in rows):
                         raise IdConflict("Nothing of this request was stored.")
                     if missing:
-                        raise conditions(PostgresView(connection), survey.number).refusal(now, CLOSED)
+                        raise conditions(PostgresView(connection), survey.number).refusal(now, CLOSED, new)
                 if added and not is_open:
                     raise SurveyClosed(CLOSED)
                 self._count_days(connection, {survey.number: added})
@@ -463,3 +453,8 @@ class PostgresStorage(DatabaseStorage):
         self._finish()
         self._pool.close()
         self._trouble.close()
+
+
+def _run(connection: Connection, statements: Sequence[Statement]) -> int:
+    """How many rows the last of these has changed."""
+    return [connection.execute(translated(statement), values).rowcount for statement, values in statements][-1]

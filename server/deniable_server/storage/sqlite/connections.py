@@ -197,29 +197,43 @@ class Connections:
             raise explained(self.path, error) from None
         self._readers.append(connection)
 
-    def cut_log(self, *, patient: bool) -> bool:
+    def cut_log(self) -> bool:
         """Copy the write-ahead log into the file and truncate it; False if a reader is in the way."""
-        try:
-            writer = self._write_connection()
-            writer.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000) if patient else 50}")
-            (busy, _, _) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            writer.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000)}")
-        except sqlite3.Error as error:
-            self._drop_writer()
-            raise explained(self.path, error) from None
+        with self.turn:
+            try:
+                writer = self._write_connection()
+                writer.execute("PRAGMA busy_timeout=50")  # others want to write meanwhile
+                (busy, _, _) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                writer.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000)}")
+            except sqlite3.Error as error:
+                self._drop_writer()
+                raise explained(self.path, error) from None
         return not busy
 
     def compact(self) -> None:
-        """Rewrite the whole file, every table in key order. The caller has the turn."""
-        try:
-            self._write_connection().execute("VACUUM")
-        except sqlite3.Error as error:
-            self._drop_writer()
-            raise explained(self.path, error) from None
-        if not self.cut_log(patient=True):
-            raise Unavailable(
-                "a download is under way, and keeps the log from being wiped; try again when it has ended"
-            )
+        """Rewrite the whole file, every table in key order, and wipe the log. Unavailable where a reader is in the way.
+
+        Rewriting puts a copy of the whole file into the log. Where the log cannot be cut after that, the disk fills: so
+        this is tried before.
+        """
+        self._wait_to_cut_log()
+        with self.turn:
+            try:
+                self._write_connection().execute("VACUUM")
+            except sqlite3.Error as error:
+                self._drop_writer()
+                raise explained(self.path, error) from None
+        self._wait_to_cut_log()
+
+    def _wait_to_cut_log(self) -> None:
+        """Cut the log, once readers have ended. The caller does not have the turn: others go on writing meanwhile."""
+        deadline = time.monotonic() + self._busy_seconds
+        while not self.cut_log():
+            if time.monotonic() > deadline:
+                raise Unavailable(
+                    "a download is under way, and keeps the log from being wiped; try again when it has ended"
+                )
+            time.sleep(0.2)
 
     def close(self) -> None:
         with self.turn:

@@ -54,7 +54,8 @@ TABLES = (
     """,
     """
     CREATE TABLE deletions (  -- surveys that were deleted, until nothing of them is left in the files
-        number INTEGER PRIMARY KEY  -- the number that the survey had
+        number INTEGER PRIMARY KEY,  -- the number that the survey had
+        wipe_at INTEGER NOT NULL  -- from when on this may be done: seconds since 1970
     )
     """,
     """

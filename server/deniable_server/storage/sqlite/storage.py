@@ -12,7 +12,6 @@ one arrived; closing a survey compacts the file, and then nothing does.
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +21,13 @@ from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
 from deniable_server.errors import IdConflict, ServerError, SurveyGone
 from deniable_server.storage import Accepted, Finding, Published, Row, utc_now, utc_today
-from deniable_server.storage.base import CLOSED, DatabaseStorage, Request, refuse_another, refuse_second_run
+from deniable_server.storage.base import CLOSED, DOCUMENT, DatabaseStorage, Request, Run, second_run
 from deniable_server.storage.deletion import deletion, wiped
 from deniable_server.storage.fieldwork import TAKES, conditions
 from deniable_server.storage.files import locks_work
@@ -39,8 +39,6 @@ from .backup import copy_database, refuse_foreign
 from .connections import Connections, explained
 from .schema import migrations
 from .view import SQLiteView
-
-log = logging.getLogger(__name__)
 
 ROWS_AT_ONCE = 250
 """Rows that one statement inserts."""
@@ -89,30 +87,24 @@ class SQLiteStorage(DatabaseStorage):
         finally:
             turn.release()
 
+    def _write_alone(self, survey: Published, *statements: Statement) -> int:
+        return self._write(*statements)  # there is only one that writes
+
     # --- surveys -----------------------------------------------------------------------------------------------------
 
-    def publish(self, published: bytes, expected: int | None = None, draft: int | None = None) -> bool:
-        document = self._verified(published)
+    def _add_survey(self, survey: str, added: Statement, then: Callable[[Run], None]) -> bytes | None:
         with self._connections.turn, self._connections.writing() as db:
-            known = db.execute("SELECT document FROM surveys WHERE id = ?", (document.survey.id,)).fetchone()
-            if known is None:
-                added = db.execute(
-                    "INSERT INTO surveys (id, document, digest, published_on, expected, draft)"
-                    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    (document.survey.id, published, document.digest, self._today().isoformat(), expected, draft),
-                )
-                refuse_second_run(added.rowcount)
-                return True
-        refuse_another(known[0], document)
-        self._expect(document.survey.id, expected)
-        return False
 
-    def _begin_closing(self, survey: Published) -> bool:
-        closing = (
-            "UPDATE surveys SET status = 'closing', closed_on = coalesce(closed_on, :day)"
-            " WHERE number = :number AND status <> 'closed'"
-        )
-        return self._write((closing, {"day": self._today().isoformat(), "number": survey.number})) > 0
+            def run(statement: str, values: dict[str, Any]) -> int:
+                return db.execute(statement, values).rowcount
+
+            if run(*added):
+                then(run)
+                return None
+            known = SQLiteView(db).rows(DOCUMENT, id=survey)
+            if not known:
+                raise second_run()
+            return bytes(known[0][1])
 
     def _seal(self, survey: Published) -> None:
         with self._connections.turn:
@@ -120,19 +112,16 @@ class SQLiteStorage(DatabaseStorage):
             with self._connections.writing() as db:
                 db.execute(COUNT_USES.format(issued="issued", number=survey.number))
                 db.execute("DELETE FROM issued WHERE survey = ?", (survey.number,))
-            self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
-            with self._connections.writing() as db:
-                db.execute("UPDATE surveys SET status = 'closed' WHERE number = ?", (survey.number,))
-            log.info("Closed %s", survey.document.survey.id)
-            self._connections.cut_log(patient=False)
+        self._connections.compact()  # unless the log is wiped as well, the survey is not closed yet
+        self._write(("UPDATE surveys SET status = 'closed' WHERE number = :number", {"number": survey.number}))
+        self._connections.cut_log()
 
     def _remove(self, survey: Published) -> None:
-        self._write(*deletion(survey, ("issued", "inbox", "sealed")))
+        self._write(*deletion(survey, self._now(), ("issued", "inbox", "sealed")))
 
     def _wipe(self, numbers: list[int]) -> None:
-        with self._connections.turn:
-            self._connections.compact()
-            self._write(*wiped(numbers))
+        self._connections.compact()
+        self._write(*wiped(numbers))
 
     # --- submissions -------------------------------------------------------------------------------------------------
 
@@ -176,28 +165,21 @@ class SQLiteStorage(DatabaseStorage):
         self, db: sqlite3.Connection, survey: Published, rows: Sequence[Row], source: int
     ) -> Accepted | Exception:
         """All rows of one request, or none and the reason. Other requests in the same transaction are not affected."""
-        db.execute("SAVEPOINT request")
-        added = self._insert(db, survey.number, rows, len(rows), source)
-        self._unfolded[survey.number] += added
-        refusal: ServerError | None = None
-        if added < len(rows):
-            found = {row.id: self._content(db, survey.number, row) for row in rows}
-            known = {submission: content for submission, content in found.items() if content is not None}
-            if any(known.setdefault(submission, content) != content for submission, content in rows):
-                refusal = IdConflict("Nothing of this request was stored.")
-            elif None in found.values():
-                refusal = self._refusal(db, survey.number)
-        if refusal:
-            db.execute("ROLLBACK TO request")
-        else:
-            self._count_day(db, {survey.number: added})
-        db.execute("RELEASE request")
-        return refusal or Accepted(added, len(rows) - added)
+        found = {row.id: self._content(db, survey.number, row) for row in rows}
+        known = {submission: content for submission, content in found.items() if content is not None}
+        new = len(found) - len(known)
+        if any(known.setdefault(submission, content) != content for submission, content in rows):
+            return IdConflict("Nothing of this request was stored.")
+        if new and not self._insert(db, survey.number, rows, new, source):
+            return self._refusal(db, survey.number, new)
+        self._unfolded[survey.number] += new
+        self._count_day(db, {survey.number: new})
+        return Accepted(new, len(rows) - new)
 
-    def _refusal(self, db: sqlite3.Connection, number: int) -> ServerError:
-        """Why a survey has not taken new submissions in this transaction."""
+    def _refusal(self, db: sqlite3.Connection, number: int, new: int) -> ServerError:
+        """Why a survey has not taken so many new submissions in this transaction."""
         try:
-            return conditions(SQLiteView(db), number).refusal(self._now(), CLOSED)
+            return conditions(SQLiteView(db), number).refusal(self._now(), CLOSED, new)
         except SurveyGone as gone:
             return gone
 
@@ -240,9 +222,7 @@ class SQLiteStorage(DatabaseStorage):
         moved = self._fold_all(survey, at_least)
         if moved:
             self._connections.empty_log()
-            with self._connections.turn:
-                # Do not wait for a long reader: the next folding truncates the log again.
-                self._connections.cut_log(patient=False)
+            self._connections.cut_log()  # where a long reader is in the way, the next folding truncates it
         return moved
 
     def _fold_chunk(self, survey: Published, at_least: int) -> int:
