@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 from deniable_protocol import randomize
 from deniable_server import editing
 from deniable_server.pages.respondent import TEXTS
-from deniable_server.storage import Published, base
+from deniable_server.storage import Published
 from tests.helpers.draft_pages import begin, number_in
 from tests.helpers.drafts import example_tree, new_draft
 from tests.helpers.servers import storage_of
@@ -263,18 +263,6 @@ def test_of_two_who_start_at_once_both_go_on(
     monkeypatch.setattr(storage, "publish", while_another_starts)
     assert start_too().location == f"{page}#testing"
     assert storage.test_run(draft) is not None and len(storage.surveys(test_runs=True)) == 2
-
-
-def test_an_editor_of_some_surveys_sees_their_run(app: Flask, http: FlaskClient) -> None:
-    """Also where storing fails half-way the first time: then there is no run at all."""
-    enter(http, app, "editor", "campus-health")
-    draft = number_in(begin(http, start="file", text=editing.to_toml(editing.from_tree(example_tree()))))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "granted", lambda *_: [("UPDATE nothing SET number = 1", {})])
-        assert send(http, f"/drafts/{draft}/test", f"/drafts/{draft}/preview").status_code == 503
-    assert storage_of(app).test_run(draft) is None
-    run = start(http, app, draft)
-    assert http.get(f"/surveys/{run.document.survey.id}").status_code == 200
 
 
 def test_an_incomplete_draft_has_no_run(app: Flask, editor: FlaskClient) -> None:
