@@ -111,19 +111,22 @@ class Mouse:
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def _way(self, bar: Locator, to: Locator) -> Iterator[float]:
-        """How far down the window one points until the item is in front of the other, and nothing scrolls any more: on
-        the other, or, as long as that is out of sight, at the edge, where the page scrolls.
+        """How far down the window one points until the item is in front of the other: on the other, or, as long as that
+        is out of sight, at the edge, where the page scrolls, and away from it again, so that nothing moves meanwhile.
         """
         item, other = bar.element_handle(), to.element_handle()
-        height, place = self.page.evaluate("innerHeight"), 0.0
+        height = self.page.evaluate("innerHeight")
         for _ in range(MOST_STEPS):
-            is_there = self.page.evaluate("([item, other]) => item.nextElementSibling === other", [item, other])
-            if is_there and EDGE <= place <= height - EDGE:
+            if self.page.evaluate("([item, other]) => item.nextElementSibling === other", [item, other]):
                 return
-            box = (item if is_there else other).bounding_box()
+            box = other.bounding_box()
             assert box is not None
             place = box["y"] + 10
-            yield min(max(place, EDGE / 2), height - EDGE / 2)
+            if not EDGE <= place <= height - EDGE:
+                yield EDGE / 2 if place < EDGE else height - EDGE / 2
+                self.page.evaluate(DRAWN)
+                place = height / 2
+            yield place
             self.page.evaluate(DRAWN)
         raise AssertionError("the item does not follow")
 
