@@ -308,8 +308,8 @@ class Storage(ABC):
 
     @abstractmethod
     def close_due(self) -> list[str]:
-        """Close the surveys whose time is over or that have all submissions that they take; returns their ids. Several
-        servers may do this at the same time.
+        """Close the surveys whose time is over or that have all submissions that they take; returns their ids. End test
+        runs of drafts that are gone, and finish deletions. Several servers may do this at the same time.
         """
 
     @abstractmethod
@@ -320,7 +320,8 @@ class Storage(ABC):
     def delete_survey(self, survey: Published) -> None:
         """Delete a survey and everything that belongs to it: submissions, statistics, days, invitations, the key of its
         tokens, and access tokens that are for it alone. It is gone in one commit. After that, what is left of it in
-        the files is overwritten; where a download or a crash prevents this, a server does it later.
+        the files is overwritten; where a download or a crash prevents this, a server does it later. What is left of a
+        test run is overwritten at night.
 
         Its number is never given to another survey. Its id may be published again, as a new survey.
         """
