@@ -30,7 +30,12 @@ def sign_in(page: Page, secret: str) -> None:
 
 def edit(page: Page, server: Server, draft: int) -> Page:
     page.goto(f"{server.base}/drafts/{draft}")
-    page.locator(".draft-headline, #plan ul, #plan p:not(.muted)").first.wait_for()
+    return ready(page)
+
+
+def ready(page: Page) -> Page:
+    """Its script is there: the panel has come. Before that, buttons do nothing."""
+    page.locator("#plan .draft-plan").wait_for()
     return page
 
 

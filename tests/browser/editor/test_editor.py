@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from deniable_server.storage import Storage
-from tests.helpers.draft_editor import edit, keeps_nothing, question, said, signed_in
+from tests.helpers.draft_editor import edit, keeps_nothing, question, ready, said, signed_in
 from tests.helpers.drafts import HOSTILE, SCRIPT, example_tree, hostile_tree, new_draft
 from tests.helpers.questionnaire import Faults, overflows, violations
 from tests.helpers.servers import Server
@@ -22,7 +22,7 @@ def test_faults_are_beside_their_fields(ann: Page, server: Server) -> None:
     """
     ann.goto(f"{server.base}/surveys/new")
     ann.get_by_role("button", name="Start empty").click()
-    ann.locator("#add-choice").click()
+    ready(ann).locator("#add-choice").click()
     expect(question(ann, 1).get_by_label("Question", exact=True)).to_be_focused()
     answers = question(ann, 1).get_by_label("Answers, one per line", exact=True)
     assert ann.locator(".fault:visible").count() == 0
@@ -65,7 +65,7 @@ def test_every_type_has_its_own_fields(ann: Page, server: Server) -> None:
     """A question that changes its type shows what that one needs, and has its answers again when it changes back."""
     ann.goto(f"{server.base}/surveys/new")
     ann.get_by_role("button", name="Start empty").click()
-    ann.locator("#add-choice").click()
+    ready(ann).locator("#add-choice").click()
     one = question(ann, 1)
     answers, kind = one.get_by_label("Answers, one per line", exact=True), one.get_by_label("Type of answer")
     answers.fill("Red\nBlue")

@@ -224,6 +224,19 @@ def test_a_tab_that_is_closed_at_once(ann: Page, server: Server, storage: Storag
     assert kept(storage, draft).questions[0].text["en"] == "The last word"
 
 
+def test_what_is_written_before_the_script_is_there(ann: Page, server: Server, storage: Storage, draft: int) -> None:
+    """On a slow network a page is there before its script: what one writes in it then is saved all the same."""
+    ann.route("**/editor.js", lambda route: (ann.wait_for_timeout(1_000), route.continue_()))
+    ann.goto(f"{server.base}/drafts/{draft}", wait_until="commit")
+    text_of(ann, 1).fill("Early")
+    question(ann, 1).get_by_label("Also offer").check()
+    assert ann.locator("#plan .draft-plan").count() == 0
+    said(ann, "Saved")
+    sketch = kept(storage, draft)
+    assert sketch.questions[0].text["en"] == "Early" and sketch.questions[0].fields["decline"]
+    assert sketch.title == "Campus health 2026"
+
+
 def test_a_server_that_was_away(ann: Page, server: Server, draft: int) -> None:
     """Errors of a server or of a proxy in front are tried again, and then everything is as it was. One sees that they
     happened, wherever on the page one writes, and that the figures are old.

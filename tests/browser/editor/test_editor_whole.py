@@ -17,6 +17,7 @@ from deniable_protocol import Survey
 from deniable_server.simulate import Population, simulate_directly
 from deniable_server.storage import open_storage
 from deniable_server.storage.tokens import make_token
+from tests.helpers.draft_editor import ready
 from tests.helpers.hands import Finger, Hands, Keyboard, Mouse
 from tests.helpers.questionnaire import Faults, overflows, violations
 from tests.helpers.servers import Server, running
@@ -326,6 +327,7 @@ def test_by_keyboard_alone_with_screenshots(browser: Browser, written: tuple[Ser
     assert violations(page) == []
     film.take(page, "start")
     hands.press(page.get_by_role("button", name="Start empty"))
+    ready(page)
 
     write_the_survey_itself(hands)
     for question in (*QUESTIONS[:8], QUESTIONS[9], QUESTIONS[8]):
@@ -379,6 +381,7 @@ def test_with_a_mouse_and_then_a_finger(browser: Browser, written: tuple[Server,
     sign_in(hands, server, secret)
     hands.press(page.get_by_role("link", name="New survey").last)
     hands.press(page.get_by_role("button", name="Start empty"))
+    ready(page)
     write_the_survey_itself(hands)
     for question in (*QUESTIONS[2:5], *QUESTIONS[:2]):
         write_question(hands, question)
@@ -394,6 +397,7 @@ def test_with_a_mouse_and_then_a_finger(browser: Browser, written: tuple[Server,
     phone_faults, finger = Faults(phone), Finger(phone)
     sign_in(finger, server, secret)
     finger.press(phone.get_by_role("link", name=TITLE))
+    ready(phone)
     expect(phone.locator("[data-list=questions] > .item")).to_have_count(5)
     for question in (*QUESTIONS[6:], QUESTIONS[5]):
         write_question(finger, question)

@@ -83,11 +83,11 @@ function markStop() {
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Remember what the server has: what the fields show when they are drawn. */
-function learn(root) {
-  for (const field of root.querySelectorAll("[data-at]")) {
-    if (field.type !== "range") seen.set(field.dataset.at, valueOf(field));
-  }
+/** What a field had when it came from the server. */
+function cameWith(field) {
+  if (field.matches("fieldset")) return [...field.querySelectorAll("input")].filter((each) => each.defaultChecked).map((each) => each.value);
+  if (field.matches("select")) return ([...field.options].find((each) => each.defaultSelected) ?? field.options[0]).value;
+  return field.type === "checkbox" ? field.defaultChecked : field.defaultValue;
 }
 
 function typed(field) {
@@ -413,7 +413,9 @@ addEventListener("online", send);
 addEventListener("visibilitychange", () => document.hidden || (unsent.length ? send() : look()));
 const looking = setInterval(look, LOOK_EVERY);
 
-learn(document);
+const all = [...document.querySelectorAll("[data-at]:not([type=range])")];
+for (const field of all) seen.set(field.dataset.at, cameWith(field));
+for (const field of all) if (!same(valueOf(field), cameWith(field))) typed(field); // written before this script was here
 for (const change of unsent) if (change.op === "set") for (const field of fields(change.at)) put(field, change.value);
 markStop();
 keep();
