@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.helpers.embedding_examples import Host, NewHost, hosts
 from tests.helpers.questionnaire import everything_asked, site
 from tests.helpers.servers import Server
+
+
+expect.set_options(timeout=20_000)  # much runs next to these tests, and what comes sooner is not waited for
 
 
 @pytest.fixture(scope="session")

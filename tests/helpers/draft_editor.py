@@ -9,7 +9,7 @@ from deniable_server.storage import Storage
 from deniable_server.storage.tokens import make_token
 from tests.helpers.servers import Server
 
-QUIET = 15_000
+QUIET = 20_000
 """Milliseconds after which an open page has looked at what others did, whatever else it does."""
 
 
@@ -19,7 +19,7 @@ def signed_in(context: BrowserContext, server: Server, storage: Storage, name: s
     page.goto(f"{server.base}/sign-in")
     sign_in(page, secret)
     page.get_by_role("heading", name="Surveys").wait_for()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(30_000)
     return page
 
 
