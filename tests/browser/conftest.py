@@ -12,7 +12,6 @@ from tests.helpers.embedding_examples import Host, NewHost, hosts
 from tests.helpers.questionnaire import everything_asked, site
 from tests.helpers.servers import Server
 
-
 expect.set_options(timeout=20_000)  # much runs next to these tests, and what comes sooner is not waited for
 
 
