@@ -4,8 +4,8 @@ First all rows go, in one transaction that notes the survey's number in ``deleti
 Then each kind of database overwrites or drops what is left in its files, and only after that deletes the note. So a
 crash in between is noticed, and a server finishes the work.
 
-Wiping rewrites whole tables, and others wait for that. So a note says from when on it may be wiped, and whoever wants
-to do it puts that off for all others first: of all servers, one tries, once a minute.
+Wiping rewrites whole tables, and others wait for that. So a note says from when on it may be wiped, and a server that
+wants to do it puts that off for all others first: of all servers, one tries, once a minute.
 
 May not: know which database it is.
 """
@@ -35,7 +35,7 @@ NOTE = (
 )
 DELETED = "SELECT number, wipe_at FROM deletions"
 TAKE_ON = "UPDATE deletions SET wipe_at = :again WHERE wipe_at <= :now"
-"""Whoever changes a row by this is to wipe them all now; others may try again later."""
+"""The server that changes a row by this wipes them all now; others may try again later."""
 TRY_AGAIN_AFTER = 60
 """Seconds until a wiping is tried again."""
 NIGHT = 3
