@@ -332,6 +332,26 @@ def test_a_change_that_cannot_be_made_keeps_no_other_from_being_made(
     assert (after.title, after.questions, after.epsilon) == ("Another", before.questions, before.epsilon)
 
 
+def test_what_is_refused_is_what_was_refused_in_the_end(
+    app: Flask, editor: FlaskClient, draft: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where somebody else is faster, all is tried again, and what can be made then is not called refused."""
+    drafts = storage_of(app).drafts
+    save, apply, tries = drafts.save, editing.apply, []
+
+    def refused_at_first(sketch: Sketch, change: editing.Change, by: str) -> Any:
+        tries.append(change)
+        if len(tries) == 1:
+            raise editing.BadChange("There is no room.")
+        return apply(sketch, change, by)
+
+    monkeypatch.setattr(editing, "apply", refused_at_first)
+    monkeypatch.setattr(type(drafts), "save", lambda self, *given: len(tries) > 2 and save(*given))
+    changes = [title("Another"), {"op": "add", "type": "yes_no", "new": "mine"}]
+    answer = changing(editor, draft, *changes).get_json()
+    assert (answer["refused"], sketch_of(app, draft).title) == ({}, "Another")
+
+
 def test_what_is_written_in_a_language_that_somebody_removes_is_kept(
     app: Flask, editor: FlaskClient, draft: int
 ) -> None:

@@ -274,7 +274,7 @@ def seen_text(text: str) -> str:
     return re.sub(_UNSEEN, "", text)
 
 
-_UNSEEN = f"(?![\\n\\s])[{HIDDEN}]"
+_UNSEEN = f"(?!\\s)[{HIDDEN}]"
 """White space of any kind is seen."""
 
 

@@ -207,6 +207,7 @@ def change(number: int) -> ResponseReturnValue:
 
     def made(sketch: Sketch) -> None:
         conflicts.clear()
+        refused.clear()
         for each in changes:
             try:
                 found = editing.apply(sketch, each, by)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from deniable_server import editing
 from deniable_server.storage import Storage
@@ -26,6 +26,29 @@ from tests.helpers.draft_editor import (
 from tests.helpers.drafts import example_tree
 from tests.helpers.questionnaire import Faults, violations
 from tests.helpers.servers import Server
+
+
+class Held:
+    """Requests to these addresses, which wait until they are let go."""
+
+    def __init__(self, page: Page, addresses: str) -> None:
+        self._page, self._waiting, self._is_free = page, list[Route](), False
+        page.route(addresses, lambda route: self._take(route))
+
+    def _take(self, route: Route) -> None:
+        if self._is_free:
+            route.continue_()
+        else:
+            self._waiting.append(route)
+
+    def let_go(self) -> None:
+        """The first one, as soon as it has come, and all after it."""
+        while not self._waiting:
+            self._page.wait_for_timeout(20)
+        self._is_free = True
+        for route in self._waiting:
+            route.continue_()
+
 
 # --- two people -------------------------------------------------------------------------------------------------------
 
@@ -226,11 +249,12 @@ def test_a_tab_that_is_closed_at_once(ann: Page, server: Server, storage: Storag
 
 def test_what_is_written_before_the_script_is_there(ann: Page, server: Server, storage: Storage, draft: int) -> None:
     """On a slow network a page is there before its script: what one writes in it then is saved all the same."""
-    ann.route("**/editor.js", lambda route: (ann.wait_for_timeout(1_000), route.continue_()))
+    held = Held(ann, "**/editor.js")
     ann.goto(f"{server.base}/drafts/{draft}", wait_until="commit")
     text_of(ann, 1).fill("Early")
     question(ann, 1).get_by_label("Also offer").check()
     assert ann.locator("#plan .draft-plan").count() == 0
+    held.let_go()
     said(ann, "Saved")
     sketch = kept(storage, draft)
     assert sketch.questions[0].text["en"] == "Early" and sketch.questions[0].fields["decline"]
@@ -278,7 +302,7 @@ def test_what_waits_in_the_browser_is_kept_until_it_is_saved(ann: Page, server: 
 def test_a_change_that_is_refused_takes_no_other_with_it(
     ann: Page, server: Server, storage: Storage, draft: int
 ) -> None:
-    """What was written at the same time is saved. What cannot be is said, and handed back if it is a text."""
+    """What was written at the same time is saved. The page says what cannot be saved, and gives the text back."""
     edit(ann, server, draft)
     ann.context.set_offline(True)
     text_of(ann, 1).fill("Saved all the same")
@@ -295,17 +319,14 @@ def test_a_change_that_is_refused_takes_no_other_with_it(
 def test_what_one_writes_after_a_button_stays(ann: Page, server: Server, storage: Storage, draft: int) -> None:
     """A slow answer to a button takes the keyboard from nobody who writes somewhere else by then."""
     edit(ann, server, draft)
-
-    def slowly(route: Any) -> None:
-        ann.wait_for_timeout(500)
-        route.continue_()
-
-    ann.route("**/changes", slowly)
+    held = Held(ann, "**/changes")
     question(ann, 1).get_by_role("button", name="Delete question 1").click()
     text_of(ann, 3).click()
     ann.keyboard.press("Control+a")
-    ann.keyboard.type("This is what I write", delay=60)
+    ann.keyboard.type("This is what ")
+    held.let_go()
     expect(ann.get_by_role("button", name="Undo")).to_be_visible()
+    ann.keyboard.type("I write")
     expect(text_of(ann, 2)).to_have_value("This is what I write")
     expect(text_of(ann, 2)).to_be_focused()
     said(ann, "Saved")
